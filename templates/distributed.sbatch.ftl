@@ -62,6 +62,10 @@ nexa_launch() {
 <#if container_step && watchdog_seconds gt 0>
   : >"$NEXA_ATTEMPT.began"
 </#if>
+<#if python_alone>
+  # One process on each node, which nothing but this shell numbers.
+  export RANK=$SLURM_NODEID LOCAL_RANK=0 WORLD_SIZE=[=nodes] LOCAL_WORLD_SIZE=1
+</#if>
 <#if nodes gt 1>
   # torchrun guesses from host names who holds the rendezvous, and guesses wrong where a node has several
   # (pytorch/pytorch#73656): it is told.

@@ -23,6 +23,10 @@
 
 </#if>
 <#include "lib/container.ftl">
+<#if python_alone>
+<#include "lib/meeting.ftl">
+<@only_rank/>
+</#if>
 <#if checkpoint_seconds gt 0>
 <#include "lib/checkpoints.ftl">
 <@checkpoint_functions/>
@@ -41,6 +45,9 @@ nexa_main() {
   nexa_limit_requeues
 </#if>
   nexa_software
+<#if python_alone>
+  nexa_only_rank
+</#if>
   nexa_check_nodes
 <#list datasets as dataset>
   nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]

@@ -15,12 +15,12 @@ nexa_exit() {
   if [[ -n $NEXA_SUBMISSION ]]; then
     local result=$NEXA_ATTEMPT.json
     printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"%s}\n' \
-      "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" \
+      "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${NEXA_JOB%_*}" \
       "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" "${NEXA_FAILURE:-}" >"$result.tmp" &&
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
   fi
-<#if monitor_seconds gt 0 && nodes == 1>
+<#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   nexa_end_monitor
 </#if>
 <#if serves!false>
@@ -152,7 +152,7 @@ nexa_watch() {
   # shellcheck disable=SC1091
   source "$NEXA_RUN_DIR/runner/attempt.sh"
 </#if>
-<#if monitor_seconds gt 0 && nodes == 1>
+<#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   source "$NEXA_RUN_DIR/runner/monitor.sh"
 </#if>
   trap 'nexa_signal TERM' TERM

@@ -1,4 +1,4 @@
-<#-- Macros for several nodes that work on one task: where they meet, and whether they can add up a number. -->
+<#-- Macros for the processes of one task: where they meet, and whether nodes can add up a number. -->
 <#macro meeting_point>
   # Here, outside any container, and no fallback: a missing scontrol would make one world for each node.
   local -a hosts=()
@@ -8,12 +8,24 @@
     return 1
   fi
   export MASTER_ADDR=${hosts[0]}
+<@meeting_port/>
+</#macro>
+<#macro meeting_port>
   # Each array task has its own job id; below the ephemeral range of Linux.
   local try
   for try in {0..19}; do
     export MASTER_PORT=$((15000 + (SLURM_JOB_ID + try * 701) % 14000))
     nexa_port_is_free "$MASTER_PORT" && break
   done
+</#macro>
+<#macro only_rank>
+<@port_is_free/>
+# The script may be one for torchrun. Started alone, it is the only rank.
+nexa_only_rank() {
+  export RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1
+<@meeting_port/>
+}
+
 </#macro>
 <#macro port_is_free>
 # The batch script runs on the first node, where the port is needed: a bind tells, or where there is no Python a connect.

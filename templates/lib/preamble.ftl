@@ -19,6 +19,10 @@ nexa_preamble() {
   NEXA_JOB=${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
   # Tasks are numbered over the whole run; a submission may hold a part of them.
   NEXA_TASK=$((${SLURM_ARRAY_TASK_ID:-0} + offset))
+<#if !array>
+  # Submitted as an array of one task. The command sees a job without an array, as with sbatch.
+  unset "${!SLURM_ARRAY_@}"
+</#if>
   NEXA_TASKS=[=tasks]
   NEXA_STAGE=[=stage]
   export NEXA_JOB NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Samples the GPUs, the job's cgroup and the node's network: sampler.sh FILE KEPT SECONDS GPUS NUMBER NODES
+# Samples the GPUs, the job's cgroup and the node's network: sampler.sh FILE KEPT SECONDS GPUS NUMBER NODES [apart]
 # FILE is on scratch, and beside it FILE.pipe. Twice a minute what is new is added to KEPT, in results/. The line "stop" in
 # the pipe ends it, and so does the end of the shell that started it. It prints nothing and can fail no job: what it cannot
 # read stays empty. docs/monitor.md describes its lines. Between two samples it starts no process.
 set -uf
 trap '' HUP INT QUIT ABRT USR1 USR2 TERM
-file=$1 kept=$2 every=$3 promised=$4 number=$5 nodes=$6
+file=$1 kept=$2 every=$3 promised=$4 number=$5 nodes=$6 apart=${7:-}
 exec </dev/null >/dev/null 2>&1
 exec 3<>"$file.pipe" || exit 0
 : >"$file" || exit 0
@@ -225,10 +225,24 @@ hear() {
   return 0
 }
 
-# The command and all below it; what has ended counts with its parent.
+# The command and all below it; what has ended counts with its parent. apart: all of the job's steps on this node, each below
+# a slurmstepd, whose title is "slurmstepd: [JOB.STEP]". To look for new ones takes long, so that is not done each time.
+steps=() looked=0
 family() {
   local -a all=("$PPID")
-  local i line more
+  local i line more path
+  if [[ -n $apart ]]; then
+    if ((looked++ % 6 == 0)); then
+      steps=()
+      set +f
+      for path in /proc/[0-9]*; do
+        read -r line <"$path/cmdline"
+        [[ $line != "slurmstepd: [${SLURM_JOB_ID:-0}."* ]] || steps+=("${path##*/}")
+      done
+      set -f
+    fi
+    all=("${steps[@]+"${steps[@]}"}")
+  fi
   cpu=0 memory=0 in=0 out=0
   for ((i = 0; i < ${#all[@]} && i < 200; i++)); do
     read -r line <"/proc/${all[i]}/stat" || continue

@@ -48,22 +48,22 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       Prepared.Request request, List<String> set, Optional<String> save, PrintWriter err) {
     ConfigSource.Found found = context.source().file(script);
     SbatchHeader header = SbatchHeader.of(found.text());
-    boolean shell = isShell(found);
     Map<String, String> lines = lines(header, set);
-    requireTaken(header, set);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
-    tell(header, lines, all, set, err);
     Map<String, String> shape = shape(set, keys(all));
-    where(found, shell).forEach(shape::putIfAbsent);
+    ScriptConfig.Start start = start(found, set, shape);
+    requireTaken(header, set);
+    tell(header, lines, all, set, err);
+    where(found, start).forEach(shape::putIfAbsent);
     String name = script.substring(script.lastIndexOf('/') + 1);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
       requireYaml(file, name);
-      return saved(request, set, file, found, shell, all, shape, err);
+      return saved(request, set, file, found, start, all, shape, err);
     }
     shape.putAll(keys(lines));
-    ScriptConfig config = new ScriptConfig(name, shell, args, shape);
+    ScriptConfig config = new ScriptConfig(name, start, args, shape);
     if (!Files.exists(Path.of(config.stem() + ".yaml"))) {
       err.println("note: to keep this as a config, add --save " + config.stem() + ".yaml");
     }
@@ -77,26 +77,18 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   }
 
   /**
-   * Returns whether bash runs the script; otherwise Python does.
+   * Returns what starts the script.
    *
-   * @throws NexaException if the script names another program, or if bash cannot read its lines
+   * @throws NexaException if its first line can have no effect, or if its line ends are those of
+   *     Windows, which sbatch refuses too
    */
-  private boolean isShell(ConfigSource.Found found) {
-    if (script.endsWith(".py")) {
-      return false;
-    }
-    String program = ScriptConfig.interpreter(found.text()).orElse("bash");
-    if (program.startsWith("python")) {
-      return false;
-    }
-    if (!List.of("bash", "sh", "dash", "ksh", "zsh").contains(program)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          script
-              + " is a script for "
-              + program
-              + "; nexa-slurm starts scripts for bash and Python",
-          Advice.step("write a shell script that starts it, and submit that script"));
+  private ScriptConfig.Start start(
+      ConfigSource.Found found, List<String> set, Map<String, String> shape) {
+    Optional<String> program = ScriptConfig.interpreter(found.text());
+    if (script.endsWith(".py") || program.map(name -> name.startsWith("python")).orElse(false)) {
+      Optional<String> own = ScriptConfig.ownPython(found.text());
+      boolean chosen = set.stream().anyMatch(one -> one.startsWith("software."));
+      return own.isEmpty() || chosen ? ScriptConfig.Start.PYTHON : ownPython(own.get(), shape);
     }
     if (found.text().contains("\r\n")) {
       throw new NexaException(
@@ -104,7 +96,29 @@ record FromScript(Context context, String script, List<String> args, Map<String,
           script + " has the line ends of Windows, and bash takes them for parts of the commands",
           Advice.command("", "sed", "-i", "s/\\r$//", script));
     }
-    return true;
+    return program.isPresent() ? ScriptConfig.Start.KERNEL : ScriptConfig.Start.BASH;
+  }
+
+  /**
+   * Returns what starts a script whose first line names a Python of its own: one process is started
+   * by that Python, several need torchrun of an environment.
+   */
+  private ScriptConfig.Start ownPython(String python, Map<String, String> shape) {
+    boolean alone =
+        List.of("", "1").contains(shape.getOrDefault("resources.nodes", ""))
+            && List.of("", "0", "1").contains(shape.getOrDefault("resources.gpus_per_node", ""));
+    if (alone) {
+      return ScriptConfig.Start.KERNEL;
+    }
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        script
+            + ":1: the first line names "
+            + python
+            + ", but torchrun starts the processes of several GPUs or nodes with its own Python",
+        Advice.step("write #!/usr/bin/env python3 in this line"),
+        Advice.step(
+            "or name the environment: --set software.venv=DIR, or --set software.conda=NAME"));
   }
 
   /** Returns the name of the config that is made from a script. */
@@ -129,13 +143,13 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       List<String> set,
       Path file,
       ConfigSource.Found found,
-      boolean shell,
+      ScriptConfig.Start start,
       Map<String, String> all,
       Map<String, String> shape,
       PrintWriter err) {
     Map<String, String> values = keys(all);
     shape.forEach(values::putIfAbsent);
-    ScriptConfig config = new ScriptConfig(below(file, found), shell, args, values);
+    ScriptConfig config = new ScriptConfig(below(file, found), start, args, values);
     List<String> left = new ArrayList<>();
     for (String one : set) {
       Optional<ScriptConfig> more = config.with(one);
@@ -176,7 +190,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
    * Returns the keys that let the script find what it finds when it is typed by hand: it starts in
    * this folder, as with sbatch, and Python finds the modules beside it.
    */
-  private static Map<String, String> where(ConfigSource.Found found, boolean shell) {
+  private static Map<String, String> where(ConfigSource.Found found, ScriptConfig.Start start) {
     if (found.path().isEmpty()) {
       return Map.of();
     }
@@ -185,7 +199,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     Path beside = file.resolveSibling("").normalize();
     Map<String, String> where = new LinkedHashMap<>();
     where.put("workdir", here.toString());
-    if (!shell) {
+    if (start == ScriptConfig.Start.PYTHON) {
       where.put("env.PYTHONPATH", beside.toString());
     }
     return where;

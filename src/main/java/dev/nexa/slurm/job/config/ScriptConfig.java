@@ -19,12 +19,22 @@ import java.util.regex.Pattern;
  * Makes a run's config from a script: {@code nexa-slurm submit --nodes 2 --gpus 4 train.py}. Pure.
  *
  * @param script the script's path, relative to the config's folder
- * @param shell whether bash runs the script; otherwise Python does
+ * @param start what starts the script
  * @param args the script's arguments
  * @param values the values of other keys, by their paths, as texts in YAML
  */
 public record ScriptConfig(
-    String script, boolean shell, List<String> args, Map<String, String> values) {
+    String script, Start start, List<String> args, Map<String, String> values) {
+  /** What starts a script. */
+  public enum Start {
+    /** python3 or torchrun. */
+    PYTHON,
+    /** The kernel, by the script's first line, as with sbatch. */
+    KERNEL,
+    /** bash, because the script names no program in its first line. */
+    BASH
+  }
+
   /** The time limit if the user gives none. */
   public static final String DEFAULT_TIME = "1h";
 
@@ -32,7 +42,10 @@ public record ScriptConfig(
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/][A-Za-z0-9._/+:-]*");
 
   private static final Pattern INTERPRETER =
-      Pattern.compile("#! ?(?:\\S*/env +(?:-S +)?)?(?:\\S*/)?([^\\s/]+)");
+      Pattern.compile("#![ \\t]*(?:\\S*/env[ \\t]+(?:-S[ \\t]*)?)?(\\S*/)?([^\\s/]+)");
+
+  private static final Pattern USUAL_PYTHON =
+      Pattern.compile("#!\\s*(?:\\S*/env\\s+(?:-S\\s*)?|(?:/usr(?:/local)?)?/bin/)?python3?\\s*");
 
   private static final Pattern TRAINS =
       Pattern.compile("(?i)(train|finetune|fine_tune|sft|dpo|pretrain).*");
@@ -66,7 +79,7 @@ public record ScriptConfig(
     }
     Map<String, String> more = new LinkedHashMap<>(values);
     more.put(override.substring(0, equals), override.substring(equals + 1));
-    ScriptConfig config = new ScriptConfig(script, shell, args, more);
+    ScriptConfig config = new ScriptConfig(script, start, args, more);
     List<Problem> problems = new ArrayList<>();
     Optional<YamlNode> line = config.tree(problems);
     Optional<YamlNode> wanted =
@@ -89,7 +102,19 @@ public record ScriptConfig(
    */
   public static Optional<String> interpreter(String text) {
     Matcher first = INTERPRETER.matcher(text);
-    return first.lookingAt() ? Optional.of(first.group(1)) : Optional.empty();
+    return first.lookingAt() ? Optional.of(first.group(2)) : Optional.empty();
+  }
+
+  /**
+   * Returns the Python that a script names in its first line, with its options, if it is another
+   * one than the job's python3, such as {@code /opt/venv/bin/python -O}; empty otherwise.
+   */
+  public static Optional<String> ownPython(String text) {
+    String first = text.lines().findFirst().orElse("");
+    return !interpreter(text).orElse("").startsWith("python")
+            || USUAL_PYTHON.matcher(first).matches()
+        ? Optional.empty()
+        : Optional.of(first.substring(2).strip());
   }
 
   /** Returns the config in YAML, with a comment behind each line that needs one. */
@@ -102,7 +127,7 @@ public record ScriptConfig(
     if (values.containsKey("name") || Pattern.matches(ValueType.NAME_WORD.pattern(), name)) {
       line(text, "name", name, "reports show it");
     }
-    if (shell) {
+    if (start != Start.PYTHON) {
       line(
           text,
           "backend",
@@ -184,7 +209,9 @@ public record ScriptConfig(
   }
 
   private String command() {
-    StringBuilder command = new StringBuilder("bash \"$NEXA_RUN_DIR/runner/");
+    // exec: a signal for the job reaches the script itself.
+    StringBuilder command = new StringBuilder("exec ");
+    command.append(start == Start.BASH ? "bash " : "").append("\"$NEXA_RUN_DIR/runner/");
     command.append(fileName().replaceAll("([\\\\\"$`])", "\\\\$1")).append('"');
     for (String arg : args) {
       command.append(' ').append(word(arg));

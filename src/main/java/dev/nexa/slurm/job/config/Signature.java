@@ -27,6 +27,8 @@ public record Signature(
 
   /** What a line says about a failure. */
   public enum Role {
+    /** The job's own script says it before the command starts: nothing else can be the cause. */
+    VERDICT,
     /** It shows the cause. */
     ROOT,
     /** It supports a cause, but proves nothing alone. */

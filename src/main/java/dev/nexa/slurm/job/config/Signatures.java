@@ -38,8 +38,8 @@ public record Signatures(List<Signature> list) {
                           "The class of the failure, such as gpu-memory; none for a line that only follows a failure."),
                       required(
                           "role",
-                          ValueType.choice("root", "confirmation", "cascade"),
-                          "root: the line shows the cause. confirmation: it supports a cause, but proves nothing alone. cascade: it follows from another failure."),
+                          ValueType.choice("verdict", "root", "confirmation", "cascade"),
+                          "verdict: the line is the cause, whatever else the logs show. root: the line shows the cause. confirmation: it supports a cause, but proves nothing alone. cascade: it follows from another failure."),
                       required(
                           "pattern",
                           ValueType.TEXT,

@@ -245,6 +245,13 @@ public record Plan(
     return written.file();
   }
 
+  /** Returns whether python3 starts the user's own script, one process on each node. */
+  public boolean isPythonAlone() {
+    return backend.equals("python")
+        && entrypoint.isPresent()
+        && (ranksPerNode == 0 || !entrypoint.get().torchrun());
+  }
+
   /** Returns the model's name; empty if the config names none. */
   public Optional<String> model() {
     return training.text("model_name");

@@ -35,6 +35,11 @@ public final class RunnerFile {
     return content.clone();
   }
 
+  /** Returns whether the kernel can start the file: its first line names a program. */
+  public boolean isProgram() {
+    return content.length > 2 && content[0] == '#' && content[1] == '!';
+  }
+
   public boolean hasSameContent(RunnerFile other) {
     return Arrays.equals(content, other.content);
   }

@@ -31,6 +31,8 @@ final class ScriptModel {
     model.put("directives", directives(plan));
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
+    boolean array = plan.tasks() > 1 || !plan.points().isEmpty() || plan.written().has("array");
+    model.put("array", array);
     model.put("requeues", plan.requeues());
     model.put("retry_on", String.join(" ", plan.retryOn()));
     model.put("watchdog_seconds", plan.watchdog().orElse(Duration.ZERO).toSeconds());
@@ -82,6 +84,7 @@ final class ScriptModel {
     model.put("after", after(plan));
     model.put("filled", plan.after().isEmpty() ? List.of() : FilledFiles.names(launch.files()));
     model.put("sweep", !plan.points().isEmpty());
+    model.put("python_alone", plan.isPythonAlone());
     model.put("setup", plan.setup());
     path(model, "workdir", plan.workdir());
     path(model, "served_model", launch.servedModel());

@@ -41,6 +41,7 @@ public final class RunFolder {
   static final String RUNNER = "runner";
 
   private static final String READ_ONLY = "r--------";
+  private static final String READ_AND_RUN = "r-x------";
   private static final String INPUTS = "inputs";
   private static final String DONE = "done";
   private static final String LOCK = ".lock";
@@ -224,7 +225,8 @@ public final class RunFolder {
       if (slash >= 0 && folders.add(folder)) {
         files.directories(folder);
       }
-      files.create(runner.resolve(file.name()), file.content(), READ_ONLY);
+      String mode = file.isProgram() ? READ_AND_RUN : READ_ONLY;
+      files.create(runner.resolve(file.name()), file.content(), mode);
     }
     for (Path folder : folders) {
       files.force(folder);

@@ -21,6 +21,13 @@ public record LogLine(int number, String text) {
   /** Our data steps and syncs print an error with its code. */
   private static final Pattern OUR_ERROR = Pattern.compile("nexa-slurm: .* \\[[a-z][a-z0-9-]+\\]");
 
+  /** A message of bash about a function of the job's script, or about a file beside it. */
+  private static final Pattern OUR_FAULT =
+      Pattern.compile(
+          "^\\S*: line \\d+: nexa_\\w+: "
+              + "|^\\S*/runner/(attempt|check_node|checkpoints|first_failure|inputs|monitor"
+              + "|nexa_storage|sampler|watchdog)\\.sh: line \\d+: ");
+
   /** Makes a line from the text of a file. */
   static LogLine of(int number, String raw) {
     return new LogLine(number, CONTROL.matcher(raw).replaceAll(""));
@@ -33,7 +40,14 @@ public record LogLine(int number, String text) {
 
   /** Returns whether the line is by the job's script, which says how the job goes. */
   boolean isOurs() {
-    return text.startsWith("nexa-slurm: ") && !isOurError();
+    return isOurFault() || (text.startsWith("nexa-slurm: ") && !isOurError());
+  }
+
+  /**
+   * Returns whether a shell complains about our own script: such a line says nothing of the job.
+   */
+  boolean isOurFault() {
+    return OUR_FAULT.matcher(text).find();
   }
 
   /** Returns whether one of our own programs ended with this error. */

@@ -49,18 +49,21 @@ public record LogReading(
   /**
    * Reads logs.
    *
-   * <p>The root is the first line that shows a cause: what is printed later mostly follows from it.
-   * The exception at the end of a traceback shows a cause too, unless a signature says that such an
-   * exception only follows. It comes before a file, module or service that the program only
-   * mentioned as missing. A line that the program itself calls a remark or a warning shows none.
-   * Slurm's own words about a job's end come before the program's; a time limit only if the program
-   * went on after what it printed. That the job was cancelled counts only if nothing else is known.
+   * <p>A verdict of the job's script is the root, whatever else was printed. Otherwise the root is
+   * the first line that shows a cause: what is printed later mostly follows from it. A shell's
+   * complaint about our own script never shows one. The exception at the end of a traceback shows a
+   * cause too, unless a signature says that such an exception only follows. It comes before a file,
+   * module or service that the program only mentioned as missing. A line that the program itself
+   * calls a remark or a warning shows none. Slurm's own words about a job's end come before the
+   * program's; a time limit only if the program went on after what it printed. That the job was
+   * cancelled counts only if nothing else is known.
    *
    * @param parts the logs, the most trusted one first: a later one counts only if the earlier ones
    *     show no cause
    */
   public static LogReading of(List<LogPart> parts, Signatures signatures) {
     Optional<Finding> root = Optional.empty();
+    Optional<Finding> verdict = Optional.empty();
     Map<String, Finding> confirmations = new LinkedHashMap<>();
     Map<String, Finding> followed = new LinkedHashMap<>();
     for (LogPart part : parts) {
@@ -70,6 +73,9 @@ public record LogReading(
       int at = 0;
       for (LogLine line : part.lines()) {
         at++;
+        if (line.isOurFault()) {
+          continue;
+        }
         boolean raised = tracebacks.ends(line.text());
         frames.read(line.text());
         Optional<Signature> signature =
@@ -90,6 +96,7 @@ public record LogReading(
         }
         Finding finding = Finding.of(signature.get(), place);
         switch (signature.get().role()) {
+          case VERDICT -> verdict = verdict.isPresent() ? verdict : Optional.of(finding);
           case ROOT -> {
             if (finding.failure().equals("cancelled")) {
               candidates.cancelled(finding);
@@ -106,7 +113,9 @@ public record LogReading(
       root = root.isPresent() ? root : candidates.best();
     }
     return new LogReading(
-        root, List.copyOf(confirmations.values()), List.copyOf(followed.values()));
+        verdict.isPresent() ? verdict : root,
+        List.copyOf(confirmations.values()),
+        List.copyOf(followed.values()));
   }
 
   /** The causes that one log shows: the first one of each kind. */

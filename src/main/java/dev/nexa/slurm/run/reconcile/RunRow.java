@@ -247,14 +247,21 @@ public record RunRow(
   // Loops instead of streams in what follows: status calls it for each run, and streams take
   // longer.
 
-  /** Returns whether no entry can ever start, because of an earlier run; false without entries. */
+  /**
+   * Returns whether tasks wait and none of them can ever start, because of an earlier run. squeue
+   * shows ended tasks for a while (MinJobAge in slurm.conf); they do not count.
+   */
   public static boolean stuck(List<QueueEntry> queue) {
+    boolean waits = false;
     for (QueueEntry entry : queue) {
-      if (entry.active() && !entry.reason().equals("DependencyNeverSatisfied")) {
-        return false;
+      if (entry.active()) {
+        if (!entry.reason().equals("DependencyNeverSatisfied")) {
+          return false;
+        }
+        waits = true;
       }
     }
-    return !queue.isEmpty();
+    return waits;
   }
 
   private static int count(ManifestFile manifest, String state) {

@@ -28,8 +28,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Random commands against the rendered job_submit.lua in a real slurmctld. The judge is what Slurm
@@ -37,7 +35,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * submit. And of ordinary jobs none is refused. The full form is dev/policy-fuzz.
  */
 @Tag("slurm")
-@Execution(ExecutionMode.CONCURRENT)
 class PolicyFuzzTest {
   private static final int CASES = Integer.getInteger("policy.fuzz", 120);
   private static final int ORDINARY = Integer.getInteger("policy.ordinary", 60);

@@ -45,7 +45,7 @@ public final class ConfigFolder {
   }
 
   public ConfigSource source() {
-    return new ConfigSource(root);
+    return new ConfigSource(root, root);
   }
 
   public ConfigReader reader() {

@@ -36,13 +36,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If a file is missing, too large or unreadable, a method throws a {@link NexaException} with
  * {@link ExitCode#USAGE}.
+ *
+ * @param here the folder that a typed path is relative to
  */
-public record ConfigSource(Path workspace) {
+public record ConfigSource(Path workspace, Path here) {
   /** Maximum size of a config, checked before the file is parsed. */
   public static final int MAX_BYTES = 1 << 20;
 
   /** Maximum size of a program that a config names; each run keeps a copy. */
   private static final int MAX_PROGRAM_BYTES = 16 << 20;
+
+  /** Makes a source for paths that are typed in the current folder. */
+  public ConfigSource(Path workspace) {
+    this(workspace, Path.of(""));
+  }
 
   /** A file that was found, with its content. */
   public static final class Found {
@@ -129,7 +136,7 @@ public record ConfigSource(Path workspace) {
    * workspace, then in the jar.
    */
   public Found file(String typed) {
-    for (Path candidate : List.of(Path.of(typed), workspace.resolve(typed))) {
+    for (Path candidate : List.of(here.resolve(typed), workspace.resolve(typed))) {
       if (isFile(candidate)) {
         return onDisk(candidate, MAX_BYTES);
       }
@@ -142,7 +149,7 @@ public record ConfigSource(Path workspace) {
     }
     Optional<Found> ours = inJar(typed);
     if (ours.isEmpty()) {
-      throw missing(typed, ", and in the jar", Path.of(typed), workspace.resolve(typed));
+      throw missing(typed, ", and in the jar", here.resolve(typed), workspace.resolve(typed));
     }
     return ours.get();
   }
@@ -413,7 +420,7 @@ public record ConfigSource(Path workspace) {
         Advice.command("writes the example configs here", "nexa-slurm", "init"));
   }
 
-  /** Returns the names of the files in the path's folder, sorted. */
+  /** Returns the names of the files in the path's folder, sorted, without those of folders. */
   private static List<String> neighbours(Path path) {
     Path folder = path.getParent();
     if (folder == null || !Files.isDirectory(folder)) {
@@ -421,7 +428,11 @@ public record ConfigSource(Path workspace) {
     }
     try (Stream<Path> files = Files.list(folder)) {
       return new ArrayList<>(
-          new TreeSet<>(files.map(file -> String.valueOf(file.getFileName())).toList()));
+          new TreeSet<>(
+              files
+                  .filter(file -> !Files.isDirectory(file))
+                  .map(file -> String.valueOf(file.getFileName()))
+                  .toList()));
     } catch (IOException unreadable) {
       return List.of();
     }
