@@ -22,10 +22,19 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
 class MonitorTest {
-  /** Two samples of the node on which it runs; the pipe beside them is not a file. */
-  private static final String WAITS_FOR_TWO_SAMPLES =
-      "until [ $(cat $(find $NEXA_TASK_SCRATCH -name \"telemetry.*.${SLURMD_NODENAME:-*}\" -type f)"
-          + " /dev/null | grep -c ^n,) -ge 2 ]; do sleep 0.2; done";
+  /**
+   * Waits for two samples of the node on which it runs, by lines that begin so; the pipe beside
+   * them is not a file.
+   */
+  private static String twoSamples(String line) {
+    return "until [ $(cat $(find $NEXA_TASK_SCRATCH -name \"telemetry.*.${SLURMD_NODENAME:-*}\" -type f)"
+        + " /dev/null | grep -c '^"
+        + line
+        + "') -ge 2 ]; do sleep 0.2; done";
+  }
+
+  private static final String OF_THE_NODE = twoSamples("n,");
+  private static final String OF_THE_SECOND_GPU = twoSamples("g,[^,]*,1,");
 
   @TempDir Path workspace;
   private Person person;
@@ -46,7 +55,7 @@ class MonitorTest {
             write(
                 "stage: train\nbackend: shell\nmonitor: 1s\nresources: {time: 2m}\n"
                     + "run: |\n  "
-                    + WAITS_FOR_TWO_SAMPLES
+                    + OF_THE_NODE
                     + "\n  exit 3\n"),
             "--local");
 
@@ -70,7 +79,7 @@ class MonitorTest {
                 + "resources: {nodes: 2, gpus_per_node: 2, gpu_type: h100, time: 5m, memory: 1G}\n");
     Files.writeString(workspace.resolve("configs/two.py"), "");
     Path torchrun = workspace.resolve("bin/torchrun");
-    Files.writeString(torchrun, "#!/bin/bash\n" + WAITS_FOR_TWO_SAMPLES + "\n");
+    Files.writeString(torchrun, "#!/bin/bash\n" + OF_THE_SECOND_GPU + "\n");
     assertThat(torchrun.toFile().setExecutable(true)).isTrue();
 
     JsonObject run = person.submitAndWait(config);
@@ -92,6 +101,33 @@ class MonitorTest {
         .doesNotContain(",0,gpu_utilization");
     assertThat(person.json("monitor", "show", "--json").objects("nodes")).hasSize(2);
     assertThat(person.fails("monitor", "show", "--gpu", "7")).contains("no samples of GPU 7");
+  }
+
+  /** Its own srun starts what works on the nodes, so the samplers are steps beside that. */
+  @Test
+  @Tag("slurm")
+  void aScriptOnTwoNodesIsSampledOnBoth() throws Exception {
+    person.slurmProfile("");
+    Files.writeString(
+        workspace.resolve("wait.sh"),
+        OF_THE_SECOND_GPU + "\nfor ((i = 0; i < 300000; i++)); do :; done\nsleep 1.5\n");
+    String config =
+        write(
+            "stage: train\nbackend: shell\nmonitor: 1s\nrun: srun bash "
+                + workspace.resolve("wait.sh")
+                + "\nsetup: export PATH="
+                + workspace.resolve("bin")
+                + ":$PATH\n"
+                + "resources: {nodes: 2, gpus_per_node: 2, gpu_type: h100, time: 5m, memory: 1G}\n");
+
+    JsonObject run = person.submitAndWait(config);
+
+    JsonObject telemetry = person.manifest(run).object("telemetry");
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(telemetry.number("files")).isEqualTo(2);
+    assertThat(telemetry.decimal("gpu_idle_share")).isEqualByComparingTo("0.5");
+    assertThat(person.json("monitor", "show", "--json").objects("nodes")).hasSize(2);
+    assertThat(telemetry.object("cpu_utilization").decimal("peak")).isPositive();
   }
 
   private String write(String text) throws IOException {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
 class ScenariosOnSlurmTest {
-  private static final String SMALL = "resources: {cpus_per_task: 1, memory: 100M, time: 5m}\n";
+  private static final String SMALL = "resources: {cpus_per_task: 1, memory: 1G, time: 5m}\n";
 
   @TempDir Path workspace;
   private Session session;
@@ -56,8 +56,8 @@ class ScenariosOnSlurmTest {
     Path config =
         session.file(
             "one.yaml",
-            "stage: data\nbackend: shell\nmonitor: 1s\nrun: echo \"${SLURM_ARRAY_TASK_ID:-all} of"
-                + " ${!SLURM_ARRAY_@}\"\n"
+            "stage: data\nbackend: shell\nmonitor: 1s\nrun: 'echo \"all: ${!SLURM_ARRAY_@}\"; sleep"
+                + " 1.1'\n"
                 + SMALL);
     session.type("submit", config.toString());
     check("one-node");
@@ -71,8 +71,10 @@ class ScenariosOnSlurmTest {
             """
             stage: train
             backend: shell
-            run: srun --label bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS"' | sort
-            resources: {nodes: 2, cpus_per_task: 1, memory: 100M, time: 5m}
+            run: |
+              srun --label bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS"' | sort
+              sleep 1.1
+            resources: {nodes: 2, cpus_per_task: 1, memory: 1G, time: 5m}
             """);
     session.type("submit", config.toString());
     check("two-nodes");
@@ -86,8 +88,8 @@ class ScenariosOnSlurmTest {
             """
             stage: train
             backend: shell
-            run: exit 3
-            resources: {nodes: 2, cpus_per_task: 1, memory: 100M, time: 5m}
+            run: 'sleep 1.1; exit 3'
+            resources: {nodes: 2, cpus_per_task: 1, memory: 1G, time: 5m}
             """);
     session.type("submit", config.toString());
     check("two-nodes-that-fail");
@@ -98,16 +100,35 @@ class ScenariosOnSlurmTest {
     Path config =
         session.file(
             "array.yaml",
-            "stage: data\nbackend: shell\narray: {shards: 3}\nrun: echo \"part $NEXA_TASK of"
-                + " $NEXA_TASKS, task $SLURM_ARRAY_TASK_ID\"\n"
+            "stage: data\nbackend: shell\narray: {shards: 3}\nrun: 'sleep 1.1; echo \"part $NEXA_TASK"
+                + " of $NEXA_TASKS, task $SLURM_ARRAY_TASK_ID\"'\n"
                 + SMALL);
     session.type("submit", config.toString()).settled();
     compare("array");
   }
 
-  /** The same script as two processes, and as one: it asks torch for its ranks. */
+  /** What the check of a node says is the cause, whatever else is in the log. */
+  @Test
+  void twoNodesOfWhichNoneIsWell() throws Exception {
+    Path config =
+        session.file(
+            "two.yaml",
+            """
+            stage: train
+            backend: shell
+            env: {NCCL_SOCKET_IFNAME: eth99}
+            setup: "sleep 1.1; echo 'bash: eth99: command not found'"
+            run: 'true'
+            resources: {nodes: 2, cpus_per_task: 1, memory: 1G, time: 5m}
+            """);
+    session.type("submit", config.toString());
+    check("two-nodes-of-which-none-is-well");
+  }
+
+  /** The same script as a process on each of two nodes, and as one: it asks torch for its ranks. */
   @Test
   void ddp() throws Exception {
+    session.with("PATH", "/usr/bin:" + System.getenv("PATH")); // Debian's torch
     Path script =
         session.file(
             "train.py",
@@ -120,18 +141,9 @@ class ScenariosOnSlurmTest {
                 print(f"{int(sum)} of {dist.get_world_size()} ranks", flush=True)
             dist.destroy_process_group()
             """);
-    for (String gpus : new String[] {"2", "1"}) {
+    for (String nodes : new String[] {"2", "1"}) {
       String[] typed = {
-        "submit",
-        script.toString(),
-        "--gpus",
-        gpus,
-        "--mem",
-        "1G",
-        "--time",
-        "5m",
-        "--set",
-        "monitor=off"
+        "submit", script.toString(), "--nodes", nodes, "--gpus", "1", "--mem", "1G", "--time", "5h"
       };
       session.type(typed);
       session.type("logs", "-f", "latest").settled().logs();
@@ -151,13 +163,13 @@ class ScenariosOnSlurmTest {
             run: |
               echo "attempt $NEXA_RESTART"
               [[ $NEXA_RESTART != 0 ]] || { touch "$NEXA_RUN_DIR/started"; sleep 300; }
+              sleep 1.1
             """
                 + SMALL);
     session.type("submit", config.toString());
     Path run = workspace.resolve("runs/latest").toRealPath();
     Person.await(run.resolve("started"));
-    session.type("interrupt", "latest", "--yes");
-    session.until("\"pending\"", "status", "latest", "--json");
+    session.type("interrupt", "latest");
     Person.awaitPending(job(run));
     Person.letGo(job(run));
     check("requeue");
@@ -177,10 +189,12 @@ class ScenariosOnSlurmTest {
             """
             def load(name):
                 return {"loss": 1.0}[name]
+            import time
             print("epoch 1", flush=True)
+            time.sleep(1.1)
             load("los")
             """);
-    session.type("submit", script.toString(), "--mem", "100M", "--time", "5m");
+    session.type("submit", script.toString(), "--mem", "1G", "--time", "5m");
     check("failure");
   }
 
@@ -195,7 +209,7 @@ class ScenariosOnSlurmTest {
                 + workspace.resolve("bin")
                 + ":$PATH\n"
                 + SMALL);
-    session.type("serve", config.toString(), "--wait", "5m").type("serve", "list");
+    session.type("serve", config.toString()).type("serve", "list");
     session.type("serve", "stop", "latest").settled();
     compare("serve");
   }
@@ -204,11 +218,11 @@ class ScenariosOnSlurmTest {
   void pipeline() throws Exception {
     session.file(
         "prepare.yaml",
-        "stage: data\nbackend: shell\nrun: mkdir -p \"$NEXA_OUTPUT\"; echo 7 >\"$NEXA_OUTPUT/n\"\n"
+        "stage: data\nbackend: shell\nrun: sleep 1.1; mkdir -p \"$NEXA_OUTPUT\"; echo 7 >\"$NEXA_OUTPUT/n\"\n"
             + SMALL);
     session.file(
         "train.yaml",
-        "stage: train\nbackend: shell\nrun: cat \"${stages.prepare.output}/n\"\n" + SMALL);
+        "stage: train\nbackend: shell\nrun: cat \"${stages.prepare.output}/n\"; sleep 1.1\n" + SMALL);
     Path file =
         session.file(
             "two.yaml",
@@ -230,6 +244,7 @@ class ScenariosOnSlurmTest {
             sweep: {lr: [1e-5, 2e-5]}
             run: |
               echo "lr $NEXA_SWEEP_LR"
+              sleep 1.1
               printf '{"loss": %d.5}' "$NEXA_TASK" >"$NEXA_METRICS"
             """
                 + SMALL);
@@ -245,12 +260,13 @@ class ScenariosOnSlurmTest {
             "job.sh",
             """
             #!/bin/bash -e
-            #SBATCH --mem=100M --time=5 --cpus-per-task=1
+            #SBATCH --mem=1G --time=5 --cpus-per-task=1
             echo "${SLURM_ARRAY_TASK_ID:-no array} $*"
+            sleep 1.1
             cp /not/there .
             echo "training on nothing"
             """);
-    session.type("submit", script.toString(), "one", "two words");
+    session.type("submit", script.toString(), "--", "one", "two words");
     check("typed-script");
   }
 }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.command.scenarios;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.Main;
 import java.io.IOException;
@@ -34,15 +36,27 @@ final class Session {
     named("(RUN\\d+)\\.[a-z0-9]{6}\\b", "$1.KEY");
     named("\\d{4}-\\d\\d-\\d\\d[T ]\\d\\d:\\d\\d(:\\d\\d)?(\\.\\d+)?(Z| UTC)?", "TIME");
     named("\\b(\\d+-)?\\d\\d:\\d\\d:\\d\\d\\b", "ELAPSED");
+    named("\\bJOB \\d+(?= ON )", "JOB");
     named("\\bjobs? \\d+(_\\d+)?", "job JOB");
+    named("(?<=\\.out:)\\d+", "LINE");
     named("(?<=/)\\d+(?=_\\d+\\.(out|ranks))", "JOB");
     named("\\b\\d+(?=_\\d+\\b)", "JOB");
     named("(?<=\\(pid:? )\\d+", "PID");
     named("\\bn(\\[[1-4,-]+\\]|[1-4])(?![\\w.])", "NODE");
-    named("\\b\\d+(\\.\\d+)? s\\b", "N s");
+    named("\\b\\d+(\\.\\d+)? (s|seconds?)\\b", "N s");
+    named("\\b\\d+\\.\\d{4,6}\\b", "N");
     // Columns are as wide as the widest id.
     named("(?<=\\S)   +", "  ");
+    named("(?m)^(RUN\\d+  ([a-z_]+  )?|\\d+  \\d+  )\\d+(?=  )", "$1JOB");
+    named("\\broot@\\S+", "USER@HOST");
+    named("(?<=:|-L )\\d{5}\\b", "PORT");
+    // Progress, which some see and others miss.
+    named("(?m)^RUN\\d+( is queued:|: (queued|running|ending|on NODE|cancelled \\()).*\n", "");
   }
+
+  /** Lines that several nodes print at once, in any order. */
+  private static final Pattern AT_ONCE =
+      Pattern.compile("(?m)^((nexa-slurm: node|srun: error: NODE).*\n){2,}");
 
   private final Path workspace;
   private final Map<String, String> environment = new HashMap<>(System.getenv());
@@ -94,22 +108,18 @@ final class Session {
     return this;
   }
 
-  /** Types a command until it prints the text; keeps nothing of it. */
-  Session until(String wanted, String... command) throws InterruptedException {
+  /** Waits until each run is settled, so that the next commands say the same each time. */
+  Session settled() throws InterruptedException {
     for (int i = 0; i < PATIENCE; i++) {
-      StringWriter out = new StringWriter();
-      run(out, command);
-      if (out.toString().contains(wanted)) {
+      run(new StringWriter(), "reconcile");
+      StringWriter status = new StringWriter();
+      run(status, "status");
+      if (status.toString().contains("No unfinished runs")) {
         return this;
       }
       Thread.sleep(100);
     }
-    throw new AssertionError(List.of(command) + " never said '" + wanted + "'");
-  }
-
-  /** Waits until the newest run is settled, so that the next commands say the same each time. */
-  Session settled() throws InterruptedException {
-    return until("No unfinished runs", "status");
+    throw new AssertionError("a run did not end; so far:\n" + text);
   }
 
   private int run(StringWriter out, String... command) {
@@ -119,6 +129,9 @@ final class Session {
 
   /** Adds the whole log of each task of the newest run, and of each of its ranks. */
   Session logs() throws IOException {
+    if (!Files.exists(workspace.resolve("runs/latest"))) {
+      throw new AssertionError("there is no run:\n" + text);
+    }
     Path logs = workspace.resolve("runs/latest").toRealPath().resolve("logs");
     try (Stream<Path> files = Files.walk(logs)) {
       for (Path log : files.filter(Files::isRegularFile).sorted().toList()) {
@@ -142,7 +155,11 @@ final class Session {
       Matcher matcher = one.getKey().matcher(all);
       all = matcher.replaceAll(one.getValue());
     }
-    return all;
+    return AT_ONCE.matcher(all).replaceAll(lines -> inOrder(lines.group()));
+  }
+
+  private static String inOrder(String lines) {
+    return Matcher.quoteReplacement(lines.lines().sorted().collect(joining("\n", "", "\n")));
   }
 
   private String numbered(MatchResult run) {
