@@ -190,6 +190,20 @@ class FakeSbatchTest {
     assertThat(slurm.calls()).isEqualTo(1);
   }
 
+  /** A wrapper made a job and said that it was refused. Half of the job's line is no answer. */
+  @Test
+  void aLineOfSqueueThatCannotBeReadLeavesItUnknown() {
+    slurm.sbatch(
+        "accept; echo 'sbatch: error: Batch job submission failed: Invalid partition name specified' >&2; exit 1");
+    slurm.instead("squeue", "head -c 20 \"$state/queue\"");
+    submit();
+    assertThat(workspace.last().phase()).isEqualTo(Phase.UNKNOWN);
+    nothingChanges();
+    slurm.asUsual("squeue");
+    finishes();
+    assertThat(slurm.calls()).isEqualTo(1);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
