@@ -46,9 +46,9 @@ public record Signers(
     if (!verifies(text)) {
       return Optional.of("its signature is not of this text: it was edited, or is forged");
     }
+    // Without this check, an expired key could sign a text with an earlier date.
     Optional<String> refusal = allowedAt(text, now);
     if (refusal.isEmpty()) {
-      // Without this check, an expired key could sign a text with an earlier date.
       refusal = allowedAt(text, text.at().isAfter(now) ? now : text.at());
     }
     if (refusal.isEmpty() && isRevoked(signature.key())) {

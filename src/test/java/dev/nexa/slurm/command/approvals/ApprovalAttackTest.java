@@ -493,13 +493,29 @@ class ApprovalAttackTest {
 
   @Test
   void signerWhoWasNotYetAllowedAtTheDateOfTheStatement() {
-    Instant then = Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(Duration.ofDays(3));
+    Instant then = daysAgo(3);
     site.approve(ada, same -> Site.at(same, then, then.plus(7, ChronoUnit.DAYS)));
-    String yesterday =
-        Instant.now().minus(Duration.ofDays(1)).toString().substring(0, 10).replace("-", "") + "Z";
-    site.allow("boss@site valid-after=\"" + yesterday + "\" " + Keys.line(site.boss) + "\n");
+    site.allow("boss@site valid-after=\"" + day(daysAgo(1)) + "\" " + Keys.line(site.boss) + "\n");
 
     refused(ada.type("submit", "run.yaml"), "is not valid at " + then);
+  }
+
+  @Test
+  void signerWhoseKeyHasExpiredAndWhoDatesTheStatementEarlier() {
+    Instant then = daysAgo(3);
+    site.approve(ada, same -> Site.at(same, then, then.plus(7, ChronoUnit.DAYS)));
+    site.allow("boss@site valid-before=\"" + day(daysAgo(1)) + "\" " + Keys.line(site.boss) + "\n");
+
+    refused(ada.type("submit", "run.yaml"), "is not valid at ");
+  }
+
+  private static Instant daysAgo(int days) {
+    return Instant.now().truncatedTo(ChronoUnit.SECONDS).minus(Duration.ofDays(days));
+  }
+
+  /** The beginning of a day in UTC, as ssh-keygen writes it. */
+  private static String day(Instant time) {
+    return time.toString().substring(0, 10).replace("-", "") + "Z";
   }
 
   @Test

@@ -204,6 +204,47 @@ class CleanupOddFilesTest {
     assertThat(listed.number("deleted")).isZero();
   }
 
+  /** Between the plan and its own move, while the paths before it are moved. */
+  @Test
+  void whatChangesBeforeItsTurnStays() {
+    Path first = site.scratchOf(site.ended(RUN), "x");
+    Path second = site.scratchOf(site.ended(OTHER), "x");
+    CleanTiers clean =
+        site.clean(
+            step -> {
+              if (step == CleanupStep.MOVED) {
+                CleanupSite.write(second.resolve("written-meanwhile"), "y");
+              }
+            });
+
+    Done done = clean.run(site.plan(clean, Duration.ofDays(3)));
+
+    assertThat(first).doesNotExist();
+    assertThat(done.failed()).hasSize(1);
+    assertThat(done.failed().get(0).path()).isEqualTo(second);
+    assertThat(done.failed().get(0).reason()).isEqualTo("it changed while the cleanup ran");
+    assertThat(second.resolve("written-meanwhile")).hasContent("y");
+  }
+
+  @Test
+  void whatTookThePlaceOfAFolderAtTheLastMomentIsPutBack() {
+    Path left = site.scratchOf(site.ended(RUN), "x");
+    CleanTiers clean =
+        site.clean(
+            step -> {
+              if (step == CleanupStep.ANNOUNCED) {
+                rename(left, folder.resolve("aside"));
+                CleanupSite.write(left.resolve("mine"), "y");
+              }
+            });
+
+    Done done = clean.run(site.plan(clean, Duration.ofDays(3)));
+
+    assertThat(done.moved()).isEmpty();
+    assertThat(done.failed().get(0).reason()).isEqualTo("it changed while the cleanup ran");
+    assertThat(left.resolve("mine")).hasContent("y");
+  }
+
   private static void rename(Path from, Path to) {
     try {
       Files.move(from, to);

@@ -9,15 +9,18 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.files.Sync;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 class JournalTest {
@@ -162,6 +165,33 @@ class JournalTest {
     assertThat(journal.read())
         .extracting(Event::type)
         .containsExactly(Event.Type.CREATED, Event.Type.FINISHED);
+  }
+
+  /** The user reads that no job was made: a pass that finds the intent would make one. */
+  @Test
+  void whatCouldNotBeForcedToTheDiskIsTakenBack() {
+    journal.append(CREATED);
+    AtomicBoolean full = new AtomicBoolean(true);
+    Sync failsOnce =
+        new Sync() {
+          @Override
+          public void force(Path path) {}
+
+          @Override
+          public void force(FileChannel open, Path path) throws IOException {
+            if (full.getAndSet(false)) {
+              throw new IOException("no space left on device");
+            }
+          }
+        };
+
+    assertThatThrownBy(
+            () ->
+                new Journal(file, new DurableFiles(failsOnce))
+                    .appendOrTakeBack(List.of(REFUSED, FINISHED)))
+        .hasMessageContaining("no space left");
+
+    assertEvents(journal.read(), CREATED);
   }
 
   private static void assertEvents(List<Event> events, Event... expected) {

@@ -112,6 +112,22 @@ class FakeSbatchTest {
     assertThat(slurm.calls()).isEqualTo(1);
   }
 
+  /** A wrapper made a job and said that it was refused; squeue does not list the job yet. */
+  @Test
+  void aRefusalIsUnknownIfAJobHasBegunToWork() {
+    slurm.sbatch(
+        "accept; : >\"$state/queue\"; ln -s 101 \"$(find '"
+            + workspace.root()
+            + "' -path \"*/$key/claims\")/0\";"
+            + " echo 'sbatch: error: Batch job submission failed: Invalid partition name specified' >&2;"
+            + " exit 1");
+    submit();
+    assertThat(workspace.last().phase()).isEqualTo(Phase.UNKNOWN);
+    slurm.queue(101, workspace.last().key());
+    finishes();
+    assertThat(slurm.calls()).isEqualTo(1);
+  }
+
   @Test
   void anSbatchThatCanNotBeStartedMadeNoJob() throws IOException {
     slurm.instead("../bin/sbatch", "#!/nonexistent/interpreter");
@@ -184,6 +200,20 @@ class FakeSbatchTest {
     slurm.sbatch("accept; " + TIMED_OUT);
     submit();
     slurm.instead("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1");
+    nothingChanges();
+    slurm.asUsual("squeue");
+    finishes();
+    assertThat(slurm.calls()).isEqualTo(1);
+  }
+
+  /** A wrapper made a job and said that it was refused. Half of the job's line is no answer. */
+  @Test
+  void aLineOfSqueueThatCannotBeReadLeavesItUnknown() {
+    slurm.sbatch(
+        "accept; echo 'sbatch: error: Batch job submission failed: Invalid partition name specified' >&2; exit 1");
+    slurm.instead("squeue", "head -c 20 \"$state/queue\"");
+    submit();
+    assertThat(workspace.last().phase()).isEqualTo(Phase.UNKNOWN);
     nothingChanges();
     slurm.asUsual("squeue");
     finishes();

@@ -6,9 +6,11 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.cleanup.CleanupSite;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,6 +63,45 @@ class ArchiveChangesTest {
     assertThat(refusal(() -> CleanupSite.write(file, "zz"))).contains(run.id().value());
     assertThat(file).hasContent("zz");
     assertThat(site.site.durable.resolve("evals").resolve(run.id().value())).exists();
+  }
+
+  @Test
+  void aBundleThatCannotBeReadBackKeepsAllFiles() {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+
+    List<ArchiveRuns.Archived> done =
+        site.archive(
+            List.of(run),
+            step -> {
+              if (step == ArchiveStep.WRITTEN) {
+                damage(onlyFile(site.cold));
+              }
+            },
+            step -> {});
+
+    assertThat(done.get(0).failed()).isPresent();
+    assertThat(done.get(0).archive()).isEmpty();
+    assertThat(site.cold).isEmptyDirectory();
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+  }
+
+  private static Path onlyFile(Path folder) {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.findFirst().orElseThrow();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** The disk keeps another byte than the one that was written. */
+  private static void damage(Path file) {
+    try {
+      byte[] bytes = Files.readAllBytes(file);
+      bytes[bytes.length / 2] ^= 1;
+      Files.write(file, bytes);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   @Test

@@ -151,6 +151,29 @@ class SyncSafetyTest extends ServerAndProxy {
   }
 
   @Test
+  void nothingIsDeletedIfAFileCouldNotBeCopied() throws IOException {
+    Path source = tree();
+    S3Place place = place();
+    for (int i = 0; i < 3; i++) {
+      SyncTrial.write(source.resolve("f" + i), new byte[] {1});
+    }
+    try (ObjectStore store = SyncTrial.open(place)) {
+      push(source, place, store);
+      // Its new name is refused: the old object is the only copy in the bucket.
+      Files.move(source.resolve("f2"), source.resolve("f7"));
+      proxy.choose(
+          (method, target) ->
+              method.equals("PUT") && target.contains("/f7") ? Fault.DENIED_403 : Fault.NONE);
+
+      SyncReport report = SyncTrial.sync(source, place, store, SyncTrial.deleting(Direction.PUSH));
+
+      assertThat(report.count(Outcome.FAILED)).isEqualTo(1);
+      assertThat(report.count(Outcome.NOT_DELETED)).isEqualTo(1);
+      assertThat(SyncTrial.remote(store, place)).containsOnlyKeys("f0", "f1", "f2");
+    }
+  }
+
+  @Test
   void manyRefusalsInARowEndTheSync() throws IOException {
     Path source = tree();
     S3Place place = place();
