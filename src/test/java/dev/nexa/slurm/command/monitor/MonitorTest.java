@@ -30,11 +30,13 @@ class MonitorTest {
     return "until [ $(cat $(find $NEXA_TASK_SCRATCH -name \"telemetry.*.${SLURMD_NODENAME:-*}\" -type f)"
         + " /dev/null | grep -c '^"
         + line
-        + "') -ge 2 ]; do sleep 0.2; done";
+        + "') -ge "
+        + (line.startsWith("g") ? 4 : 2)
+        + " ]; do sleep 0.2; done";
   }
 
   private static final String OF_THE_NODE = twoSamples("n,");
-  private static final String OF_THE_SECOND_GPU = twoSamples("g,[^,]*,1,");
+  private static final String OF_BOTH_GPUS = twoSamples("g,");
 
   @TempDir Path workspace;
   private Person person;
@@ -75,11 +77,11 @@ class MonitorTest {
             "stage: train\nbackend: python\nentrypoint: {script: configs/two.py, launcher:"
                 + " torchrun}\nsetup: export PATH="
                 + workspace.resolve("bin")
-                + ":$PATH\nmonitor: 1s\n"
+                + ":$PATH\nmonitor: 1s\nenv: {FAKE_GPU: visible}\n"
                 + "resources: {nodes: 2, gpus_per_node: 2, gpu_type: h100, time: 5m, memory: 1G}\n");
     Files.writeString(workspace.resolve("configs/two.py"), "");
     Path torchrun = workspace.resolve("bin/torchrun");
-    Files.writeString(torchrun, "#!/bin/bash\n" + OF_THE_SECOND_GPU + "\n");
+    Files.writeString(torchrun, "#!/bin/bash\n" + OF_BOTH_GPUS + "\n");
     assertThat(torchrun.toFile().setExecutable(true)).isTrue();
 
     JsonObject run = person.submitAndWait(config);
@@ -94,13 +96,17 @@ class MonitorTest {
     assertThat(person.says("estimate", config, "--cluster", "test"))
         .contains("in the last run like this, " + run.text("run_id") + ", the GPUs were idle 50 %");
     assertThat(person.says("monitor", "show"))
-        .contains("gpu 0 utilization", "gpu 1 memory", "P95", "use: the GPUs were idle");
-    assertThat(person.says("monitor", "show", "--csv", "--gpu", "1"))
+        .containsPattern("gpu \\d utilization")
+        .containsPattern("gpu \\d memory")
+        .contains("P95", "use: the GPUs were idle");
+    // Slurm chooses which of a node's GPUs the job gets.
+    String gpu = person.says("monitor", "show", "--csv").replaceAll("(?s).*?,(\\d),gpu_.*", "$1");
+    assertThat(person.says("monitor", "show", "--csv", "--gpu", gpu))
         .startsWith("attempt,node,gpu,measure,unit,time,value\n")
-        .contains(",1,gpu_utilization,%,")
-        .doesNotContain(",0,gpu_utilization");
+        .contains("," + gpu + ",gpu_utilization,%,")
+        .doesNotContainPattern(",[^" + gpu + "],gpu_utilization");
     assertThat(person.json("monitor", "show", "--json").objects("nodes")).hasSize(2);
-    assertThat(person.fails("monitor", "show", "--gpu", "7")).contains("no samples of GPU 7");
+    assertThat(person.fails("monitor", "show", "--gpu", "8")).contains("no samples of GPU 8");
   }
 
   /** Its own srun starts what works on the nodes, so the samplers are steps beside that. */
@@ -110,14 +116,14 @@ class MonitorTest {
     person.slurmProfile("");
     Files.writeString(
         workspace.resolve("wait.sh"),
-        OF_THE_SECOND_GPU + "\nfor ((i = 0; i < 300000; i++)); do :; done\nsleep 1.5\n");
+        OF_BOTH_GPUS + "\nfor ((i = 0; i < 300000; i++)); do :; done\nsleep 1.5\n");
     String config =
         write(
             "stage: train\nbackend: shell\nmonitor: 1s\nrun: srun bash "
                 + workspace.resolve("wait.sh")
                 + "\nsetup: export PATH="
                 + workspace.resolve("bin")
-                + ":$PATH\n"
+                + ":$PATH\nenv: {FAKE_GPU: visible}\n"
                 + "resources: {nodes: 2, gpus_per_node: 2, gpu_type: h100, time: 5m, memory: 1G}\n");
 
     JsonObject run = person.submitAndWait(config);
