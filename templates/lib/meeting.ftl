@@ -20,7 +20,7 @@
 </#macro>
 <#macro only_rank>
 <@port_is_free/>
-# The script may be one for torchrun. Started alone, it is the only rank.
+# A script that asks for its rank is the only one.
 nexa_only_rank() {
   export RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 LOCAL_WORLD_SIZE=1 MASTER_ADDR=127.0.0.1
 <@meeting_port/>

@@ -20,8 +20,7 @@ nexa_preamble() {
   # Tasks are numbered over the whole run; a submission may hold a part of them.
   NEXA_TASK=$((${SLURM_ARRAY_TASK_ID:-0} + offset))
 <#if !array>
-  # Submitted as an array of one task. The command sees a job without an array, as with sbatch.
-  unset "${!SLURM_ARRAY_@}"
+  unset "${!SLURM_ARRAY_@}" # an array of one task is ours, not the command's
 </#if>
   NEXA_TASKS=[=tasks]
   NEXA_STAGE=[=stage]

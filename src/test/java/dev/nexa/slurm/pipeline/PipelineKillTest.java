@@ -2,6 +2,7 @@ package dev.nexa.slurm.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.ReadProgress;
 import dev.nexa.slurm.records.runs.PipelineFolder;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Execution(ExecutionMode.SAME_THREAD)
 class PipelineKillTest {
-  private static final int KILLS = Integer.getInteger("pipeline.kills", 8);
+  private static final int KILLS = SuiteSize.of("pipeline.kills", 3, 100);
   private static final int AT_ONCE = 8;
 
   /**

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.approvals;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.command.PrivateSlurm;
 import dev.nexa.slurm.job.config.ConfigFolder;
@@ -32,12 +33,12 @@ import org.junit.jupiter.api.Test;
 /**
  * Random commands against the rendered job_submit.lua in a real slurmctld. The judge is what Slurm
  * allocated: no job may run above the limit, nor above the bound that the script wrote at its
- * submit. And of ordinary jobs none is refused. The full form is dev/policy-fuzz.
+ * submit. And of ordinary jobs none is refused. The full form is dev/full policy.
  */
 @Tag("slurm")
 class PolicyFuzzTest {
-  private static final int CASES = Integer.getInteger("policy.fuzz", 120);
-  private static final int ORDINARY = Integer.getInteger("policy.ordinary", 60);
+  private static final int CASES = SuiteSize.of("policy.fuzz", 60, 5000);
+  private static final int ORDINARY = SuiteSize.of("policy.ordinary", 30, 2000);
   private static final long SEED = Long.getLong("policy.seed", 20251122);
   private static final int AT_ONCE = Integer.getInteger("policy.at_once", 300);
   private static final int WORKERS = 3;

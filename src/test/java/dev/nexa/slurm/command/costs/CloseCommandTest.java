@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.costs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -373,7 +374,7 @@ class CloseCommandTest {
             manifests.resolve("cost_" + TRAIN + ".json"),
             manifests.resolve("cost_" + EVAL + ".json"),
             terminal.workspace.resolve("runs/ledger-2025-10.jsonl"));
-    int step = Boolean.getBoolean("closing.bytes") ? 1 : 11;
+    int step = SuiteSize.of("closing.step", 23, 1);
     for (Path file : files) {
       byte[] bytes = Files.readAllBytes(file);
       for (int at = 0; at < bytes.length; at += step) {

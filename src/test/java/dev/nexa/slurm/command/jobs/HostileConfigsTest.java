@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
@@ -55,7 +56,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class HostileConfigsTest {
   private static final int LARGE = 100_000;
-  private static final boolean ALL = "all".equals(System.getProperty("hostile"));
+  private static final boolean ALL = SuiteSize.FULL;
   private static final String MARKER = ConfigSlots.MARKER;
   private static final String WANDB_TAGS = "env WANDB_TAGS";
   private static final String DEFAULTED = "${env:CANARY:-$(touch canary)}";
@@ -279,7 +280,7 @@ class HostileConfigsTest {
       String file = folder.resolve(theirs ? "theirs.yaml" : "run.yaml").toString();
       List<String> harmless = options(type("render", file, "--cluster=mine").out());
       assertThat(harmless).isNotEmpty();
-      for (String text : drawn(slot, 5, 60)) {
+      for (String text : drawn(slot, 3, 120)) {
         boolean name = slot.path().endsWith(" (name)");
         String path =
             slot.path().replace(" (name)", "").replace("[]", ".0").replace("*", name ? text : "A");
@@ -592,7 +593,7 @@ class HostileConfigsTest {
     List<String> scripts = new ArrayList<>(List.of(harmless.script().text()));
     List<Map<String, byte[]>> points = new ArrayList<>(List.of(points(harmless)));
     List<String> texts = new ArrayList<>(List.of(MARKER));
-    for (String text : drawn(slot, 10, 30)) {
+    for (String text : drawn(slot, 10, 90)) {
       String value = marker.replace(MARKER, CUT.contains(slot.key()) ? quoted(text) : text);
       RenderRun.Rendered rendered = attempt(slot, run, value, tally);
       if (rendered == null) {
@@ -619,7 +620,7 @@ class HostileConfigsTest {
 
   /** All texts as they are, which most places refuse. */
   private void refusals(Slot slot, Tally tally) throws IOException {
-    for (String text : drawn(slot, 5, 60)) {
+    for (String text : drawn(slot, 3, 120)) {
       attempt(slot, "python", text, tally);
     }
   }

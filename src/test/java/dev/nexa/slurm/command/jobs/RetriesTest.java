@@ -157,9 +157,9 @@ class RetriesTest {
       resources: {cpus_per_task: 1, memory: 100M, time: 2m}
       """;
 
-  /** The shortest watchdog is a minute: dev/retry-suite. */
+  /** The shortest watchdog is a minute: dev/full retries. */
   @Test
-  @EnabledIfSystemProperty(named = "retries", matches = "all")
+  @EnabledIfSystemProperty(named = "full", matches = ".*")
   void aTaskThatIsStuckIsEndedAndTriedAgainWithoutSlurm() throws IOException {
     JsonObject run =
         person.submitAndWait(write("stuck", STUCK.replace("trap '' TERM\n", "\n")), "--local");
@@ -173,7 +173,7 @@ class RetriesTest {
 
   @Test
   @Tag("slurm")
-  @EnabledIfSystemProperty(named = "retries", matches = "all")
+  @EnabledIfSystemProperty(named = "full", matches = ".*")
   void aTaskThatIsStuckAndHearsNoSignalIsKilledOnSlurm() throws Exception {
     person.slurmProfile("health_check: false\n");
 

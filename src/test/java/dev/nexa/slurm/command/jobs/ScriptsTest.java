@@ -8,11 +8,13 @@ import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A script in place of a config, and the options that people know from sbatch. */
 class ScriptsTest {
@@ -109,12 +111,10 @@ class ScriptsTest {
           python -c 1                        | 'python' is neither a config nor a script    | Write the command into a script
           crlf.sh                            | crlf.sh has the line ends of Windows         | sed -i 's/\\r$//' crlf.sh
           notes.ipynb                        | notes.ipynb is neither a config (.yaml) nor a script (.py or .sh) | jupyter nbconvert --to script notes.ipynb
-          perl                               | perl is a script for perl                    | write a shell script that starts it
           """)
   void whatIsNoConfigAndNoScriptIsAnsweredWithTheCommandToType(
       String typed, String message, String advice) {
     terminal.file("crlf.sh", "echo a\r\necho b\r\n").file("notes.ipynb", "{}");
-    terminal.file("perl", "#!/usr/bin/perl\n");
 
     Screen screen = type("estimate " + typed);
 
@@ -272,10 +272,75 @@ class ScriptsTest {
             "note: from the #SBATCH lines of job.sh: --time 5\n"
                 + "note: these #SBATCH options of job.sh are not used: --output=x.log\n"
                 + "note: to keep this as a config, add --save job.yaml\n");
-    assertThat(script.out()).contains("bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
+    assertThat(script.out()).contains("exec bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
     assertThat(kept.out()).isEqualTo(script.out());
     assertThat(DurableFiles.read(saved))
         .contains("backend: shell", "files: [job.sh]", "  time: 5  # Slurm ends the job then\n");
+  }
+
+  /** What sbatch does with each of them is what the kernel does. */
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(
+      strings = {
+        "#!/bin/bash",
+        "#!/bin/bash -e",
+        "#!/bin/bash -eu",
+        "#! /bin/sh -e",
+        "#!/bin/bash -l",
+        "#!/usr/bin/env -S bash -e -o pipefail",
+        "#!/usr/bin/env zsh",
+        "#!/usr/bin/perl -w"
+      })
+  void theKernelStartsAScriptByItsFirstLine(String first) throws Exception {
+    terminal.file("own.sh", first + "\n#SBATCH --time=5\ntrue\n");
+
+    Screen script = type("submit own.sh -- a");
+    assertThat(script.exit()).as(script.err()).isZero();
+    Path runner = terminal.workspace.resolve("runs/latest/runner");
+    assertThat(DurableFiles.read(runner.resolve("run.sh")))
+        .isEqualTo("exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("own.sh"))))
+        .isEqualTo("r-x------");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("run.sh"))))
+        .isEqualTo("r--------");
+  }
+
+  @Test
+  void aPythonOfItsOwnStartsAScriptThatIsOneProcess() {
+    terminal.file("own.py", "#!/opt/venv/bin/python -O\nprint()\n");
+    terminal.file("usual.py", "#!/usr/bin/env python3\nprint()\n");
+
+    assertThat(type("render own.py --files").out()).contains("exec \"$NEXA_RUN_DIR/runner/own.py\"");
+    assertThat(type("render usual.py").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/usual.py");
+    assertThat(type("render own.py --gpus h100:4"))
+        .returns(2, Screen::exit)
+        .extracting(Screen::err)
+        .asString()
+        .contains("own.py:1: the first line names /opt/venv/bin/python -O, but torchrun starts")
+        .contains("write #!/usr/bin/env python3 in this line")
+        .contains("--set software.venv=DIR");
+    assertThat(type("render own.py --gpus h100:4 --set software.venv=/opt/venv").out())
+        .contains("torchrun");
+  }
+
+  @Test
+  void oneProcessIsTheOnlyRank() {
+    assertThat(type("render train.py --gpus h100:1").out())
+        .contains("export RANK=0 LOCAL_RANK=0 WORLD_SIZE=1", "MASTER_ADDR=127.0.0.1");
+    assertThat(type("render train.py").out()).contains("RANK=0", "export MASTER_PORT=");
+    assertThat(type("render train.py --gpus h100:4").out()).doesNotContain("RANK=0");
+    assertThat(type("render job.sh").out()).doesNotContain("RANK=0");
+    assertThat(type("render train.py --gpus h100:1 --nodes 2 --set entrypoint.launcher=python").out())
+        .contains("export RANK=$SLURM_NODEID LOCAL_RANK=0 WORLD_SIZE=2");
+  }
+
+  /** Tools that find a task's number in the environment do all parts without one. */
+  @Test
+  void aRunWithoutAnArrayShowsItsProgramNone() {
+    String unset = "unset \"${!SLURM_ARRAY_@}\"";
+    assertThat(type("render run.yaml").out()).contains(unset);
+    assertThat(type("render run.yaml --set array.shards=1").out()).doesNotContain(unset);
+    assertThat(type("render run.yaml --set array.shards=3").out()).doesNotContain(unset);
   }
 
   @Test

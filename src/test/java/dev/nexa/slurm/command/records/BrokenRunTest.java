@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.records;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Tree;
 import dev.nexa.slurm.base.json.Json;
@@ -36,8 +37,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  * every file, else a part of them.
  */
 class BrokenRunTest {
-  private static final boolean ALL = System.getProperty("broken", "").equals("all");
-  private static final int SOME = Integer.getInteger("broken.some", 14);
+  private static final boolean ALL = SuiteSize.FULL;
+  private static final int SOME = SuiteSize.of("broken.some", 5, 14);
   private static final long SEED = Long.getLong("broken.seed", 11);
 
   @TempDir private Path folder;

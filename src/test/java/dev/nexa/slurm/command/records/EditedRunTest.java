@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.records;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.Tree;
@@ -35,7 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * {@code -Dedits.seed=S} others.
  */
 class EditedRunTest {
-  private static final int EDITS = Integer.getInteger("edits", 3);
+  private static final int EDITS = SuiteSize.of("edits", 1, 30);
   private static final long SEED = Long.getLong("edits.seed", 12);
   private static final List<String> FILES =
       List.of("plan.json", "estimate.json", "job.sbatch", "runner/run.sh");

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.shared;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.command.Terminal;
 import java.io.IOException;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever jobs print, a terminal gets text and, of logs, colours. */
 class TerminalWriterTest {
-  private static final int STREAMS = Integer.getInteger("terminal.streams", 3_000);
+  private static final int STREAMS = SuiteSize.of("terminal.streams", 1000, 30_000);
   private static final Pattern COLOUR = Pattern.compile("\u001b\\[[0-9:;]{0,38}m");
   private static final Pattern OBEYED =
       Pattern.compile(

@@ -11,12 +11,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A store whose certificate is of an authority of its own, as stores in a cluster have it. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("full")
 class CaBundleTest {
   private static final String VARIABLE = "AWS_CA_BUNDLE";
 

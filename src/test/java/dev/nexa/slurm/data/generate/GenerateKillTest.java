@@ -3,6 +3,7 @@ package dev.nexa.slurm.data.generate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Share;
@@ -25,7 +26,7 @@ class GenerateKillTest {
   private static final int CONCURRENCY = 4;
 
   /** {@code -Dkills=20} for more. */
-  private static final int KILLS = Integer.getInteger("kills", 3);
+  private static final int KILLS = SuiteSize.of("generate.kills", 2, 40);
 
   @TempDir Path folder;
 

@@ -3,6 +3,7 @@ package dev.nexa.slurm.data.prepare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
@@ -138,7 +139,7 @@ class ArrayDuplicatesTest {
   @CsvSource({"1, 1, 1", "1, 4, 3", "2, 7, 14", "1, 0, 14"})
   void theStagesWriteTheBytesOfOneTask(long seed, int few, int bucketTasks) throws IOException {
     // Each task starts a DuckDB; -Dduplicates.tasks=64 is the long form.
-    int tasks = few == 0 ? Integer.getInteger("duplicates.tasks", 20) : few;
+    int tasks = few == 0 ? SuiteSize.of("duplicates.tasks", 6, 20) : few;
     write(seed);
     JsonObject one = bench.run(NEAR);
     List<Object> expected = bench.union();

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class SbatchHeaderOnSlurmTest {
   private static final long SEED = Long.getLong("sbatch.seed", System.nanoTime());
-  private static final int SCRIPTS = Integer.getInteger("sbatch.scripts", 40);
+  private static final int SCRIPTS = SuiteSize.of("sbatch.scripts", 20, 1000);
 
   /**
    * Options that a small cluster accepts; sbatch reads the words behind each gap in its own way.

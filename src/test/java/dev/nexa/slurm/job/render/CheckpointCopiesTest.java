@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.render;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -485,7 +486,7 @@ class CheckpointCopiesTest {
   @Test
   void aKillNeverLeavesHalfACopy() throws Exception {
     Random random = new Random(20261123);
-    int kills = Integer.getInteger("checkpoints.kills", 12);
+    int kills = SuiteSize.of("checkpoints.kills", 5, 200);
     for (int i = 1; i <= kills; i++) {
       Node node = new Node("n" + i, i).begun();
       node.trainerSaves(i, "x".repeat(200_000));

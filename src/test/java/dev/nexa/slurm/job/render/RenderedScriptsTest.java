@@ -17,9 +17,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -98,7 +101,7 @@ class RenderedScriptsTest {
 
     Golden.check(
         "render/matrix-" + backend + "-" + nodes + "-" + container + ".sbatch", script.text());
-    assertThat(script.text().lines()).hasSizeLessThan(300);
+    assertThat(script.text().lines()).hasSizeLessThan(305);
   }
 
   /** Slurm reads the directives as it would at a submit; what runs needs its launcher, not this. */
@@ -483,5 +486,47 @@ class RenderedScriptsTest {
     Map<String, String> environment = Map.of("PATH", System.getenv("PATH"), "LC_ALL", "C.UTF-8");
     return new CommandRunner()
         .run(new Command(argv, environment, Path.of("").toAbsolutePath(), Duration.ofMinutes(5)));
+  }
+
+  /** A step's shell knows only what is exported: also what an exported function calls. */
+  @Test
+  void aFunctionThatIsExportedToTheNodesCallsOnlyExportedOnes() throws IOException {
+    Map<String, String> shared = new HashMap<>();
+    try (Stream<Path> files = Files.list(Path.of("templates/lib"))) {
+      for (Path file : files.filter(one -> one.toString().endsWith(".sh")).toList()) {
+        shared.putAll(functions(Files.readString(file)));
+      }
+    }
+    List<String> missing = new ArrayList<>();
+    try (Stream<Path> scripts = Files.list(GOLDEN)) {
+      for (Path script : scripts.filter(one -> one.toString().endsWith(".sbatch")).toList()) {
+        String text = Files.readString(script);
+        Map<String, String> functions = new HashMap<>(shared);
+        functions.putAll(functions(text));
+        Matcher line = Pattern.compile("(?m)^ *export -f (.*)$").matcher(text);
+        while (line.find()) {
+          List<String> exported = List.of(line.group(1).split(" "));
+          for (String name : exported) {
+            Matcher call = Pattern.compile("\\bnexa_\\w+").matcher(functions.get(name));
+            while (call.find()) {
+              if (functions.containsKey(call.group()) && !exported.contains(call.group())) {
+                missing.add(script.getFileName() + ": " + name + " calls " + call.group());
+              }
+            }
+          }
+        }
+      }
+    }
+    assertThat(missing).isEmpty();
+  }
+
+  /** The functions of a script and their bodies, without comments. */
+  private static Map<String, String> functions(String script) {
+    Map<String, String> functions = new HashMap<>();
+    Matcher function = Pattern.compile("(?ms)^(nexa_\\w+)\\(\\) \\{\\n(.*?)^\\}").matcher(script);
+    while (function.find()) {
+      functions.put(function.group(1), function.group(2).replaceAll("(?m)^ *#.*$", ""));
+    }
+    return functions;
   }
 }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.money.closing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.money.bills.BillRow;
 import dev.nexa.slurm.money.bills.Charges;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Statements of random ledgers against sums that the test makes from its own list of lines. */
 class MonthClosingTest {
-  private static final int LEDGERS = Integer.getInteger("closing.ledgers", 120);
+  private static final int LEDGERS = SuiteSize.of("closing.ledgers", 60, 1200);
   private static final YearMonth FIRST = YearMonth.of(2025, 9);
   private static final List<String> CURRENCIES = List.of("USD", "EUR", "JPY");
 

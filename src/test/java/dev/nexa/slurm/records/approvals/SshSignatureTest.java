@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.SuiteSize;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.security.KeyPair;
@@ -27,7 +28,7 @@ class SshSignatureTest {
   private static final byte[] MESSAGE = "{\"max_cost\": \"500.00\"}\n".getBytes(UTF_8);
 
   /** Every n-th bit is flipped, from a random one; {@code -Dsignature.each=1} for every bit. */
-  private static final int EACH = Integer.getInteger("signature.each", 5);
+  private static final int EACH = SuiteSize.of("signature.each", 11, 1);
 
   @TempDir Path folder;
 

@@ -237,4 +237,38 @@ class LogReadingTest {
                 "  1%|  | 1/100\r  2%|  | 2/100\r\u001b[31mtorch.OutOfMemoryError: CUDA out of memory.\u001b[0m\n"))
         .isEqualTo("gpu-memory:1");
   }
+
+  /** As on each job of two nodes once: a function was not exported. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "environment: line 3: nexa_forget_scratch: command not found",
+        "/var/spool/slurmd/job00012/slurm_script: line 88: nexa_hold: No such file or directory",
+        "/w/runs/train_20251101_143200/runner/sampler.sh: line 12: /proc/1/io: Permission denied"
+      })
+  void aShellsComplaintAboutOurOwnScriptIsNoCause(String line) {
+    assertThat(cause(line + "\nepoch 1 done\n")).isEqualTo("none");
+    assertThat(cause(line + "\nRuntimeError: CUDA out of memory.\n")).isEqualTo("gpu-memory:2");
+    assertThat(LogLine.of(1, line).isOurs()).isTrue();
+  }
+
+  @Test
+  void aShellsComplaintAboutTheUsersScriptStaysACause() {
+    assertThat(cause("environment: line 1: conda: command not found\n")).isEqualTo("missing-file:1");
+  }
+
+  @Test
+  void whatTheCheckOfANodeFoundIsTheCauseWhateverElseWasPrinted() {
+    String log =
+        """
+        module: command not found
+        RuntimeError: CUDA out of memory.
+        slurmstepd: error: Detected 1 oom_kill event in StepId=7.0.
+        nexa-slurm: node n2 is not well: it has no network interface eth99
+        nexa-slurm: node n1 is not well: it has no network interface eth99
+        """;
+
+    assertThat(cause(log)).isEqualTo("node-failure:4");
+    assertThat(cause("RuntimeError: CUDA out of memory.\n", log)).isEqualTo("node-failure:4");
+  }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.notify;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.records.notices.Delivery;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * steps and times.
  */
 class NotifyKillTest {
-  private static final int KILLS = Integer.getInteger("notify.kills", SendStep.values().length);
+  private static final int KILLS = SuiteSize.of("notify.kills", SendStep.values().length, 200);
   private static final int BACKLOG = Summarise.MOST + 3;
 
   private static final List<SendStep> STEPS = List.of(SendStep.values());

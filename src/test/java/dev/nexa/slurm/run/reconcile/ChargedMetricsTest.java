@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Metrics that money depends on: each number counts in each form, and the rest is reported. */
 class ChargedMetricsTest {
-  private static final int RUNS = Integer.getInteger("charged.runs", 400);
+  private static final int RUNS = SuiteSize.of("charged.runs", 120, 4000);
   private static final int TASKS = 6;
 
   private static final List<String> NO_BYTES =

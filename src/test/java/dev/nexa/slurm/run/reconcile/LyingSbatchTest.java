@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -50,7 +51,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class LyingSbatchTest {
-  private static final int TRIALS = Integer.getInteger("lies", 300);
+  private static final int TRIALS = SuiteSize.of("lies", 100, 2000);
   private static final long SEED = Long.getLong("lies.seed", 1);
   private static final long ONE = Long.getLong("lies.one", -1);
   private static final int AT_ONCE = 24;

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.submit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
@@ -40,8 +41,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 class AccountingFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
-  /** {@code dev/fault-suite} asks for thousands of faults, and gets more runs here too. */
-  private static final int RUNS = Integer.getInteger("faults", 0) >= 1000 ? 12 : 3;
+  /** More in {@code dev/full daemons}. */
+  private static final int RUNS = SuiteSize.of("accounting.runs", 3, 12);
 
   @TempDir private Path folder;
 

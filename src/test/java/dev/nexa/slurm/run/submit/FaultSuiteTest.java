@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.submit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.run.submit.FaultTrial.Blow;
 import dev.nexa.slurm.run.submit.FaultTrial.Step;
 import java.io.IOException;
@@ -28,13 +29,13 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Faults one by one, then in random mixes, in many small workspaces on a pretended cluster; what it
- * did is what every manifest, cost file and ledger must tell in the end. {@code dev/fault-suite}
+ * did is what every manifest, cost file and ledger must tell in the end. {@code dev/full faults}
  * injects 2,000, {@code -Dfaults=N} as many as one likes; {@code -Dfaults.seed=S} repeats a suite,
  * {@code -Dfaults.trial=S:FAULT,FAULT} one of its trials.
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class FaultSuiteTest {
-  private static final int FAULTS = Integer.getInteger("faults", 40);
+  private static final int FAULTS = SuiteSize.of("faults", 20, 2000);
   private static final long SEED = Long.getLong("faults.seed", 1);
   private static final String ONE = System.getProperty("faults.trial", "");
   private static final int AT_ONCE = 4;

@@ -20,6 +20,7 @@ import static dev.nexa.slurm.run.submit.CrashPoint.SUBMISSION_SHUT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.nexa.slurm.SuiteSize;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,14 +45,14 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /**
  * Kills our processes with SIGKILL at every crash point, on the real Slurm of dev/cluster, and lets
  * its database judge: never two jobs for one submission, never a job without a run, never a
- * vanished job unnoticed. {@code dev/kill-suite} does it 200 times, {@code -Dkills=N} as often as
+ * vanished job unnoticed. {@code dev/full kills} does it 200 times, {@code -Dkills=N} as often as
  * one likes.
  */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Execution(ExecutionMode.SAME_THREAD)
 class KillSuiteTest {
-  private static final int KILLS = Integer.getInteger("kills", 20);
+  private static final int KILLS = SuiteSize.of("kills", 8, 200);
   private static final int AT_ONCE = 4;
 
   /** From this many kills on, each point must have had its five. */

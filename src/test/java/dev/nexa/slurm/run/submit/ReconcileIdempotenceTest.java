@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.submit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.BufferedReader;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Two processes that reconcile one workspace at the same time leave what one of them would. */
 @Execution(ExecutionMode.CONCURRENT)
 class ReconcileIdempotenceTest {
-  private static final int ROUNDS = Integer.getInteger("rounds", 10);
+  private static final int ROUNDS = SuiteSize.of("rounds", 3, 50);
   private static final int RUNS = 3;
 
   /** In each of so many rounds the jobs vanish once. */

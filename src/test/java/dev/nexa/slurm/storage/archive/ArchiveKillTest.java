@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
@@ -24,10 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * SIGKILL at each step of an archive and of a restore: no half bundle has a name, no file is lost,
- * and the next call finishes the work. {@code dev/storage-suite} kills 200 times.
+ * and the next call finishes the work. {@code dev/full storage} kills 200 times.
  */
 class ArchiveKillTest {
-  private static final int KILLS = Integer.getInteger("archive.kills", 12);
+  private static final int KILLS = SuiteSize.of("archive.kills", 12, 200);
   private static final int KILLED = 137;
 
   /** Steps of an archive, those of the trash among them, then steps of a restore. */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.cleanup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -18,11 +19,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * SIGKILL at each step: each path is in its place, or in the trash with a line in the journal, or
- * its deletion was announced. The next call finishes the work. {@code dev/storage-suite} kills 200
+ * its deletion was announced. The next call finishes the work. {@code dev/full storage} kills 200
  * times.
  */
 class CleanupKillTest {
-  private static final int KILLS = Integer.getInteger("cleanup.kills", 15);
+  private static final int KILLS = SuiteSize.of("cleanup.kills", 15, 200);
   private static final int KILLED = 137;
   private static final int RUNS = 3;
 

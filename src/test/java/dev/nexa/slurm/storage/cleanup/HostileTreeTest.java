@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.cleanup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.records.runs.RunFolder;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Somebody else can write to a tier, and wants files outside it to be removed. */
 class HostileTreeTest {
-  private static final int SWAPS = Integer.getInteger("cleanup.swaps", 300);
+  private static final int SWAPS = SuiteSize.of("cleanup.swaps", 100, 2000);
   private static final String RUN = "train_20251001_143200";
 
   @TempDir Path folder;

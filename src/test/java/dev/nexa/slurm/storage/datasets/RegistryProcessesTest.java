@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.datasets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Progress;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RegistryProcessesTest {
   private static final int PROCESSES = 8;
   private static final int EACH = 5;
-  private static final int MANY = Integer.getInteger("datasets.files", 20_000);
+  private static final int MANY = SuiteSize.of("datasets.files", 4000, 100_000);
 
   @TempDir Path folder;
 

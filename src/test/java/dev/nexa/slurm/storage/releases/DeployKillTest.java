@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -15,10 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * SIGKILL at each step of deploy and rollback: the link always leads to a whole release, and the
- * next writer settles what was begun. {@code dev/release-suite} kills 200 times.
+ * next writer settles what was begun. {@code dev/full releases} kills 200 times.
  */
 class DeployKillTest {
-  private static final int KILLS = Integer.getInteger("deploy.kills", 17);
+  private static final int KILLS = SuiteSize.of("deploy.kills", 17, 200);
   private static final int KILLED = 137;
   private static final List<String> ACTS = List.of("deploy", "test", "fail", "rollback");
 

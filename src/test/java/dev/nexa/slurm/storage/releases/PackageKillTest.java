@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
 import java.nio.file.Files;
@@ -15,10 +16,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * SIGKILL at each step: a release is there whole, or not at all, and the next call makes it. {@code
- * dev/storage-suite} kills more often.
+ * dev/full storage} kills more often.
  */
 class PackageKillTest {
-  private static final int KILLS = Integer.getInteger("release.kills", 6);
+  private static final int KILLS = SuiteSize.of("release.kills", 6, 200);
   private static final int KILLED = 137;
 
   @TempDir Path folder;

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class SwitchReleaseTest {
-  private static final int READS = Integer.getInteger("deploy.reads", 20_000);
+  private static final int READS = SuiteSize.of("deploy.reads", 4000, 100_000);
 
   @TempDir Path folder;
 
@@ -77,7 +78,7 @@ class SwitchReleaseTest {
     }
   }
 
-  /** dev/release-suite reads 100,000 times. */
+  /** dev/full releases reads 100,000 times. */
   @Test
   void everyReadDuringSwitchesFindsAModel() throws Exception {
     DeploySite site = new DeploySite(folder);

@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Plans over a million objects in 256 MiB of heap, and over large trees. */
+@Tag("full")
 class MillionObjectsTest {
   private static final int OBJECTS = 1_000_000;
   private static final int FILES = 30_000;

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
@@ -15,13 +16,13 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random faults between us and a real S3 server. dev/sync-faults runs 200 trials with
+ * Random faults between us and a real S3 server. dev/full sync runs 200 trials with
  * -Dsync.faults=200; -Dsync.seed repeats one.
  */
 class SyncFaultTest extends ServerAndProxy {
   @Test
   void noFaultMakesACorruptFileOrDeletesByMistake() throws IOException {
-    int trials = Integer.getInteger("sync.faults", 10);
+    int trials = SuiteSize.of("sync.faults", 4, 200);
     long seed = Long.getLong("sync.seed", 1);
     for (int trial = 0; trial < trials; trial++) {
       trial(seed + trial);

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.storage.s3.S3Server;
 import java.io.IOException;
@@ -16,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Kills `sync push` and `sync pull` at random bytes, and lets them finish. dev/sync-faults kills
+ * Kills `sync push` and `sync pull` at random bytes, and lets them finish. dev/full sync kills
  * 200 of each with -Dsync.kills=400.
  */
 class SyncKillTest extends ServerAndProxy {
@@ -29,7 +30,7 @@ class SyncKillTest extends ServerAndProxy {
 
   @Test
   void aKilledSyncLeavesNoPartialFileAndSendsAPartOfEachThreadAgain() throws Exception {
-    int kills = Integer.getInteger("sync.kills", 4);
+    int kills = SuiteSize.of("sync.kills", 2, 400);
     Map<Integer, Again> pushes = new TreeMap<>();
     Map<Integer, Again> pulls = new TreeMap<>();
     for (int trial = 0; trial < kills / 2; trial++) {

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The conformance table on the local scheduler alone, with minutes of twenty seconds. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag("full")
 class LocalSchedulerTest {
   private static final LocalSettings HURRIED =
       new LocalSettings(Duration.ofSeconds(5), Duration.ofSeconds(20));
