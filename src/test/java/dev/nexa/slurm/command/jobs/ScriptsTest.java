@@ -299,9 +299,11 @@ class ScriptsTest {
     Path runner = terminal.workspace.resolve("runs/latest/runner");
     assertThat(DurableFiles.read(runner.resolve("run.sh")))
         .isEqualTo("exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
-    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("own.sh"))))
+    assertThat(
+            PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("own.sh"))))
         .isEqualTo("r-x------");
-    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("run.sh"))))
+    assertThat(
+            PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("run.sh"))))
         .isEqualTo("r--------");
   }
 
@@ -310,7 +312,8 @@ class ScriptsTest {
     terminal.file("own.py", "#!/opt/venv/bin/python -O\nprint()\n");
     terminal.file("usual.py", "#!/usr/bin/env python3\nprint()\n");
 
-    assertThat(type("render own.py --files").out()).contains("exec \"$NEXA_RUN_DIR/runner/own.py\"");
+    assertThat(type("render own.py --files").out())
+        .contains("exec \"$NEXA_RUN_DIR/runner/own.py\"");
     assertThat(type("render usual.py").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/usual.py");
     assertThat(type("render own.py --gpus h100:4"))
         .returns(2, Screen::exit)
@@ -330,7 +333,8 @@ class ScriptsTest {
     assertThat(type("render train.py").out()).contains("RANK=0", "export MASTER_PORT=");
     assertThat(type("render train.py --gpus h100:4").out()).doesNotContain("RANK=0");
     assertThat(type("render job.sh").out()).doesNotContain("RANK=0");
-    assertThat(type("render train.py --gpus h100:1 --nodes 2 --set entrypoint.launcher=python").out())
+    assertThat(
+            type("render train.py --gpus h100:1 --nodes 2 --set entrypoint.launcher=python").out())
         .contains("export RANK=$SLURM_NODEID LOCAL_RANK=0 WORLD_SIZE=2");
   }
 

@@ -222,7 +222,8 @@ class ScenariosOnSlurmTest {
             + SMALL);
     session.file(
         "train.yaml",
-        "stage: train\nbackend: shell\nrun: cat \"${stages.prepare.output}/n\"; sleep 1.1\n" + SMALL);
+        "stage: train\nbackend: shell\nrun: cat \"${stages.prepare.output}/n\"; sleep 1.1\n"
+            + SMALL);
     Path file =
         session.file(
             "two.yaml",

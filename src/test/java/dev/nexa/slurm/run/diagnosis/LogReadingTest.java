@@ -254,7 +254,8 @@ class LogReadingTest {
 
   @Test
   void aShellsComplaintAboutTheUsersScriptStaysACause() {
-    assertThat(cause("environment: line 1: conda: command not found\n")).isEqualTo("missing-file:1");
+    assertThat(cause("environment: line 1: conda: command not found\n"))
+        .isEqualTo("missing-file:1");
   }
 
   @Test

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Kills `sync push` and `sync pull` at random bytes, and lets them finish. dev/full sync kills
- * 200 of each with -Dsync.kills=400.
+ * Kills `sync push` and `sync pull` at random bytes, and lets them finish. dev/full sync kills 200
+ * of each with -Dsync.kills=400.
  */
 class SyncKillTest extends ServerAndProxy {
   private static final int LARGE = 40 << 20;
