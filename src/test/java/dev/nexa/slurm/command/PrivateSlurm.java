@@ -13,6 +13,7 @@ import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -187,6 +188,10 @@ public final class PrivateSlurm implements AutoCloseable {
       Files.writeString(folder.resolve("slurm.conf"), configuration());
     }
     Files.writeString(folder.resolve("gres.conf"), gres());
+    Path cgroups = Path.of("/etc/slurm/cgroup.conf"); // on newer Slurms
+    if (Files.exists(cgroups)) {
+      Files.copy(cgroups, folder.resolve("cgroup.conf"), StandardCopyOption.REPLACE_EXISTING);
+    }
     daemon("slurmctld", "slurmctld", "-D");
     for (String node : layout.gpus().keySet()) {
       daemon(node, "slurmd", "-D", "-N", node);

@@ -29,6 +29,9 @@ public record Finding(
 
   private static final int LONGEST = 160;
 
+  /** Newer PyTorch puts it before each line of a traceback. */
+  private static final Pattern RANK = Pattern.compile("^\\[rank\\d+\\]: ");
+
   /** Errors that Python finds before it runs the file: the file itself is wrong. */
   private static final Pattern UNREADABLE =
       Pattern.compile(".*\\b(SyntaxError|IndentationError|TabError): .*");
@@ -105,9 +108,13 @@ public record Finding(
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()
         ? "The program ended with an exception: "
-            + LogLine.shortened(line.get().line().text().strip(), LONGEST)
+            + LogLine.shortened(withoutRank(line.get().line().text()).strip(), LONGEST)
             + unreadablePlace(line.get())
         : means;
+  }
+
+  private static String withoutRank(String line) {
+    return RANK.matcher(line).replaceFirst("");
   }
 
   private static String unreadablePlace(Place place) {

@@ -26,6 +26,20 @@ final class Normal {
           "NEXA_LOCAL_TASK",
           "NEXA_LOCAL_REQUEUE");
 
+  /** Variables that Slurm 24.11 sets, and neither 22.05 nor the local scheduler. */
+  private static final Set<String> NEWER =
+      Set.of(
+          "HYDRA_BOOTSTRAP",
+          "HYDRA_LAUNCHER_EXTRA_ARGS",
+          "I_MPI_HYDRA_BOOTSTRAP",
+          "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS",
+          "OMPI_MCA_plm_slurm_args",
+          "PRTE_MCA_plm_slurm_args",
+          "SLURM_JOB_START_TIME",
+          "SLURM_JOB_END_TIME",
+          "SLURM_OOM_KILL_STEP",
+          "SLURM_TRES_PER_TASK");
+
   private static final Map<String, String> REPLACED =
       Map.ofEntries(
           Map.entry("SLURM_JOB_ID", "<id>"),
@@ -106,7 +120,7 @@ final class Normal {
     Map<String, String> values = new TreeMap<>();
     for (String entry : Arrays.asList(text.split("\0", -1))) {
       String name = entry.split("=", 2)[0];
-      if (!entry.isEmpty() && !ONE_SIDED.contains(name)) {
+      if (!entry.isEmpty() && !ONE_SIDED.contains(name) && !NEWER.contains(name)) {
         values.put(
             name, REPLACED.getOrDefault(name, lines(entry.substring(entry.indexOf('=') + 1))));
       }

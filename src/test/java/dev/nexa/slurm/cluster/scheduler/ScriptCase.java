@@ -14,6 +14,7 @@ public final class ScriptCase {
   public final String name;
   private String script = "";
   private final Map<Integer, List<String>> attempts = new TreeMap<>();
+  private final Map<Integer, List<String>> newer = new TreeMap<>();
   private final List<Action> actions = new ArrayList<>();
   private final List<String> says = new ArrayList<>();
   private String output = "%a.log";
@@ -54,6 +55,12 @@ public final class ScriptCase {
 
   ScriptCase task(int task, String... all) {
     attempts.put(task, List.of(all));
+    return this;
+  }
+
+  /** How the one task's attempts may end on a Slurm newer than 22.05 instead. */
+  ScriptCase orOnNewerSlurm(String... all) {
+    newer.put(0, List.of(all));
     return this;
   }
 
@@ -101,6 +108,10 @@ public final class ScriptCase {
 
   public Map<Integer, List<String>> attempts() {
     return attempts;
+  }
+
+  Map<Integer, List<String>> attemptsOnNewerSlurm() {
+    return newer.isEmpty() ? attempts : newer;
   }
 
   List<Action> actions() {

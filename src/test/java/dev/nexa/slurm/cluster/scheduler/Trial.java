@@ -122,7 +122,7 @@ public final class Trial {
   private Map<String, String> files() {
     Map<String, String> files = new TreeMap<>();
     try (Stream<Path> paths = Files.list(folder.resolve("logs"))) {
-      for (Path path : paths.toList()) {
+      for (Path path : paths.filter(Files::isRegularFile).toList()) {
         byte[] bytes = Files.readAllBytes(path);
         files.put(path.getFileName().toString(), new String(bytes, StandardCharsets.UTF_8));
       }
