@@ -4,7 +4,7 @@
 nexa_bring_checkpoints() {
   bash "$NEXA_RUN_DIR/runner/checkpoints.sh" ready || return
 <#if nodes gt 1>
-  nexa_run nexa_on_each_node bash "$NEXA_RUN_DIR/runner/checkpoints.sh" begin || return
+  nexa_run nexa_on_each_node --overlap bash "$NEXA_RUN_DIR/runner/checkpoints.sh" begin || return
   nexa_on_each_node --overlap bash "$NEXA_RUN_DIR/runner/checkpoints.sh" watch [=checkpoint_seconds] &
 <#else>
   nexa_run bash "$NEXA_RUN_DIR/runner/checkpoints.sh" begin || return

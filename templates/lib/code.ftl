@@ -37,7 +37,7 @@ nexa_unpack_here() {
 <#macro unpacked>
 <#if nodes gt 1>
   export -f nexa_unpack nexa_unpack_here
-  nexa_run nexa_on_each_node bash -c nexa_unpack
+  nexa_run nexa_on_each_node --overlap bash -c nexa_unpack
 <#else>
   nexa_run nexa_unpack
 </#if>

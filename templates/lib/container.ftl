@@ -13,7 +13,8 @@
 </#macro>
 <#macro words><#list command as word> [=word]</#list></#macro>
 <#if nodes gt 1 || container_step>
-# One on each node; a signal must find srun itself. Its 22.05 and 23.02 don't inherit --cpus-per-task.
+# One on each node; a signal must find srun itself. Its 22.05 and 23.02 don't inherit --cpus-per-task. Before the command each
+# step overlaps: otherwise the next one says that the nodes are busy, until Slurm has seen its end.
 nexa_on_each_node() {
   exec srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=[=wait_seconds] "$@"
 }

@@ -45,7 +45,7 @@ nexa_all_reduce() {
 </#macro>
 <#macro adds_up>
   export -f nexa_all_reduce
-  if ! nexa_run nexa_on_each_node<@step/> bash -c nexa_all_reduce; then
+  if ! nexa_run nexa_on_each_node --overlap<@step/> bash -c nexa_all_reduce; then
     sleep 1 || true # a cancelled job's signal may come to this shell a moment after the step's end, and says enough
     [[ -n $NEXA_SIGNALLED ]] ||
       echo "nexa-slurm: Nodes $SLURM_JOB_NODELIST could not talk to each other (the all-reduce test failed). Set debug: true and submit again." >&2

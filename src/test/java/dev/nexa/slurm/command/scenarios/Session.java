@@ -50,6 +50,8 @@ final class Session {
     named("(?m)^(RUN\\d+  ([a-z_]+  )?|\\d+  \\d+  )\\d+(?=  )", "$1JOB");
     named("\\broot@\\S+", "USER@HOST");
     named("(?<=:|-L )\\d{5}\\b", "PORT");
+    // torchrun's agents end in either order.
+    named("(?m)^WARNING:torch.distributed.elastic.rendezvous.*\n", "");
     // Progress, which some see and others miss.
     named("(?m)^RUN\\d+( is queued:|: (queued|running|ending|on NODE|cancelled \\()).*\n", "");
   }

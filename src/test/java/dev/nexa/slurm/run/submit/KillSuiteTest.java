@@ -52,7 +52,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Execution(ExecutionMode.SAME_THREAD)
 class KillSuiteTest {
-  private static final int KILLS = SuiteSize.of("kills", 8, 200);
+  private static final int KILLS = SuiteSize.of("kills", 20, 200);
   private static final int AT_ONCE = 4;
 
   /** From this many kills on, each point must have had its five. */
