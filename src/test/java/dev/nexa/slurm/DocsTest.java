@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,7 +31,7 @@ class DocsTest {
     for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md")) {
       pages.add(Path.of(name));
     }
-    try (Stream<Path> files = Files.walk(Path.of("docs"))) {
+    try (Stream<Path> files = Files.walk(Path.of("docs"), FileVisitOption.FOLLOW_LINKS)) {
       pages.addAll(files.filter(file -> file.toString().endsWith(".md")).sorted().toList());
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);

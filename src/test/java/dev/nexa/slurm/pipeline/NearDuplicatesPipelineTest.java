@@ -10,12 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The pipeline of docs/data.md that removes near duplicates with several tasks, on this machine.
  */
+@Tag("full")
 class NearDuplicatesPipelineTest {
   @TempDir Path workspace;
 

@@ -28,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
+@Tag("full")
 class PipelineDemoTest {
   private static final String DEMO = "configs/pipelines/demo.yaml";
 

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Tag("full")
 class PipelineDistillTest {
   private static final int PROMPTS = 200;
 

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
+@Tag("full")
 class EstimatesOnSlurmTest {
   private static final int RUNS = 30;
 

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1)
+@Tag("full")
 class ImportOnSlurmTest {
   @TempDir Path workspace;
 

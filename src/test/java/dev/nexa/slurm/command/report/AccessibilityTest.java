@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * axe-core looks at a page of each kind in both themes, in Chromium: contrast, names of controls,
  * tables, headings, landmarks. {@code -Dpictures=DIR} keeps a picture of each.
  */
+@Tag("full")
 class AccessibilityTest {
   private static final String PICTURES = System.getProperty("pictures", "");
 

@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -94,6 +95,7 @@ class ArchiveInBucketTest {
    * Cron's locale is C: a name such as {@code Modèle} cannot be read there, and would be left out.
    */
   @Test
+  @Tag("full")
   void aLocaleThatCannotReadNamesIsRefused() throws Exception {
     Map<String, String> ascii = Map.of("LC_ALL", "C");
 
@@ -144,6 +146,7 @@ class ArchiveInBucketTest {
   }
 
   @Test
+  @Tag("full")
   void aBundleInAGlacierClassNamesTheCommandThatRestoresIt() throws Exception {
     assertThat(archive(RUN, "--yes").status()).isZero();
     try (FaultProxy proxy = new FaultProxy(server.port())) {

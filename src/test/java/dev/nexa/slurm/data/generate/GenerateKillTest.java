@@ -17,10 +17,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The step in a process of its own, killed at random moments and started again. */
+@Tag("full")
 class GenerateKillTest {
   private static final int REQUESTS = 1500;
   private static final int CONCURRENCY = 4;

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * tests' resources: it has the shape of TRL's scripts and Trainer's order of writing. {@code
  * dev/trl-resume} does the same with the real ones.
  */
+@Tag("full")
 class TrlResumeTest {
   private static final Path STAND_IN = Path.of("src/test/resources/trl-stand-in").toAbsolutePath();
 

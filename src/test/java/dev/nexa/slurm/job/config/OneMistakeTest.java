@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ class OneMistakeTest {
   @TempDir Path folder;
 
   static Stream<Path> configs() throws IOException {
-    try (Stream<Path> files = Files.walk(Path.of("configs"))) {
+    try (Stream<Path> files = Files.walk(Path.of("configs"), FileVisitOption.FOLLOW_LINKS)) {
       return files
           .filter(
               file ->
@@ -61,7 +62,7 @@ class OneMistakeTest {
   }
 
   static Stream<Path> others() throws IOException {
-    try (Stream<Path> files = Files.walk(Path.of("configs"))) {
+    try (Stream<Path> files = Files.walk(Path.of("configs"), FileVisitOption.FOLLOW_LINKS)) {
       return files
           .filter(
               file -> file.toString().matches("configs/(policy|(clusters|prices)/[^/]*)[.]yaml"))

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -112,7 +113,7 @@ class ShippedConfigsTest {
 
   /** Our own configs: a file that one of them names as its runner's is in the runner's form. */
   static List<Path> configs() {
-    try (Stream<Path> files = Files.walk(Path.of("configs"))) {
+    try (Stream<Path> files = Files.walk(Path.of("configs"), FileVisitOption.FOLLOW_LINKS)) {
       List<Path> all = files.filter(file -> file.toString().endsWith(".yaml")).sorted().toList();
       Set<Path> runners = new HashSet<>();
       for (Path file : all) {

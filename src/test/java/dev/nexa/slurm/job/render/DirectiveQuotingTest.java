@@ -29,6 +29,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** Values of {@code #SBATCH} lines come out of a real sbatch unchanged. */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Tag("full")
 class DirectiveQuotingTest {
   private static final int VALUES = 250;
   private static final Pattern CONSTRAINT =

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.ConfigFolder;
 import java.io.IOException;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -195,7 +196,7 @@ class TemplateLintTest {
   }
 
   static List<Path> shipped() throws IOException {
-    try (Stream<Path> files = Files.walk(Path.of("templates"))) {
+    try (Stream<Path> files = Files.walk(Path.of("templates"), FileVisitOption.FOLLOW_LINKS)) {
       return files.filter(Files::isRegularFile).sorted().toList();
     }
   }

@@ -13,12 +13,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Random faults between us and a real S3 server. dev/full sync runs 200 trials with
  * -Dsync.faults=200; -Dsync.seed repeats one.
  */
+@Tag("full")
 class SyncFaultTest extends ServerAndProxy {
   @Test
   void noFaultMakesACorruptFileOrDeletesByMistake() throws IOException {

@@ -14,12 +14,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Kills `sync push` and `sync pull` at random bytes, and lets them finish. dev/full sync kills 200
  * of each with -Dsync.kills=400.
  */
+@Tag("full")
 class SyncKillTest extends ServerAndProxy {
   private static final int LARGE = 40 << 20;
   private static final int SMALL = 20;
