@@ -50,8 +50,11 @@ final class Session {
     named("(?m)^(RUN\\d+  ([a-z_]+  )?|\\d+  \\d+  )\\d+(?=  )", "$1JOB");
     named("\\broot@\\S+", "USER@HOST");
     named("(?<=:|-L )\\d{5}\\b", "PORT");
-    // torchrun's agents end in either order.
+    // torchrun's agents end in either order, and the later one may miss the other.
     named("(?m)^WARNING:torch.distributed.elastic.rendezvous.*\n", "");
+    named(
+        "(?m)^ERROR:torch.distributed.elastic.*exit barrier.*\n(Traceback.*\n( .*\n)+)?(\\w+Error: .*\n)?",
+        "");
     // Progress, which some see and others miss.
     named("(?m)^RUN\\d+( is queued:|: (queued|running|ending|on NODE|cancelled \\()).*\n", "");
   }

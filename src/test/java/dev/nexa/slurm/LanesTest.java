@@ -1,0 +1,55 @@
+package dev.nexa.slurm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What ./check has in a short form, or not at all, is in dev/full, and the pages name real tests. */
+class LanesTest {
+  private static final Path TESTS = Path.of("src/test/java/dev/nexa/slurm");
+  private static final Pattern CLASS = Pattern.compile("\\b[A-Z]\\w+Test\\b");
+
+  private static Set<String> classes(String wanted) throws IOException {
+    Set<String> classes = new TreeSet<>();
+    try (Stream<Path> files = Files.walk(TESTS)) {
+      for (Path file : files.filter(one -> one.toString().endsWith("Test.java")).toList()) {
+        String text = Files.readString(file);
+        if (Pattern.compile(wanted).matcher(text).find() && !file.endsWith("LanesTest.java")) {
+          classes.add(file.getFileName().toString().replace(".java", ""));
+        }
+      }
+    }
+    return classes;
+  }
+
+  private static Set<String> named(String file) throws IOException {
+    return CLASS
+        .matcher(Files.readString(Path.of(file)))
+        .results()
+        .map(MatchResult::group)
+        .filter(name -> !name.equals("TimeLimitTest"))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  @Test
+  void devFullHasEachSuiteThatCheckHasNotInFull() throws IOException {
+    Set<String> there = named("dev/full");
+
+    assertThat(classes("@Tag\\(\"(full|stops-slurm)\"\\)|\\bSuiteSize\\.")).isSubsetOf(there);
+    assertThat(there).isSubsetOf(classes("\\bclass "));
+  }
+
+  @Test
+  void eachTestThatHoldsAPromiseExists() throws IOException {
+    assertThat(named("CONTRIBUTING.md")).hasSizeGreaterThan(40).isSubsetOf(classes("\\bclass "));
+  }
+}
