@@ -13,7 +13,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What ./check has in a short form, or not at all, is in dev/full, and the pages name real tests. */
+/**
+ * What ./check has in a short form, or not at all, is in dev/full, and the pages name real tests.
+ */
 class LanesTest {
   private static final Path TESTS = Path.of("src/test/java/dev/nexa/slurm");
   private static final Pattern CLASS = Pattern.compile("\\b[A-Z]\\w+Test\\b");

@@ -31,6 +31,8 @@ public final class Team implements AutoCloseable {
   public static final String EVE = OURS + "eve";
   public static final List<String> ALL = List.of(ANN, BOB, EVE);
 
+  private static String copied = "";
+
   private final Path folder;
   private final Path workspace;
   private final String classPath;
@@ -66,10 +68,14 @@ public final class Team implements AutoCloseable {
     return workspace;
   }
 
-  /** Our classes and their libraries where every user can read them. */
-  private String readableClasses() throws IOException {
+  /** Our classes and their libraries where every user can read them: one copy for all tests. */
+  private static synchronized String readableClasses() throws IOException {
+    if (!copied.isEmpty()) {
+      return copied;
+    }
+    Path lib = Files.createTempDirectory("nexa-team-classes");
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(lib)));
     List<String> entries = new ArrayList<>();
-    Path lib = Files.createDirectory(folder.resolve("lib"));
     for (String entry : System.getProperty("java.class.path").split(":", -1)) {
       Path from = Path.of(entry).toAbsolutePath();
       boolean ofTests = from.toString().matches(".*(awssdk|junit|assertj|archunit|test-classes).*");
@@ -80,7 +86,16 @@ public final class Team implements AutoCloseable {
       }
     }
     run("chmod", "-R", "a+rX", lib.toString());
-    return String.join(":", entries);
+    copied = String.join(":", entries);
+    return copied;
+  }
+
+  private static void delete(Path folder) {
+    try {
+      run("rm", "-rf", folder.toString());
+    } catch (IOException left) {
+      System.err.println(folder + " is left: " + left);
+    }
   }
 
   /** What a user gets who types a command of nexa-slurm in the workspace. */

@@ -2,6 +2,7 @@ package dev.nexa.slurm.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Pipelines from the submit to the end. On the real Slurm and on this machine. */
@@ -89,7 +91,7 @@ class PipelineRunTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slurm", "local"})
+  @MethodSource("schedulers")
   void aStageThatFailsBlocksTheNextUntilItsTasksAreRunAgain(String scheduler) throws Exception {
     profile(scheduler);
     config("prepare", "data", "true", "");
@@ -125,7 +127,7 @@ class PipelineRunTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slurm", "local"})
+  @MethodSource("schedulers")
   void aCancelledPipelineLeavesNothingInTheQueue(String scheduler) throws Exception {
     profile(scheduler);
     config("train", "train", "sleep 300", "");
@@ -148,7 +150,7 @@ class PipelineRunTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slurm", "local"})
+  @MethodSource("schedulers")
   void aStageForFailuresIsSkippedIfNothingFails(String scheduler) throws Exception {
     profile(scheduler);
     config("train", "train", "true", "");
@@ -168,7 +170,7 @@ class PipelineRunTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slurm", "local"})
+  @MethodSource("schedulers")
   void aStageWithTasksThatCorrespondToAFailureIsBlocked(String scheduler) throws Exception {
     profile(scheduler);
     config("arr", "data", "[[ $NEXA_TASK != 1 || -e %s/mended ]]", "array: {shards: 3}\n");
@@ -197,7 +199,7 @@ class PipelineRunTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slurm", "local"})
+  @MethodSource("schedulers")
   void resumeRunsAgainWhatFailedAndWhatWasCancelled(String scheduler) throws Exception {
     profile(scheduler);
     config("prepare", "data", "echo once >>%s/prepared", "");
@@ -240,7 +242,7 @@ class PipelineRunTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"slurm", "local"})
+  @MethodSource("schedulers")
   void aGateThatFailsEndsEverythingAfterIt(String scheduler) throws Exception {
     profile(scheduler);
     config("train", "train", "true", "");
@@ -371,6 +373,11 @@ class PipelineRunTest {
                 workspace.resolve("runs/manifests/" + stage.text("run_id") + ".json")));
     return manifest.objects("submissions").stream().map(one -> "" + one.number("job_id")).toList()
         + "";
+  }
+
+  /** On this machine, the first test runs a whole pipeline in ./check too. */
+  static List<String> schedulers() {
+    return SuiteSize.FULL ? List.of("slurm", "local") : List.of("slurm");
   }
 
   private void profile(String scheduler) throws IOException {

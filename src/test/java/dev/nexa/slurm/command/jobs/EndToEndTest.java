@@ -246,6 +246,7 @@ class EndToEndTest {
 
   @Test
   @Tag("slurm")
+  @Tag("full")
   void scienceTrainsForRealOnTwoNodesWithTwoRanksEach() throws IOException {
     person.slurmProfile("env: {PATH: '/usr/bin:/bin'}\n"); // Debian's Python has torch
 
@@ -362,6 +363,7 @@ class EndToEndTest {
   /** The same with PyTorch: four ranks on two nodes save, and go on from what they saved. */
   @Test
   @Tag("slurm")
+  @Tag("full")
   void trainingThatIsOutOfTimeResumesFromItsCheckpoint() throws Exception {
     person.slurmProfile("accelerator: cpu\n");
 

@@ -17,12 +17,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two stages that divide the reading, against one task that reads and does all. */
+@Tag("full")
 class PreparePartsTest {
   private static final String SETTINGS =
       "{\"columns\": {\"id\": \"integer?\", \"text\": \"text\", \"more\": \"json?\"}, \"text\": [\"text\"],"

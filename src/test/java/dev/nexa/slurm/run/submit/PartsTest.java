@@ -49,7 +49,7 @@ class PartsTest {
             folder,
             "parts",
             config ->
-                config.replace("$SLURM_ARRAY_JOB_ID", "$NEXA_TASK $NEXA_TASKS")
+                config.replace("$SLURM_JOB_ID", "$NEXA_TASK $NEXA_TASKS")
                     + "array: {shards: 5, max_parallel: 3}\n",
             point,
             nth);

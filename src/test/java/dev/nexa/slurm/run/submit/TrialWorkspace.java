@@ -61,7 +61,7 @@ final class TrialWorkspace {
         """
         stage: %s
         backend: shell
-        run: echo "$NEXA_RUN_ID $SLURM_ARRAY_JOB_ID" >>"$NEXA_SHARED/worked"
+        run: echo "$NEXA_RUN_ID $SLURM_JOB_ID" >>"$NEXA_SHARED/worked"
         resources:
           memory: 50M
           time: 5m
