@@ -17,6 +17,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** The pipeline of docs/data.md that divides the reading, with a task that fails at first. */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Tag("full")
 class PartsPipelineTest {
   @TempDir Path workspace;
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** A Slurm whose accounting lets a user have two jobs in the queue, and a pipeline of three. */
 @Tag("slurm")
+@Tag("full")
 class QueueLimitOnSlurmTest {
   private static final List<String> STAGES = List.of("one", "two", "three");
   private static PrivateSlurm slurm;

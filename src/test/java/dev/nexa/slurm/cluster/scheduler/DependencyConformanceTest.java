@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("slurm")
 @Execution(ExecutionMode.SAME_THREAD)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Tag("full")
 class DependencyConformanceTest {
   private static final String DONE = "COMPLETED";
   private static final String WAITS = "DependencyNeverSatisfied";

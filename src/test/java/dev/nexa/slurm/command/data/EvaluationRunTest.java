@@ -54,6 +54,7 @@ class EvaluationRunTest {
   @Test
   @Tag("slurm")
   @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+  @Tag("full")
   void aWorseModelFailsTheGateOnSlurm() throws Exception {
     Person person = new Person(workspace);
     person.slurmProfile("health_check: false\n");

@@ -38,6 +38,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
+@Tag("full")
 class GenerateOnSlurmTest {
   private static final int PROMPTS = 40;
   private static final int MOST_OUTPUT = 60;

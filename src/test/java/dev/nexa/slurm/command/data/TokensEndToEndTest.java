@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * the test wrote down; one test lets the program ask a server of its own. No API is asked.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("full")
 class TokensEndToEndTest {
   private static final String GENERATE =
       """

@@ -40,6 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Workspaces with the same storage roots, whose runs are made in the same second. */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("full")
 class TwoWorkspacesTest {
   /** Writes where the task may, waits for the others, and looks whether all is still there. */
   private static final String WORK =

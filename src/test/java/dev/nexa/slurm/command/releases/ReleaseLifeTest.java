@@ -27,6 +27,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Tag("full")
 class ReleaseLifeTest {
   private static final String TRAIN =
       """

@@ -17,12 +17,14 @@ import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** `cleanup --s3` with a real S3 server, in processes of their own. */
+@Tag("full")
 class CleanupInBucketTest {
   @TempDir Path folder;
   private CleanupSite site;

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +106,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void aJobNeedsNoProfileAndMapsItsFolderBelowTheTier() throws Exception {
     Path link = Files.createSymbolicLink(folder.resolve("latest"), source);
     Path metrics = folder.resolve("1.0.metrics.json");
@@ -123,6 +125,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void aJobThatNamesAFileCopiesOnlyThisFile() throws Exception {
     Files.writeString(source.resolve("[last].pt"), "last");
     try {
@@ -143,6 +146,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void aJobSaysWhichKeyIsWrong(@TempDir Path elsewhere) throws Exception {
     Ended gone = sync(KEYS, "push", "--settings", settings(), folder.resolve("gone").toString());
     assertThat(gone.text())
@@ -161,6 +165,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void saysWhatIsMissing() throws Exception {
     Ended nowhere = sync(KEYS, "push");
     assertThat(nowhere.text()).contains("no address in S3 is given").contains("NEXA_S3_PREFIX");
@@ -284,6 +289,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void namesThatCannotBeCopiedAreNoSuccessAndReachNoTerminal() throws Exception {
     Path odd = Files.createDirectories(folder.resolve("odd"));
     Files.writeString(odd.resolve("good\nfake"), "x");
@@ -402,6 +408,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void aPullMakesTheFolderThatWasTyped() throws Exception {
     String address = "s3://nexacompute/made";
     assertThat(sync(KEYS, "push", source.toString(), address, "--endpoint", endpoint()).status())
@@ -428,6 +435,7 @@ class SyncCommandTest {
   }
 
   @Test
+  @Tag("full")
   void aPullPlansNoFileWhereALinkOrAFolderIs() throws Exception {
     Path mine = Files.createDirectories(folder.resolve("obstacles"));
     Files.createDirectory(mine.resolve("sub"));

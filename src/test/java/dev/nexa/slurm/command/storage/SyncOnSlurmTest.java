@@ -24,6 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
+@Tag("full")
 class SyncOnSlurmTest {
   private static final String TO_THE_PREFIX = "from: '${durable}/checkpoints/it is'";
 

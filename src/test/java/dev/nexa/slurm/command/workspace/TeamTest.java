@@ -98,6 +98,7 @@ class TeamTest {
 
   /** bob approves, and the folder of approvals and the workspace are ann's. */
   @Test
+  @Tag("full")
   void anApproverWhoMayNotWriteWhereSubmitLooksSeesWhatToType() throws IOException {
     shared("022", "init");
     well(team.types(ANN, "init", "--group", GROUP));
@@ -156,6 +157,7 @@ class TeamTest {
 
   /** Each failure says whose the file or folder is, and what its owner can type. */
   @Test
+  @Tag("full")
   void aFileThatIsClosedNamesItsOwner() throws IOException {
     shared("022", "init");
     team.shell(ANN, "chmod 600 configs/policy.yaml");
@@ -202,6 +204,7 @@ class TeamTest {
   }
 
   @Test
+  @Tag("full")
   void onlyTheOwnerOfEverythingSharesAWorkspace() throws IOException {
     shared("022", "init");
     team.shell(ANN, "mkdir -m 777 runs");
@@ -217,6 +220,7 @@ class TeamTest {
   }
 
   @Test
+  @Tag("full")
   void threeUsersSubmitAtOnceAndEachPassSettlesItsOwnUsersRuns() throws Exception {
     shared("022", "init", "--group", GROUP);
     team.file("run.yaml", RUN.formatted("5m"));
@@ -242,6 +246,7 @@ class TeamTest {
   }
 
   @Test
+  @Tag("full")
   void eachUserRunsPipelinesOfTheirOwn() throws Exception {
     shared("022", "init", "--group", GROUP);
     team.file("run.yaml", RUN.formatted("5m"));
@@ -276,6 +281,7 @@ class TeamTest {
   }
 
   @Test
+  @Tag("full")
   void aPipelineMayReuseTheRunOfAnotherUser() throws Exception {
     shared("022", "init", "--group", GROUP);
     team.file("run.yaml", RUN.formatted("5m"));
@@ -416,6 +422,7 @@ class TeamTest {
 
   /** Bob may read the policy, and not write it; ann may. */
   @Test
+  @Tag("full")
   void onlyAUserWhoCanChangeThePolicyIsTold() throws IOException {
     shared("022", "init", "--group", GROUP);
     team.file("run.yaml", RUN.formatted("2d"));

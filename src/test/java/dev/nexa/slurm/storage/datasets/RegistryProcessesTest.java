@@ -19,10 +19,12 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The registry among several processes, and with many files in little memory. */
+@Tag("full")
 class RegistryProcessesTest {
   private static final int PROCESSES = 8;
   private static final int EACH = 5;

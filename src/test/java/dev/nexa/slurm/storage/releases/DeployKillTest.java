@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * SIGKILL at each step of deploy and rollback: the link always leads to a whole release, and the
  * next writer settles what was begun. {@code dev/full releases} kills 200 times.
  */
+@Tag("full")
 class DeployKillTest {
   private static final int KILLS = SuiteSize.of("deploy.kills", 17, 200);
   private static final int KILLED = 137;

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.NexaException;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -29,7 +30,7 @@ class RemoteListingTest {
   @Test
   void givesAllKeysOfRandomTreesInOrder() throws IOException {
     int taken = 0;
-    for (int seed = 0; seed < 3000; seed++) {
+    for (int seed = 0; seed < SuiteSize.of("listing.trees", 600, 3000); seed++) {
       Random random = new Random(seed);
       Keys store = new Keys(randomKeys(random), 1 + random.nextInt(20));
       store.levelsRefused = random.nextInt(5) == 0;
@@ -44,7 +45,7 @@ class RemoteListingTest {
   @Test
   void aRequestThatFailsNeverEndsTheListingEarly() throws IOException {
     int failed = 0;
-    for (int seed = 0; seed < 2000; seed++) {
+    for (int seed = 0; seed < SuiteSize.of("listing.faults", 400, 2000); seed++) {
       Random random = new Random(seed);
       Keys store = new Keys(randomKeys(random), 1 + random.nextInt(20));
       store.failing = random.nextInt(20);
