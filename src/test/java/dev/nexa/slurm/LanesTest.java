@@ -54,4 +54,22 @@ class LanesTest {
   void eachTestThatHoldsAPromiseExists() throws IOException {
     assertThat(named("CONTRIBUTING.md")).hasSizeGreaterThan(40).isSubsetOf(classes("\\bclass "));
   }
+
+  /** The guard shows what ./check protects. */
+  @Test
+  void eachFaultOfTheGuardIsFoundByTestsOfCheck() throws IOException {
+    Set<String> full = classes("(?m)^@Tag\\(\"(full|stops-slurm)\"\\)");
+    try (Stream<Path> patches = Files.list(Path.of("src/test/mutants"))) {
+      for (Path patch : patches.toList()) {
+        String tests = Files.readString(patch).split("\n\n", 2)[0];
+        Set<String> named =
+            CLASS
+                .matcher(tests)
+                .results()
+                .map(MatchResult::group)
+                .collect(Collectors.toCollection(TreeSet::new));
+        assertThat(named).as("%s", patch).isNotEmpty().doesNotContainAnyElementsOf(full);
+      }
+    }
+  }
 }

@@ -23,6 +23,7 @@ import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What the local scheduler does when its own processes die, and when many ask it at once. */
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag("full")
 class LocalSchedulerRecoveryTest {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Test;
  * submit. And of ordinary jobs none is refused. The full form is dev/full policy.
  */
 @Tag("slurm")
+@Tag("full")
 class PolicyFuzzTest {
   private static final int CASES = SuiteSize.of("policy.fuzz", 60, 5000);
   private static final int ORDINARY = SuiteSize.of("policy.ordinary", 30, 2000);

@@ -40,6 +40,7 @@ import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,6 +55,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * <p>{@code -Dhostile=all} tries each place with every runner that takes it, instead of one, and
  * more texts.
  */
+@Tag("full")
 class HostileConfigsTest {
   private static final int LARGE = 100_000;
   private static final boolean ALL = SuiteSize.FULL;

@@ -65,6 +65,7 @@ class SecretsTest {
   }
 
   @Test
+  @Tag("full")
   void noSecretOfTheShellIsLeftByARunOnThisMachine() throws Exception {
     login("SLURM_JWT");
     for (Path config : examples()) {
@@ -116,6 +117,7 @@ class SecretsTest {
   /** Where the token is Slurm's own, it is the client's and not the job's. */
   @Test
   @Timeout(120)
+  @Tag("full")
   void aTokenForSlurmIsNoArgumentAndNotExported() throws Exception {
     login("SLURM_JWT");
     recorder("sbatch", "echo 4711");

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Execution(ExecutionMode.SAME_THREAD)
 class FaultSuiteTest {
-  private static final int FAULTS = SuiteSize.of("faults", 12, 2000);
+  private static final int FAULTS = SuiteSize.of("faults", 8, 2000);
   private static final long SEED = Long.getLong("faults.seed", 1);
   private static final String ONE = System.getProperty("faults.trial", "");
   private static final int AT_ONCE = 4;

@@ -76,6 +76,7 @@ class PartsTest {
     "CLIENT_ANSWERED, 3",
     "RECEIPT_WRITTEN, 3"
   })
+  @Tag("full")
   void whoeverDiesBetweenTwoLinksOfAChainItIsCompletedOnce(
       CrashPoint point, int nth, @TempDir Path folder) throws Exception {
     TrialWorkspace trial =

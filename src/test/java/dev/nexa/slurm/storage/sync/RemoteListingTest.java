@@ -30,7 +30,7 @@ class RemoteListingTest {
   @Test
   void givesAllKeysOfRandomTreesInOrder() throws IOException {
     int taken = 0;
-    for (int seed = 0; seed < SuiteSize.of("listing.trees", 600, 3000); seed++) {
+    for (int seed = 0; seed < SuiteSize.of("listing.trees", 900, 3000); seed++) {
       Random random = new Random(seed);
       Keys store = new Keys(randomKeys(random), 1 + random.nextInt(20));
       store.levelsRefused = random.nextInt(5) == 0;
@@ -45,7 +45,7 @@ class RemoteListingTest {
   @Test
   void aRequestThatFailsNeverEndsTheListingEarly() throws IOException {
     int failed = 0;
-    for (int seed = 0; seed < SuiteSize.of("listing.faults", 400, 2000); seed++) {
+    for (int seed = 0; seed < SuiteSize.of("listing.faults", 700, 2000); seed++) {
       Random random = new Random(seed);
       Keys store = new Keys(randomKeys(random), 1 + random.nextInt(20));
       store.failing = random.nextInt(20);
