@@ -56,7 +56,9 @@ final class Session {
         "(?m)^ERROR:torch.distributed.elastic.*exit barrier.*\n(Traceback.*\n( .*\n)+)?(\\w+Error: .*\n)?",
         "");
     // Progress, which some see and others miss.
-    named("(?m)^RUN\\d+( is queued:|: (queued|running|ending|on NODE|cancelled \\()).*\n", "");
+    named(
+        "(?m)^RUN\\d+( is queued:|: (queued|pending|unconfirmed|starting|running|ending|on NODE|cancelled \\()).*\n",
+        "");
   }
 
   /** Lines that several nodes print at once, in any order. */
