@@ -2,9 +2,13 @@ package dev.nexa.slurm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandRunner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
@@ -69,7 +73,15 @@ class LanesTest {
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
         assertThat(named).as("%s", patch).isNotEmpty().doesNotContainAnyElementsOf(full);
+        assertThat(appliesToThisTree(patch)).as("%s applies", patch).isTrue();
       }
     }
+  }
+
+  private static boolean appliesToThisTree(Path patch) throws IOException {
+    Path checkout = Path.of("pom.xml").toRealPath().resolveSibling("");
+    List<String> argv = List.of("git", "apply", "--check", patch.toRealPath().toString());
+    Command command = new Command(argv, System.getenv(), checkout, Duration.ofMinutes(1));
+    return new CommandRunner().run(command).succeeded();
   }
 }
