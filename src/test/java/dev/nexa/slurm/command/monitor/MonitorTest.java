@@ -23,8 +23,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Order(1)
 class MonitorTest {
   /**
-   * Waits for two samples of the node on which it runs, by lines that begin so; the pipe beside
-   * them is not a file.
+   * Waits for two samples of the node on which it runs, by lines that begin so, a minute at most;
+   * the pipe beside them is not a file.
    */
   private static String twoSamples(String line) {
     return "until [ $(cat $(find $NEXA_TASK_SCRATCH -name \"telemetry.*.${SLURMD_NODENAME:-*}\" -type f)"
@@ -32,7 +32,7 @@ class MonitorTest {
         + line
         + "') -ge "
         + (line.startsWith("g") ? 4 : 2)
-        + " ]; do sleep 0.2; done";
+        + " ] || ((++tries > 300)); do sleep 0.2; done";
   }
 
   private static final String OF_THE_NODE = twoSamples("n,");
