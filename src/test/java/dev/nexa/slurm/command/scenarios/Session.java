@@ -50,6 +50,8 @@ final class Session {
     named("(?m)^(RUN\\d+  ([a-z_]+  )?|\\d+  \\d+  )\\d+(?=  )", "$1JOB");
     named("\\broot@\\S+", "USER@HOST");
     named("(?<=:|-L )\\d{5}\\b", "PORT");
+    // Each release of Python marks a part of the line in another way.
+    named("(?m)^ +[~^]+\n", "");
     // torchrun's agents end in either order, and the later one may miss the other.
     named("(?m)^WARNING:torch.distributed.elastic.rendezvous.*\n", "");
     named(
