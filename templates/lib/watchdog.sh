@@ -65,5 +65,8 @@ if ((stepped)); then
   kill -TERM "$pid" # of a TERM srun makes a KILL
   sleep 5
 fi
+# Stopped first: a shell whose child is killed before it would go on with its next command.
+# shellcheck disable=SC2046
+kill -STOP $(family .) 2>/dev/null
 # shellcheck disable=SC2046
 kill -KILL $(family .) 2>/dev/null
