@@ -79,7 +79,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   /**
    * Returns what starts the script.
    *
-   * @throws NexaException if its first line can have no effect, or if its line ends are those of
+   * @throws NexaException if torchrun would ignore its first line, or if it has the line ends of
    *     Windows, which sbatch refuses too
    */
   private ScriptConfig.Start start(
@@ -104,10 +104,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
    * by that Python, several need torchrun of an environment.
    */
   private ScriptConfig.Start ownPython(String python, Map<String, String> shape) {
-    boolean alone =
-        List.of("", "1").contains(shape.getOrDefault("resources.nodes", ""))
-            && List.of("", "0", "1").contains(shape.getOrDefault("resources.gpus_per_node", ""));
-    if (alone) {
+    if (ScriptConfig.isAlone(shape)) {
       return ScriptConfig.Start.KERNEL;
     }
     throw new NexaException(

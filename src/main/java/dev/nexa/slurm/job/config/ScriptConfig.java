@@ -194,7 +194,7 @@ public record ScriptConfig(
     text.append("entrypoint:\n  script: ").append(scalar(script));
     text.append("  # the run keeps a copy\n");
     text.append("  config: false  # true: the program gets --config FILE with lr, epochs, ...\n");
-    if (isAlone()) {
+    if (isAlone(values)) {
       text.append("  launcher: python  # for several GPUs or nodes: torchrun\n");
     }
     if (!args.isEmpty()) {
@@ -202,8 +202,8 @@ public record ScriptConfig(
     }
   }
 
-  /** Returns whether one process is enough. */
-  private boolean isAlone() {
+  /** Returns whether one process is enough for a run with these values of keys. */
+  public static boolean isAlone(Map<String, String> values) {
     return List.of("", "1").contains(values.getOrDefault("resources.nodes", ""))
         && List.of("", "0", "1").contains(values.getOrDefault("resources.gpus_per_node", ""));
   }
