@@ -78,8 +78,9 @@ nexa_requeue() {
 # Runs a command so that a signal reaches it at once: bash runs traps only between commands, and wait is one.
 nexa_run() {
   local status=0 again
-  umask "${NEXA_UMASK:-22}"; "$@" & # with the user's own
-  NEXA_CHILD=$!; umask "${NEXA_TIGHT:-22}"
+  # With the user's own umask. Under -m bash does not make it ignore SIGINT and SIGQUIT, as it does else for `&`.
+  set -m; umask "${NEXA_UMASK:-22}"; "$@" &
+  NEXA_CHILD=$!; umask "${NEXA_TIGHT:-22}"; set +m
   NEXA_SIGNAL=
 <#if watchdog_seconds gt 0>
   local guard=
@@ -105,16 +106,11 @@ nexa_run() {
   return "$status"
 }
 
-nexa_signal() {
-  NEXA_SIGNAL=$1
-  NEXA_SIGNALLED=$1
-<#if stepped!container_step>
-  # Slurm signals the steps itself, and srun would kill its own at once.
-<#else>
-  if [[ -n $NEXA_CHILD ]]; then
-    kill -s "$1" "$NEXA_CHILD" 2>/dev/null || true
-  fi
-</#if>
+# Whoever ends a job signals each of its processes. Once more from here would be twice: to many programs that means "at
+# once".
+nexa_ended() {
+  NEXA_SIGNAL=TERM
+  NEXA_SIGNALLED=TERM
 }
 
 <#if warning_seconds gt 0>
@@ -155,7 +151,7 @@ nexa_watch() {
 <#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   source "$NEXA_RUN_DIR/runner/monitor.sh"
 </#if>
-  trap 'nexa_signal TERM' TERM
+  trap nexa_ended TERM
 <#if warning_seconds gt 0>
   trap nexa_warned USR1
 </#if>

@@ -208,6 +208,41 @@ public final class PrivateSlurm implements AutoCloseable {
         "not up: " + states + Files.readString(folder.resolve("log/slurmctld")));
   }
 
+  /** Keeps slurmctld's state on disk as it is now. */
+  public void keepState() throws IOException {
+    assertThat(root("rm", "-rf", folder + "/kept").exit()).isZero();
+    assertThat(root("cp", "-a", folder + "/state", folder + "/kept").exit()).isZero();
+  }
+
+  /**
+   * Kills slurmctld and starts it with the state that was kept, as after a disk that lost what was
+   * written last.
+   *
+   * @param firstJobId the least id that it gives from now on; it may have given that before
+   * @param jobsToo whether the jobs that run die meanwhile; else slurmctld cancels those that it
+   *     does not know
+   */
+  public void loseState(int firstJobId, boolean jobsToo) throws Exception {
+    Process controller = daemons.get(daemons.size() - 1 - layout.gpus().size());
+    controller.destroyForcibly().waitFor();
+    if (jobsToo) {
+      killSteps();
+      root("pkill", "-KILL", "-f", folder + "/spool");
+    }
+    assertThat(root("rm", "-rf", folder + "/state").exit()).isZero();
+    assertThat(root("cp", "-a", folder + "/kept", folder + "/state").exit()).isZero();
+    Path conf = folder.resolve("slurm.conf");
+    String text = Files.readString(conf).replaceAll("(?m)^FirstJobId=.*\n", "");
+    Files.writeString(conf, text + "FirstJobId=" + firstJobId + "\n");
+    daemons.remove(controller);
+    daemon("slurmctld", "slurmctld", "-D");
+    Process restarted = daemons.remove(daemons.size() - 1);
+    daemons.add(daemons.size() - layout.gpus().size(), restarted);
+    for (int i = 0; root("scontrol", "ping").exit() != 0 && i < 300; i++) {
+      Thread.sleep(100);
+    }
+  }
+
   private static boolean idle(String states) {
     return !states.isEmpty() && states.lines().allMatch(line -> line.endsWith(" idle"));
   }
@@ -386,10 +421,7 @@ public final class PrivateSlurm implements AutoCloseable {
       }
     }
     // Without its slurmd, a step would wait for an answer for ever.
-    ProcessHandle.allProcesses()
-        .filter(process -> process.info().command().orElse("").contains("/slurmstepd"))
-        .filter(this::isOurs)
-        .forEach(ProcessHandle::destroyForcibly);
+    killSteps();
     if (database != null) {
       run(Map.of(), "mariadb", "--socket=" + mysqlSocket(), "-e", "DROP DATABASE " + database);
     }
@@ -401,6 +433,13 @@ public final class PrivateSlurm implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  private void killSteps() {
+    ProcessHandle.allProcesses()
+        .filter(process -> process.info().command().orElse("").contains("/slurmstepd"))
+        .filter(this::isOurs)
+        .forEach(ProcessHandle::destroyForcibly);
   }
 
   /** Returns whether a process has a file of this Slurm open. */

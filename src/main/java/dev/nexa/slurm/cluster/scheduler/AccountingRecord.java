@@ -246,6 +246,15 @@ public record AccountingRecord(
     return tasks().indices().isEmpty() && state() == JobState.CANCELLED && ended() && !ran();
   }
 
+  /**
+   * Returns whether the row says that a job completed that never began. {@code sacctmgr show
+   * runawayjobs} writes that into the row of a waiting job that slurmctld has lost (seen with
+   * 22.05): nothing was done.
+   */
+  public boolean completedUnbegun() {
+    return state() == JobState.COMPLETED && start().isEmpty() && allocTres().isEmpty();
+  }
+
   /** Returns whether the job ever had an allocation. A job without one costs nothing. */
   public boolean ran() {
     return start().isPresent() && !allocTres().isEmpty();

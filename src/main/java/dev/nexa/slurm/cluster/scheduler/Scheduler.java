@@ -97,6 +97,14 @@ public interface Scheduler {
   boolean keepsAccounting();
 
   /**
+   * Returns whether accounting knows all that the scheduler knew at the time of this call. False if
+   * that cannot be proven.
+   */
+  default boolean accountingIsCurrent() {
+    return true;
+  }
+
+  /**
    * Adds fields to every later accounting query.
    *
    * @param fields sacct's names of the fields; a scheduler without such fields ignores them

@@ -29,6 +29,7 @@ public final class WhyText {
     if (explanation.failure().isEmpty() && explanation.refusals().size() > 1) {
       explanation.refusals().forEach(refusal -> line(text, "refused", refusal));
     }
+    explanation.doubts().forEach(doubt -> line(text, "not known", doubt));
     explanation.waiting().ifPresent(waiting -> waiting(text, waiting, explanation));
     explanation.use().forEach(note -> line(text, "use", note));
     return text.toString();
@@ -41,9 +42,11 @@ public final class WhyText {
             () ->
                 explanation.state().equals("completed")
                     ? "It completed, and no task failed."
-                    : "No task has failed, and no task waits; its state is "
-                        + explanation.state()
-                        + ".");
+                    : !explanation.doubts().isEmpty()
+                        ? "It is not known how it ended."
+                        : "No task has failed, and no task waits; its state is "
+                            + explanation.state()
+                            + ".");
   }
 
   private static void failure(StringBuilder text, Failure failure, Explanation explanation) {
@@ -203,6 +206,7 @@ public final class WhyText {
         .with("headline", explanation.headline().orElse(null))
         .with("failure", explanation.failure().map(WhyText::json).orElse(null))
         .with("refusals", explanation.refusals())
+        .with("doubts", explanation.doubts())
         .with("waiting", explanation.waiting().map(WhyText::json).orElse(null))
         .with("similar", similar(explanation))
         .with("use", explanation.use());

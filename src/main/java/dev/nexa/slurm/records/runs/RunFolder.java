@@ -248,6 +248,11 @@ public final class RunFolder {
     return names(path().resolve(DONE)).size();
   }
 
+  /** Returns whether the task's newest attempt has noted in {@code done/} that it completed. */
+  public boolean isDone(int task) {
+    return Files.exists(path().resolve(DONE).resolve("" + task), LinkOption.NOFOLLOW_LINKS);
+  }
+
   /** Writes what the run uses of an earlier run. */
   public void linkInput(RunInput input) {
     input.write(path().resolve(INPUTS), workspace.files());

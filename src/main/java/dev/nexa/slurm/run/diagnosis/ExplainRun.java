@@ -74,6 +74,7 @@ public final class ExplainRun {
         tasks.state(),
         failure,
         refusals(journal),
+        tasks.doubts(),
         waiting(run, tasks.queue(), problems),
         similar,
         UseNotes.of(run));

@@ -35,9 +35,11 @@ import java.util.TreeMap;
  * @param state the run's state in detail, in lower case
  * @param attempts the last attempt of each of these tasks; the first one to end comes first, and
  *     cancelled tasks come last
+ * @param doubts a sentence for each task of which it is not known how it ended
  * @param queue the run's entries in the queue; empty for a finished run
  */
-record FailedTasks(String state, List<EndedAttempt> attempts, List<QueueEntry> queue) {
+record FailedTasks(
+    String state, List<EndedAttempt> attempts, List<String> doubts, List<QueueEntry> queue) {
   private static final Comparator<EndedAttempt> ORDER =
       Comparator.comparing((EndedAttempt one) -> one.state() == JobState.CANCELLED)
           .thenComparing(one -> one.end().orElse(Instant.MAX))
@@ -61,10 +63,11 @@ record FailedTasks(String state, List<EndedAttempt> attempts, List<QueueEntry> q
       TaskEvidence evidence =
           TaskEvidence.gather(context.scheduler(facts.scheduler()), List.of(journal));
       RunOutcome outcome = evidence.outcome(run, facts, journal, problems);
-      return new FailedTasks(outcome.state(), asked(outcome), evidence.queue(journal));
+      List<String> doubts = outcome.ended() ? List.of() : outcome.disagreements();
+      return new FailedTasks(outcome.state(), asked(outcome), doubts, evidence.queue(journal));
     } catch (SchedulerUnavailable outage) {
       problems.add("the scheduler cannot be asked: " + outage.getMessage());
-      return new FailedTasks("not known", List.of(), List.of());
+      return new FailedTasks("not known", List.of(), List.of(), List.of());
     }
   }
 
@@ -96,7 +99,7 @@ record FailedTasks(String state, List<EndedAttempt> attempts, List<QueueEntry> q
           EndedAttempt.neverBegan(0, JobState.parse(manifest.state().toUpperCase(Locale.ROOT))));
     }
     failed.sort(ORDER);
-    return new FailedTasks(manifest.state(), failed, List.of());
+    return new FailedTasks(manifest.state(), failed, List.of(), List.of());
   }
 
   private static List<EndedAttempt> asked(RunOutcome outcome) {

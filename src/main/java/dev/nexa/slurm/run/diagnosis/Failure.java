@@ -107,7 +107,7 @@ public record Failure(
     Optional<Finding> root = verdict.root();
     if (root.isEmpty()
         || !root.get().id().equals("cancelled")
-        || !state.matches("CANCELLED by \\d+")) {
+        || !state.matches("CANCELLED by [1-9]\\d*")) {
       return this;
     }
     String uid = state.substring("CANCELLED by ".length());

@@ -68,11 +68,13 @@ final class Stated {
           of(
               state,
               "cancelled",
-              printed.startsWith("CANCELLED by ")
-                  ? "The user with the uid "
-                      + printed.substring("CANCELLED by ".length())
-                      + " cancelled it."
-                  : "It was cancelled.",
+              printed.equals("CANCELLED by 0")
+                  ? "Root (uid 0) cancelled it, or Slurm itself did after a crash."
+                  : printed.startsWith("CANCELLED by ")
+                      ? "The user with the uid "
+                          + printed.substring("CANCELLED by ".length())
+                          + " cancelled it."
+                      : "It was cancelled.",
               "",
               "");
       case DEADLINE ->

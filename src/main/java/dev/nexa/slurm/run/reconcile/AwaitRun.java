@@ -88,7 +88,8 @@ public final class AwaitRun {
       if (manifest.status().ended()) {
         return manifest;
       }
-      if (hasOnlyEndedTasks(manifest) && changed.plus(patience).isBefore(Instant.now())) {
+      boolean settles = !hasOnlyEndedTasks(manifest) && !isLost(manifest);
+      if (!settles && changed.plus(patience).isBefore(Instant.now())) {
         throw notSettled(run, manifest);
       }
       sleep(pause);
@@ -110,6 +111,11 @@ public final class AwaitRun {
     }
   }
 
+  /** Returns whether nobody can know how a task ended. */
+  private static boolean isLost(ManifestFile manifest) {
+    return manifest.state().equals(RunOutcome.UNKNOWN) && !manifest.disagreements().isEmpty();
+  }
+
   private static boolean hasOnlyEndedTasks(ManifestFile manifest) {
     Set<String> states = manifest.states().members().keySet();
     return !states.isEmpty() && states.stream().allMatch(state -> JobState.parse(state).endsTask());
@@ -125,6 +131,12 @@ public final class AwaitRun {
 
   private static NexaException notSettled(RunFolder run, ManifestFile manifest) {
     List<String> why = manifest.disagreements();
+    if (isLost(manifest)) {
+      return new NexaException(
+          ErrorCode.SLURM_ANSWER_UNUSABLE,
+          run.id() + ": " + String.join("; ", why),
+          Advice.command("says what to do", "nexa-slurm", "explain", "docs/outages.md"));
+    }
     return new NexaException(
         ErrorCode.SLURM_ANSWER_UNUSABLE,
         run.id()

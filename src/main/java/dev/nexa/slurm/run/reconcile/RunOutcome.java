@@ -45,6 +45,9 @@ public record RunOutcome(
     Usage wasted,
     List<String> disagreements) {
 
+  /** The state of a run of which nothing shows whether it has a job, or how a job ended. */
+  static final String UNKNOWN = "unknown";
+
   /**
    * Slurm may requeue a preempted task or a task of a failed node. Its new row appears within this
    * time.
@@ -166,6 +169,32 @@ public record RunOutcome(
         used,
         wasted,
         missing);
+  }
+
+  /**
+   * Returns a copy in which it is not known how some tasks ended. The run waits for a person: if it
+   * is to be cancelled, these tasks count as lost.
+   */
+  RunOutcome without(UnprovenEnds unproven, RunState journal) {
+    if (unproven.mayCome()) {
+      return disagreeing(disagreements, true);
+    }
+    if (unproven.told().isEmpty()) {
+      return this;
+    }
+    List<String> told = new ArrayList<>(disagreements);
+    told.addAll(unproven.told().values());
+    if (!journal.cancelRequested()) {
+      return new RunOutcome(
+          RunStatus.RUNNING, UNKNOWN, counts, tasks, attempts, used, wasted, told);
+    }
+    List<TaskOutcome> known = new ArrayList<>();
+    for (TaskOutcome task : tasks) {
+      known.add(unproven.told().containsKey(task.task()) ? task.lost() : task);
+    }
+    RunStatus ended = status(known, journal);
+    return new RunOutcome(
+        ended, state(ended, known, journal), counts(known), known, attempts, used, wasted, told);
   }
 
   /** Returns a copy without the sacct fields that only some Slurm versions have. */
@@ -403,7 +432,7 @@ public record RunOutcome(
     boolean unconfirmed = false;
     for (Submission submission : journal.current()) {
       if (submission.unresolved()) {
-        return "unknown";
+        return UNKNOWN;
       }
       unconfirmed |= submission.phase() == Phase.SUBMITTED;
     }

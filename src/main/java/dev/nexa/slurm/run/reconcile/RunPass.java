@@ -196,6 +196,9 @@ public final class RunPass {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+    for (String doubt : outcome.disagreements()) {
+      problems.add(run.id() + ": " + doubt);
+    }
     if (more.waits()) {
       outcome = outcome.disagreeing(outcome.disagreements(), true);
     }
@@ -461,6 +464,9 @@ public final class RunPass {
       if (event.isPresent() && event.get().type() == Event.Type.CLOSED) {
         event = closing(event.get(), run, submission, rules, evidence, state, problems);
       }
+      if (event.isEmpty() && submission.phase() == Submission.Phase.CONFIRMED) {
+        event = lost(run, submission, evidence, now);
+      }
       event.ifPresent(journal::append);
       settled |= event.isPresent();
     }
@@ -523,6 +529,69 @@ public final class RunPass {
     }
     boolean tooEarly = evidence.asked().isBefore(submission.missed().get().plus(rules.window()));
     return tooEarly ? Optional.empty() : Optional.of(closed);
+  }
+
+  /**
+   * Returns the event that a confirmed job is lost: squeue, slurmctld and an accounting that is
+   * proven current know no end of it. If no task of it has begun, the submission is shut, so that
+   * none begins later; else nobody knows how its tasks ended.
+   */
+  private Optional<Event> lost(
+      RunFolder run, Submission submission, TaskEvidence evidence, Instant now) {
+    if (!evidence.accountingKept()
+        || !evidence.isGone(submission)
+        || submission.missed().isPresent()
+        || run.isShut(submission.key())) {
+      return Optional.empty();
+    }
+    List<Integer> begun = run.claimed(submission.key());
+    List<Long> ids = new ArrayList<>(submission.duplicates());
+    ids.add(0, submission.jobId().orElseThrow());
+    // In this order: what slurmctld had when it was asked, accounting has when it is asked.
+    if (!isOpen(begun, evidence.accountingRows(submission))
+        || !scheduler.accountingIsCurrent()
+        || ids.stream().anyMatch(id -> isRemembered(submission, id))) {
+      return Optional.empty();
+    }
+    List<AccountingRecord> rows = new ArrayList<>();
+    scheduler.accounting(
+        AccountingQuery.byIds(ids, submission.intended()),
+        row -> rows.add(row.plus(submission.offset())));
+    rows.removeIf(row -> !row.name().equals(submission.key()) || row.completedUnbegun());
+    if (!isOpen(begun, rows)) {
+      return Optional.empty();
+    }
+    if (begun.isEmpty()) {
+      return run.shut(submission.key())
+          ? Optional.of(SubmissionResolver.closed(submission, now))
+          : Optional.empty();
+    }
+    JsonObject data = new JsonObject().with("key", submission.key());
+    return Optional.of(new Event(Event.Type.MISSED, now, data));
+  }
+
+  /**
+   * Returns whether a task that has begun or has a row has no row with an end. If none has begun,
+   * no row may tell of a start either.
+   */
+  private static boolean isOpen(List<Integer> begun, List<AccountingRecord> rows) {
+    Set<Integer> open = new TreeSet<>(begun);
+    boolean lived = false;
+    for (AccountingRecord row : rows) {
+      open.addAll(row.tasks().indices());
+      lived |= row.ended() || row.start().isPresent();
+    }
+    for (AccountingRecord row : rows) {
+      if (row.ended()) {
+        open.removeAll(row.tasks().indices());
+      }
+    }
+    return begun.isEmpty() ? !lived : !open.isEmpty();
+  }
+
+  private boolean isRemembered(Submission submission, long id) {
+    return scheduler.remembered(id).stream()
+        .anyMatch(job -> job.row().name().equals(submission.key()));
   }
 
   /**

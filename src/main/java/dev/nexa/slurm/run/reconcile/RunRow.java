@@ -309,7 +309,10 @@ public record RunRow(
       }
     }
     return switch (outcome.state()) {
-      case "unknown" -> "sbatch's answer is not known; `nexa-slurm reconcile` finds out";
+      case RunOutcome.UNKNOWN ->
+          outcome.disagreements().isEmpty()
+              ? "sbatch's answer is not known; `nexa-slurm reconcile` finds out"
+              : "it is not known how a task ended; `nexa-slurm why " + id + "` tells more";
       case UNCONFIRMED -> "Slurm accepted the job; no pass has seen it in the queue yet";
       default -> message(journal);
     };

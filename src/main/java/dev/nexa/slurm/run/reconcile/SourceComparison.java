@@ -55,7 +55,8 @@ record SourceComparison(
       Map<Integer, Integer> known = rows.getOrDefault(submission.key(), Map.of());
       for (Map.Entry<Integer, Integer> begun : attempts(run, submission).entrySet()) {
         int attempts = known.getOrDefault(begun.getKey(), 0);
-        if (begun.getValue() > attempts) {
+        boolean lost = outcome.tasks().get(begun.getKey()).state() == JobState.VANISHED;
+        if (begun.getValue() > attempts && !lost) {
           missing.add(
               "task "
                   + begun.getKey()

@@ -135,7 +135,7 @@ public final class TaskEvidence {
     if (!told.add(row)) {
       return;
     }
-    if (tells) {
+    if (tells && !row.completedUnbegun()) {
       rows.computeIfAbsent(row.name(), key -> new ArrayList<>()).add(row);
     }
     List<FaultyRow> faults = new ArrayList<>(0);
@@ -191,6 +191,11 @@ public final class TaskEvidence {
    */
   boolean mayHold(Submission submission) {
     return !snapshot.wasAsked() || snapshot.shows(submission);
+  }
+
+  /** Returns whether squeue was asked, and lists no job of the submission's name. */
+  boolean isGone(Submission submission) {
+    return snapshot.wasAsked() && snapshot.entries(submission.key()).isEmpty();
   }
 
   /** Returns whether the cluster keeps accounting. */
@@ -262,6 +267,9 @@ public final class TaskEvidence {
         run.claims(submission.key()).forEach(claim -> holders.put(claim.task(), claim.jobId()));
       }
     }
-    return RunOutcome.of(facts, state, all, queue(state), holders, Instant.now());
+    RunOutcome outcome = RunOutcome.of(facts, state, all, queue(state), holders, Instant.now());
+    return accountingKept() && !state.finished()
+        ? outcome.without(UnprovenEnds.of(run, state, outcome, asked()), state)
+        : outcome;
   }
 }

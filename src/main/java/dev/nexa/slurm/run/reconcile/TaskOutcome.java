@@ -21,6 +21,11 @@ public record TaskOutcome(
     return new TaskOutcome(task, JobState.CANCELLED, true, false, List.of());
   }
 
+  /** Returns the task as one that ended nobody knows how. */
+  TaskOutcome lost() {
+    return new TaskOutcome(task, JobState.VANISHED, true, false, attempts);
+  }
+
   /**
    * Returns whether an attempt has ended without success and the task waits in the queue for the
    * next attempt.

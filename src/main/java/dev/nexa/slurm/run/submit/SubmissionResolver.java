@@ -176,7 +176,7 @@ public final class SubmissionResolver {
   }
 
   private static boolean lived(AccountingRecord row) {
-    return row.start().isPresent() || row.end().isPresent();
+    return (row.start().isPresent() || row.end().isPresent()) && !row.completedUnbegun();
   }
 
   /** Returns the event that the submission has no job, or none that will work. */

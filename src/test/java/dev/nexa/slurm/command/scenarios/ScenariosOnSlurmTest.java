@@ -65,34 +65,28 @@ class ScenariosOnSlurmTest {
 
   @Test
   void twoNodes() throws Exception {
-    Path config =
-        session.file(
-            "two.yaml",
-            """
-            stage: train
-            backend: shell
-            run: |
-              srun --label bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS"' | sort
-              sleep 1.1
-            resources: {nodes: 2, cpus_per_task: 1, memory: 1G, time: 5m}
-            """);
-    session.type("submit", config.toString());
+    onTwoNodes(
+        """
+          srun --label bash -c 'echo "rank $SLURM_PROCID of $SLURM_NTASKS"' | sort
+          sleep 1.1
+        """);
     check("two-nodes");
   }
 
   @Test
   void twoNodesThatFail() throws Exception {
+    onTwoNodes("  sleep 1.1; exit 3\n");
+    check("two-nodes-that-fail");
+  }
+
+  private void onTwoNodes(String commands) throws IOException {
     Path config =
         session.file(
             "two.yaml",
-            """
-            stage: train
-            backend: shell
-            run: 'sleep 1.1; exit 3'
-            resources: {nodes: 2, cpus_per_task: 1, memory: 1G, time: 5m}
-            """);
+            "stage: train\nbackend: shell\nrun: |\n"
+                + commands
+                + "resources: {nodes: 2, cpus_per_task: 1, memory: 1G, time: 5m}\n");
     session.type("submit", config.toString());
-    check("two-nodes-that-fail");
   }
 
   @Test
@@ -269,5 +263,28 @@ class ScenariosOnSlurmTest {
             """);
     session.type("submit", script.toString(), "--", "one", "two words");
     check("typed-script");
+  }
+
+  /** It is asked to end once, and Ctrl-C's signal is not ignored, as with sbatch. */
+  @Test
+  void cancelled() throws Exception {
+    Path script =
+        session.file(
+            "save.sh",
+            """
+            #!/bin/bash
+            #SBATCH --mem=1G --time=5 --cpus-per-task=1
+            grep SigIgn /proc/self/status
+            trap 'echo "asked to end"' TERM
+            touch "$NEXA_RUN_DIR/started"
+            for i in {1..40}; do
+              sleep 0.1
+            done
+            echo saved
+            """);
+    session.type("submit", script.toString());
+    Person.await(workspace.resolve("runs/latest").toRealPath().resolve("started"));
+    session.type("cancel", "latest");
+    check("cancelled");
   }
 }

@@ -249,6 +249,10 @@ public final class SlurmCommands {
     return List.of("scontrol", "--oneliner", "--details", "show", "job", "" + jobId);
   }
 
+  static List<String> statistics() {
+    return List.of("sdiag");
+  }
+
   static List<String> showConfig() {
     return List.of("scontrol", "show", "config");
   }

@@ -58,6 +58,8 @@ public final class SlurmScheduler implements Scheduler {
   /** sacct's message about a field that it does not have (sacct/options.c). */
   private static final String UNKNOWN_FIELD = "Invalid field requested";
 
+  private static final Pattern NO_MESSAGES =
+      Pattern.compile("(?m)^DBD Agent queue size:\\s*0\\s*$");
   private static final Pattern NO_ACCOUNTING =
       Pattern.compile("AccountingStorageType\\s*=\\s*(accounting_storage/none|\\(null\\))");
 
@@ -353,6 +355,13 @@ public final class SlurmScheduler implements Scheduler {
       return List.of();
     }
     throw unavailable("scontrol", result);
+  }
+
+  /** slurmctld counts the messages that slurmdbd has not acknowledged yet (sdiag(1)). */
+  @Override
+  public boolean accountingIsCurrent() {
+    CommandResult result = run(SlurmCommands.statistics());
+    return result.succeeded() && NO_MESSAGES.matcher(result.out()).find();
   }
 
   @Override
