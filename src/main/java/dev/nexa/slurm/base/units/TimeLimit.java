@@ -21,6 +21,10 @@ public final class TimeLimit {
   public static final String FORMS =
       "a time limit: 45 (minutes), 30:00 (minutes:seconds), 12:00:00, 1-12, 1-12:30, 1-12:30:00, 12h, 90m or 1d12h";
 
+  /** The accepted forms of other lengths of time, for error messages. */
+  public static final String EXACT_FORMS =
+      "a length of time: 30s, 45 (minutes), 30:00 (minutes:seconds), 12:00:00, 1-12, 12h, 90m or 1d12h";
+
   private TimeLimit() {}
 
   /**
@@ -29,7 +33,7 @@ public final class TimeLimit {
    * @throws IllegalArgumentException if the text has another form, is zero, or exceeds 365 days
    */
   public static Duration parse(String text) {
-    Duration exact = parseExact(text);
+    Duration exact = read(text, FORMS);
     long minutes = (exact.toSeconds() + 59) / 60;
     if (minutes == 0 || minutes > 365L * 24 * 60) {
       throw new IllegalArgumentException(
@@ -38,14 +42,28 @@ public final class TimeLimit {
     return Duration.ofMinutes(minutes);
   }
 
-  private static Duration parseExact(String text) {
+  /**
+   * Parses a length of time that is no limit of Slurm's, in the same forms, and keeps its seconds.
+   *
+   * @throws IllegalArgumentException if the text has another form, is zero, or exceeds 365 days
+   */
+  public static Duration parseExact(String text) {
+    Duration exact = read(text, EXACT_FORMS);
+    if (exact.isZero() || exact.compareTo(Duration.ofDays(365)) > 0) {
+      throw new IllegalArgumentException(
+          "expected a length of time between 1 second and 365 days, got '" + text + "'");
+    }
+    return exact;
+  }
+
+  private static Duration read(String text, String forms) {
     Optional<Duration> span = Span.of(text);
     if (span.isPresent()) {
       return span.get();
     }
     Matcher slurm = SLURM.matcher(text);
     if (!slurm.matches()) {
-      throw wrong(text);
+      throw wrong(text, forms);
     }
     long first = number(slurm, 2);
     long second = number(slurm, 3);
@@ -62,17 +80,19 @@ public final class TimeLimit {
   /**
    * Returns the error for a text of another form; for a fraction, it says how to write the limit.
    */
-  private static IllegalArgumentException wrong(String text) {
+  private static IllegalArgumentException wrong(String text, String forms) {
     boolean bare = text.matches("\\d*\\.\\d+");
     Optional<String> right = Span.respelled(bare ? text + "h" : text);
     return new IllegalArgumentException(
         right.isPresent()
-            ? "expected a time limit such as 12h or 90m, got '"
+            ? "expected "
+                + forms.substring(0, forms.indexOf(':'))
+                + " such as 12h or 90m, got '"
                 + text
                 + "': write "
                 + right.get()
                 + (bare ? " for " + text + " hours" : "")
-            : "expected " + FORMS + ", got '" + text + "'");
+            : "expected " + forms + ", got '" + text + "'");
   }
 
   private static Duration seconds(long days, long hours, long minutes, long seconds) {

@@ -479,7 +479,7 @@ public final class ApproveEstimate {
       Instant expires =
           DAY.matcher(text).matches()
               ? LocalDate.parse(text).atTime(23, 59, 59).toInstant(ZoneOffset.UTC)
-              : text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
+              : text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parseExact(text));
       if (!expires.isAfter(now)) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,

@@ -57,7 +57,7 @@ public record GenerateSettings(
         json.optionalText("model"),
         json.optionalText("api_key"),
         json.optionalDecimal("concurrency").map(BigDecimal::intValueExact).orElse(16),
-        json.optionalText("timeout").map(TimeLimit::parse).orElse(Duration.ofMinutes(10)),
+        json.optionalText("timeout").map(TimeLimit::parseExact).orElse(Duration.ofMinutes(10)),
         json.optionalDecimal("retries").map(BigDecimal::intValueExact).orElse(6),
         json.optionalDecimal("max_failed").map(BigDecimal::doubleValue).orElse(0.05),
         new Tokens(

@@ -3,6 +3,7 @@ package dev.nexa.slurm.data.generate;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.TimeLimit;
 import java.time.Duration;
 
 /**
@@ -22,7 +23,7 @@ public record OwnServer(ProcessHandle process, Duration readyWithin) {
       if (System.nanoTime() - begin > readyWithin.toNanos()) {
         throw new NexaException(
             ErrorCode.API_UNUSABLE,
-            "the server was not ready " + readyWithin.toMinutes() + " minutes after its start",
+            "the server was not ready " + TimeLimit.words(readyWithin) + " after its start",
             Advice.step("read its lines in the task's log; ready_within gives it more time"));
       }
       stop.sleep(LOOK);

@@ -65,7 +65,7 @@ final class GenerateKeys {
                   + " and without logprobs 256."),
           withDefault(
               "timeout",
-              ValueType.TIME,
+              ValueType.LENGTH,
               "10m",
               "How long one request may take. A bare number is minutes."),
           withDefault(

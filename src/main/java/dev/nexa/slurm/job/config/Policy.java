@@ -112,7 +112,7 @@ public record Policy(
               "Whether the person who submits a run may also have signed its approval."),
           withDefault(
               "longest",
-              ValueType.TIME,
+              ValueType.LENGTH,
               "30d",
               "An approval may not be valid for longer than this."));
 

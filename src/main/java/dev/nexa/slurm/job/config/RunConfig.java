@@ -251,7 +251,7 @@ public record RunConfig(
     keys.add(
         optional(
             "watchdog",
-            ValueType.TIME,
+            ValueType.LENGTH,
             "Ends a task that has printed nothing and has written no metrics and no checkpoint for this long. A"
                 + " bare number is minutes."));
     keys.add(
@@ -270,7 +270,7 @@ public record RunConfig(
     keys.add(
         optional(
             "warn_before_end",
-            ValueType.TIME,
+            ValueType.LENGTH,
             "How long before the time limit a task gets SIGTERM, so that it can save. If the task then ends"
                 + " with anything but 0, it is queued again, as often as requeues allows."));
     keys.add(
@@ -284,7 +284,7 @@ public record RunConfig(
                         + " copies complete ones to durable storage. Default: durable."),
                 optional(
                     "copy_every",
-                    ValueType.TIME,
+                    ValueType.LENGTH,
                     "With `on: scratch`: how often the job copies. A bare number is minutes. Default: 10m.")),
             "How the task keeps its checkpoints."));
     keys.add(

@@ -48,7 +48,7 @@ public record Serving(
       section(
           optional(
               "ready_within",
-              ValueType.TIME,
+              ValueType.LENGTH,
               "For `stage: serve`: how long after its start a server may take to answer. `serve` ends a server"
                   + " that takes longer. With data.generate, the task fails then. Default: 30 minutes."),
           optional(

@@ -51,6 +51,7 @@ public record ValueType(
     DECIMAL,
     DATE,
     TIME,
+    LENGTH,
     MEMORY,
     SIZE
   }
@@ -109,8 +110,14 @@ public record ValueType(
   public static final ValueType BOOLEAN =
       of(Kind.BOOLEAN, "true or false", ScalarType.BOOLEAN, "boolean");
 
-  /** A time limit, as a Duration. A bare number counts minutes, as in Slurm. */
+  /**
+   * A limit that Slurm keeps, as a Duration in whole minutes. A bare number counts minutes, as in
+   * Slurm.
+   */
   public static final ValueType TIME = quantity(Kind.TIME, TimeLimit.FORMS);
+
+  /** Another length of time, as a Duration to the second. A bare number counts minutes, too. */
+  public static final ValueType LENGTH = quantity(Kind.LENGTH, TimeLimit.EXACT_FORMS);
 
   /** A memory size in bytes, as a Long. A bare number counts MiB, as in slurm.conf. */
   public static final ValueType MEMORY = quantity(Kind.MEMORY, Memory.FORMS);
@@ -290,6 +297,7 @@ public record ValueType(
       case DECIMAL -> decimal(text);
       case DATE -> date(text);
       case TIME -> TimeLimit.parse(unambiguous(text));
+      case LENGTH -> TimeLimit.parseExact(unambiguous(text));
       case MEMORY -> Memory.parse(unambiguous(text));
       case SIZE -> Memory.parseWithUnit(unambiguous(text));
     };

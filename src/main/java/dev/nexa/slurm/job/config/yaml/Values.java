@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A getter whose name begins with "optional" returns empty if the key is missing. The getter
  * without that prefix throws a {@link NoSuchElementException}. Durations are from {@link
- * ValueType#TIME}, sizes in bytes from {@link ValueType#MEMORY}.
+ * ValueType#TIME} or {@link ValueType#LENGTH}, sizes in bytes from {@link ValueType#MEMORY}.
  */
 public final class Values {
   /** The value of an empty key among a runner's own options. */
