@@ -172,11 +172,28 @@ public final class ConfigOptions {
             false);
     // An ordinary submit loads no class for scripts.
     if (!plain && args != null && TypedFile.isScript(context.source(), path)) {
-      return new FromScript(context, path, args(), typed)
-          .request(request, set, Optional.ofNullable(saved()), command.err());
+      return new FromScript(context, path, args(), typed, beside())
+          .request(request, set, Optional.ofNullable(saved()), command);
     }
     requireNoScriptOptions();
     return request;
+  }
+
+  /**
+   * Returns the options that no config can hold, by their names; without a value those that a
+   * script's line need not repeat.
+   */
+  private Map<String, String> beside() {
+    Map<String, String> beside = new LinkedHashMap<>();
+    OptionSpec dependency = command.spec().findOption("--dependency");
+    String other = dependency == null ? "" : dependency.getValue();
+    if (other != null) {
+      beside.put("--dependency", other);
+    }
+    if (cluster.getValue() != null) {
+      beside.put("--cluster", "");
+    }
+    return beside;
   }
 
   /** Throws if the words are a launcher's command, or if a word before {@code --} is none. */

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.FromRuns;
 import dev.nexa.slurm.job.config.Overrides;
 import dev.nexa.slurm.job.config.SbatchHeader;
+import dev.nexa.slurm.job.config.SbatchHeader.Unread;
 import dev.nexa.slurm.job.config.ScriptConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
@@ -32,8 +33,15 @@ import java.util.stream.Collectors;
  *
  * @param args the script's arguments
  * @param options the values of options such as {@code --nodes}, by their names
+ * @param beside the values of options that no config can hold, such as {@code --dependency}; empty
+ *     for an option that the command does not need
  */
-record FromScript(Context context, String script, List<String> args, Map<String, String> options) {
+record FromScript(
+    Context context,
+    String script,
+    List<String> args,
+    Map<String, String> options,
+    Map<String, String> beside) {
 
   /**
    * Returns a request that runs the script.
@@ -41,11 +49,12 @@ record FromScript(Context context, String script, List<String> args, Map<String,
    * @param request the request as it was typed
    * @param set the values of {@code --set} alone
    * @param save the file that keeps the config; empty for none
-   * @param err receives a line about the config
+   * @param command prints the lines about the config
    * @throws NexaException if the script is missing, or if the config cannot be saved
    */
   Prepared.Request request(
-      Prepared.Request request, List<String> set, Optional<String> save, PrintWriter err) {
+      Prepared.Request request, List<String> set, Optional<String> save, Subcommand command) {
+    PrintWriter err = command.err();
     ConfigSource.Found found = context.source().file(script);
     SbatchHeader header = SbatchHeader.of(found.text());
     Map<String, String> lines = lines(header, set);
@@ -53,20 +62,23 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     all.putAll(options);
     Map<String, String> shape = shape(set, keys(all));
     ScriptConfig.Start start = start(found, set, shape);
-    requireTaken(header, set);
-    tell(header, lines, all, set, err);
+    List<Unread> unread = unread(header, shape);
+    requireTaken(header, unread, set);
+    tell(unread, lines, all, set, err);
     where(found, start).forEach(shape::putIfAbsent);
     String name = script.substring(script.lastIndexOf('/') + 1);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
       requireYaml(file, name);
-      return saved(request, set, file, found, start, all, shape, err);
+      return saved(request, set, file, found, start, all, shape, command);
     }
     shape.putAll(keys(lines));
     ScriptConfig config = new ScriptConfig(name, start, args, shape);
     if (!Files.exists(Path.of(config.stem() + ".yaml"))) {
-      err.println("note: to keep this as a config, add --save " + config.stem() + ".yaml");
+      String words = Advice.command("", "--save", config.stem() + ".yaml").toString();
+      err.println("note: to keep this as a config, add " + words);
     }
+    tellStage(config, set, err);
     List<String> overrides = new ArrayList<>(set);
     options.forEach((option, value) -> overrides.add(option + "=" + value));
     return request
@@ -143,9 +155,15 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       ScriptConfig.Start start,
       Map<String, String> all,
       Map<String, String> shape,
-      PrintWriter err) {
+      Subcommand command) {
+    PrintWriter err = command.err();
     Map<String, String> values = keys(all);
     shape.forEach(values::putIfAbsent);
+    // NEXA_CLUSTER is a person's choice, and another person may run the config.
+    String cluster = Prepared.clusterName(context);
+    if (request.cluster().isPresent() || !cluster.equals("default")) {
+      values.put("cluster", request.cluster().orElse(cluster));
+    }
     ScriptConfig config = new ScriptConfig(below(file, found), start, args, values);
     List<String> left = new ArrayList<>();
     for (String one : set) {
@@ -158,15 +176,25 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     String yaml = config.yaml();
     requireNoSecret(file, yaml);
     boolean written = write(file, yaml);
+    List<String> more = new ArrayList<>();
+    left.forEach(one -> more.addAll(List.of("--set", one)));
+    request.from().forEach(one -> more.addAll(List.of("--from", one)));
+    if (request.sameNode()) {
+      more.add("--same-node");
+    }
+    beside.forEach(
+        (name, value) -> more.addAll(value.isEmpty() ? List.of() : List.of(name, value)));
     List<String> again = new ArrayList<>(List.of("nexa-slurm", "submit", file.toString()));
-    left.forEach(one -> again.addAll(List.of("--set", one)));
+    again.addAll(more);
+    tellStage(config, set, err);
     err.println(
-        (written ? "wrote " : "found ")
-            + file
-            + (left.isEmpty() ? "" : ", which does not hold --set " + String.join(" --set ", left))
-            + ": "
-            + Script.shellLine(again)
-            + " runs it again");
+        command.advised(
+            (written ? "wrote " : "found ")
+                + file
+                + (more.isEmpty() ? "" : ", which does not hold " + Script.shellLine(more))
+                + ": "
+                + Script.shellLine(again)
+                + " runs it again"));
     return new Prepared.Request(
         file.toString(), left, request.cluster(), request.from(), request.sameNode(), false);
   }
@@ -211,7 +239,12 @@ record FromScript(Context context, String script, List<String> args, Map<String,
         replaced |= isSet(set, key);
       }
       if (!replaced) {
-        lines.put(option.getKey(), option.getValue());
+        boolean folder = option.getKey().equals("workdir");
+        lines.put(
+            option.getKey(),
+            folder
+                ? Path.of("").toAbsolutePath().resolve(option.getValue()).normalize().toString()
+                : option.getValue());
       }
     }
     return lines;
@@ -222,40 +255,80 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   }
 
   /** Returns {@code job.sh:2: #SBATCH --gpus=8}. */
-  private String place(SbatchHeader.Unread option) {
-    return script + ":" + option.line() + ": #SBATCH " + option.text();
+  private String place(Unread option) {
+    boolean whole = option.text().startsWith("#");
+    return script + ":" + option.line() + ": " + (whole ? "" : "#SBATCH ") + option.text();
+  }
+
+  /** Returns the options that say something else than the run's values. */
+  private static List<Unread> unread(SbatchHeader header, Map<String, String> shape) {
+    List<Unread> unread = new ArrayList<>(header.unread());
+    String nodes = shape.getOrDefault("resources.nodes", "1");
+    String gpus = header.options().getOrDefault("--gpus", "");
+    unread.removeIf(one -> one.name().equals("--ntasks") && one.value().equals(nodes));
+    unread.removeIf(one -> one.name().equals("--gpus") && gpusPerNode(one, header).equals(gpus));
+    return unread;
+  }
+
+  /** Returns whether a person typed what an option of the script says. */
+  private boolean isTyped(Unread option, List<String> set) {
+    String ours = option.ours();
+    String key = ours.equals("--array") ? "array.shards" : Overrides.OPTIONS.get(ours);
+    String start = key == null ? ours + (ours.endsWith(".") ? "" : "=") : key + "=";
+    return !ours.isEmpty()
+        && (options.containsKey(ours)
+            || beside.containsKey(ours)
+            || set.stream().anyMatch(one -> one.startsWith(start)));
   }
 
   /**
-   * Throws if an option that we cannot take asks for GPUs or for an array: without it, the script
-   * would run on other resources, or do a part of its work, and end well.
+   * Throws if an option that we cannot take changes the job: without it, the script would run on
+   * other resources, or do a part of its work, and end well.
    */
-  private void requireTaken(SbatchHeader header, List<String> set) {
-    for (SbatchHeader.Unread option : header.unread()) {
-      boolean gpus = header.options().containsKey("--gpus") || options.containsKey("--gpus");
-      if (option.asksForGpus() && !gpus && !isSet(set, "resources.gpus_per_node")) {
-        String each = gpusPerNode(option, header);
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
-            place(option) + ": nexa-slurm takes the number of GPUs on each node, not another count",
-            Advice.step("write #SBATCH --gpus-per-node=" + each + " in this line"),
-            Advice.step("or add --gpus " + each + " to the command"));
-      }
-      if (option.makesArray() && !isSet(set, "array.shards")) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
-            place(option) + ": nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
-            Advice.step(
-                "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
-                    + " and NEXA_TASKS"),
-            Advice.command(
-                "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
+  private void requireTaken(SbatchHeader header, List<Unread> unread, List<String> set) {
+    List<Unread> refused =
+        unread.stream().filter(one -> one.refused() && !isTyped(one, set)).toList();
+    if (refused.isEmpty()) {
+      return;
+    }
+    Unread first = refused.get(0);
+    List<Advice> steps = new ArrayList<>();
+    for (Unread one : refused) {
+      String label = refused.size() == 1 ? "" : one.text() + " (line " + one.line() + "): ";
+      for (String step : steps(one, header)) {
+        steps.add(Advice.step(label + step));
       }
     }
+    steps.add(
+        Advice.command(
+            "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        place(first)
+            + ": "
+            + first.reason()
+            + (refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below"),
+        steps);
+  }
+
+  private static List<String> steps(Unread option, SbatchHeader header) {
+    return switch (option.ours()) {
+      case "--gpus" -> {
+        String each = gpusPerNode(option, header);
+        yield List.of(
+            "write #SBATCH --gpus-per-node=" + each + " in this line",
+            "or add --gpus " + each + " to the command");
+      }
+      case "--array" ->
+          List.of(
+              "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
+                  + " and NEXA_TASKS");
+      default -> List.of(option.step());
+    };
   }
 
   /** Returns the GPUs on each node as an option of ours takes them; N if they are not known. */
-  private static String gpusPerNode(SbatchHeader.Unread option, SbatchHeader header) {
+  private static String gpusPerNode(Unread option, SbatchHeader header) {
     boolean ofJob = option.name().equals("-G") || option.name().equals("--gpus");
     int colon = option.value().indexOf(':') + 1;
     String count = option.value().substring(colon);
@@ -266,39 +339,56 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   }
 
   private void tell(
-      SbatchHeader header,
+      List<Unread> unread,
       Map<String, String> lines,
       Map<String, String> all,
       List<String> set,
       PrintWriter err) {
     StringBuilder read = new StringBuilder();
-    lines.forEach((option, value) -> read.append(' ').append(option).append(' ').append(value));
+    lines.forEach(
+        (option, value) -> {
+          if (Overrides.OPTIONS.containsKey(option) || option.equals("--array")) {
+            read.append(' ').append(option).append(' ').append(value);
+          } else {
+            Overrides.keys(option, value)
+                .forEach((key, one) -> read.append(" --set ").append(key + "=" + one));
+          }
+        });
     if (read.length() > 0) {
       err.println("note: from the #SBATCH lines of " + script + ":" + read);
     }
-    if (!header.unread().isEmpty()) {
+    if (!unread.isEmpty()) {
       err.println(
           "note: these #SBATCH options of "
               + script
               + " are not used: "
-              + header.unread().stream()
-                  .map(one -> withOurs(one.text()))
-                  .collect(Collectors.joining(" ")));
+              + unread.stream().map(this::withReason).collect(Collectors.joining(" ")));
     }
     if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
       err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
     }
   }
 
-  /** Returns an option of sbatch as it was written, and what to type instead if something does. */
-  private static String withOurs(String option) {
-    String name = option.split("[= ]", 2)[0];
-    String value = option.substring(name.length()).replaceFirst("^[= ]", "");
-    String ours =
-        name.matches("--gpus|-G")
-            ? "type --gpus " + value + ", the GPUs on each node"
-            : FamiliarWords.job(name);
-    return ours == null || !ours.startsWith("type ") ? option : option + " (" + ours + ")";
+  /** Returns an option of sbatch as it was written, and why the job is the same without it. */
+  private String withReason(Unread option) {
+    String ours = option.ours();
+    boolean typed = !beside.getOrDefault(ours, "typed").isEmpty() || ours.equals("--cluster");
+    String reason =
+        !option.refused()
+            ? option.reason()
+            : typed
+                ? "you typed " + (ours.startsWith("--") ? ours : "--set " + ours)
+                : option.step();
+    return option.text() + (reason.isEmpty() ? "" : " (" + reason + ")");
+  }
+
+  private static void tellStage(ScriptConfig config, List<String> set, PrintWriter err) {
+    if (!isSet(set, "stage")) {
+      err.println(
+          "note: the stage is "
+              + config.stage()
+              + ", by the script's name; --set stage=NAME changes it");
+    }
   }
 
   /**

@@ -17,11 +17,12 @@ import picocli.CommandLine.Model.OptionSpec;
  * must not become arguments of the script unsaid.
  */
 final class StrayWords {
+  private static final String YAML = ".*\\.ya?ml";
+
   private StrayWords() {}
 
   /**
-   * Returns the error for the first such word; empty if there is none. The name of a file counts as
-   * an argument.
+   * Returns the error for the first such word; empty if there is none.
    *
    * @param args all words of the command line
    * @param typed the words that are no options: the config or script, and its arguments
@@ -31,28 +32,27 @@ final class StrayWords {
     int after = end < 0 ? 0 : args.size() - end - 1;
     List<String> before = typed.subList(0, Math.max(0, typed.size() - after));
     for (int i = 0; i < before.size(); i++) {
-      Optional<String> joined = joined(spec, args, before.get(i));
-      boolean stray = i > 0 && !Files.exists(Path.of(before.get(i)));
-      if (joined.isPresent() || stray) {
-        List<String> strays = before.subList(1, before.size());
-        if (joined.isEmpty() && before.get(i).matches(".*\\.ya?ml")) {
-          return Optional.of(
-              new NexaException(
-                  ErrorCode.OPTIONS_CONFLICT,
-                  "'" + before.get(i) + "' is a second config; expected one",
-                  Advice.step("type one command for each config")));
-        }
+      String word = before.get(i);
+      Optional<String> joined = joined(spec, args, word);
+      if (i == 0 && joined.isEmpty()) {
+        continue;
+      }
+      List<String> strays = before.subList(1, before.size());
+      if (joined.isEmpty() && word.matches(YAML) && before.get(0).matches(YAML)) {
         return Optional.of(
             new NexaException(
                 ErrorCode.OPTIONS_CONFLICT,
-                "'"
-                    + before.get(i)
-                    + "' is neither an option nor a file; only such words stand before --",
-                Advice.step(
-                    joined.isPresent()
-                        ? "Did you mean " + joined.get() + "?"
-                        : "If it is an argument of the script: " + moved(spec, args, strays))));
+                "'" + word + "' is a second config; expected one",
+                Advice.step("type one command for each config")));
       }
+      return Optional.of(
+          new NexaException(
+              ErrorCode.OPTIONS_CONFLICT,
+              "'" + word + "' is no option; only options and one config or script stand before --",
+              Advice.step(
+                  joined.isPresent()
+                      ? "Did you mean " + joined.get() + "?"
+                      : "If it is an argument of the script: " + moved(spec, args, strays))));
     }
     return Optional.empty();
   }

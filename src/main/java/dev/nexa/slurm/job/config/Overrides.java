@@ -41,13 +41,17 @@ public final class Overrides {
    * Returns the keys that an option sets, each with its value: {@code --gpus h100:4} sets the type
    * and the number of GPUs.
    *
-   * @param option one of {@link #OPTIONS}, or {@code --array} of a script's {@code #SBATCH} lines
+   * @param option one of {@link #OPTIONS}; or of a script's {@code #SBATCH} lines {@code --array},
+   *     {@code --requeue} or a key
    */
   public static Map<String, String> keys(String option, String value) {
     if (option.equals("--array")) {
       return SbatchHeader.arrayKeys(value);
     }
-    String key = OPTIONS.getOrDefault(option, "");
+    if (option.equals("--requeue")) {
+      return SbatchHeader.requeueKeys(value);
+    }
+    String key = OPTIONS.getOrDefault(option, option);
     int colon = option.equals("--gpus") ? value.indexOf(':') : -1;
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put(key, value.substring(colon + 1));

@@ -22,10 +22,11 @@ final class SbatchWords {
   /**
    * Returns the words of all lines up to the first command, in order. A line counts only if it
    * begins with {@code #SBATCH}, without a space before. Other comments and blank lines are left
-   * out.
+   * out. Lines of PBS and LSF, which sbatch reads too, follow as one word each.
    */
   static List<Word> of(String script) {
     List<Word> words = new ArrayList<>();
+    List<Word> foreign = new ArrayList<>();
     int number = 0;
     for (String line : script.split("\n", -1)) {
       number++;
@@ -33,10 +34,13 @@ final class SbatchWords {
         for (String word : words(line.substring(MAGIC.length()))) {
           words.add(new Word(word, number));
         }
+      } else if (line.startsWith("#PBS") || line.startsWith("#BSUB")) {
+        foreign.add(new Word(line.strip(), number));
       } else if (!line.isBlank() && !line.strip().startsWith("#")) {
         break;
       }
     }
+    words.addAll(foreign);
     return words;
   }
 

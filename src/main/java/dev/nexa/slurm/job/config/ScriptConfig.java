@@ -7,6 +7,8 @@ import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,32 +43,45 @@ public record ScriptConfig(
   /** A text that is the same in YAML with and without quotes, or a number. */
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/][A-Za-z0-9._/+:-]*");
 
+  /** A plain text that YAML could read as a number, a date, a truth or nothing. */
+  private static final Pattern OTHER_TYPE =
+      Pattern.compile("[0-9].*|true|false|null|yes|no|on|off|y|n", Pattern.CASE_INSENSITIVE);
+
   private static final Pattern INTERPRETER =
       Pattern.compile("#![ \\t]*(?:\\S*/env[ \\t]+(?:-S[ \\t]*)?)?(\\S*/)?([^\\s/]+)");
 
   private static final Pattern USUAL_PYTHON =
       Pattern.compile("#!\\s*(?:\\S*/env\\s+(?:-S\\s*)?|(?:/usr(?:/local)?)?/bin/)?python3?\\s*");
 
+  private static final Pattern EVALUATES = Pattern.compile("(?i)(eval|bench).*");
   private static final Pattern TRAINS =
-      Pattern.compile("(?i)(train|finetune|fine_tune|sft|dpo|pretrain).*");
-  private static final Pattern EVALUATES = Pattern.compile("(?i)(eval|test|bench).*");
+      Pattern.compile("(?i)(.*[^a-z])?(train|finetune|fine_tune|sft|dpo|pretrain).*");
+  private static final Pattern TESTS = Pattern.compile("(?i)test.*");
 
   /** The keys that have a line of their own; the lines of other keys follow them. */
-  private static final Set<String> OWN_LINES =
-      Set.of(
-          "stage",
-          "name",
-          "backend",
-          "workdir",
-          "env.PYTHONPATH",
-          "resources.nodes",
-          "resources.gpus_per_node",
-          "resources.gpu_type",
-          "resources.cpus_per_task",
-          "resources.memory",
-          "resources.time",
-          "resources.partition",
-          "resources.account");
+  private static final Set<String> OWN_LINES = ownLines();
+
+  private static Set<String> ownLines() {
+    Set<String> lines = new HashSet<>();
+    for (ResourceOption option : ResourceOption.values()) {
+      lines.add("resources." + option.key());
+    }
+    Collections.addAll(
+        lines,
+        "stage",
+        "name",
+        "cluster",
+        "backend",
+        "workdir",
+        "env.PYTHONPATH",
+        "resources.nodes",
+        "resources.gpus_per_node",
+        "resources.gpu_type",
+        "resources.cpus_per_task",
+        "resources.memory",
+        "resources.time");
+    return lines;
+  }
 
   /**
    * Returns this config with a value of {@code --set} as a line of its own; empty if such a line
@@ -125,7 +140,10 @@ public record ScriptConfig(
     line(text, "stage", stage(), "the run's id begins with it");
     String name = values.getOrDefault("name", stem());
     if (values.containsKey("name") || Pattern.matches(ValueType.NAME_WORD.pattern(), name)) {
-      line(text, "name", name, "reports show it");
+      text.append("name: ").append(text(name)).append("  # reports show it\n");
+    }
+    if (values.containsKey("cluster")) {
+      line(text, "cluster", values.getOrDefault("cluster", ""), "the profile of the cluster");
     }
     if (start != Start.PYTHON) {
       line(
@@ -167,15 +185,24 @@ public record ScriptConfig(
         "time",
         values.getOrDefault("resources.time", DEFAULT_TIME),
         "Slurm ends the job then" + given);
-    resource(text, "partition", "");
-    resource(text, "account", "");
-    others(text, "resources.");
-    if (values.keySet().stream().anyMatch(key -> key.startsWith("array."))) {
-      text.append("array:  # of tasks; each runs the script once\n");
-      others(text, "array.");
+    for (ResourceOption option : ResourceOption.values()) {
+      String value = values.get("resources." + option.key());
+      if (value != null) {
+        text.append("  ").append(option.key()).append(": ").append(text(value)).append('\n');
+      }
     }
+    others(text, "resources.");
+    section(text, "array", "of tasks; each runs the script once");
+    section(text, "mail", "Slurm sends it");
     others(text, "");
     return text.toString();
+  }
+
+  private void section(StringBuilder text, String name, String remark) {
+    if (values.keySet().stream().anyMatch(key -> key.startsWith(name + "."))) {
+      text.append(name).append(":  # ").append(remark).append('\n');
+      others(text, name + ".");
+    }
   }
 
   /** Adds the lines of the keys that begin so and have no line of their own, as they were typed. */
@@ -240,13 +267,23 @@ public record ScriptConfig(
     return PLAIN.matcher(value).matches() && !value.endsWith(":") ? value : Json.compact(value);
   }
 
-  private String stage() {
+  /** Returns a name as a text in YAML. */
+  private static String text(String value) {
+    return OTHER_TYPE.matcher(value).matches() ? Json.compact(value) : scalar(value);
+  }
+
+  /** Returns the stage; without the key it follows from the script's name. */
+  public String stage() {
     if (values.containsKey("stage")) {
       return values.getOrDefault("stage", "");
     }
-    return TRAINS.matcher(stem()).matches()
+    String stem = stem();
+    if (EVALUATES.matcher(stem).matches()) {
+      return "eval";
+    }
+    return TRAINS.matcher(stem).matches()
         ? "train"
-        : EVALUATES.matcher(stem()).matches() ? "eval" : "run";
+        : TESTS.matcher(stem).matches() ? "eval" : "run";
   }
 
   private String fileName() {

@@ -3,18 +3,25 @@ package dev.nexa.slurm.command.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** A script in place of a config, and the options that people know from sbatch. */
 class ScriptsTest {
@@ -72,7 +79,7 @@ class ScriptsTest {
           --gpus a100:2 --set resources.gpu_type=h100 | --gpus a100:2 and --set resources.gpu_type=h100 both set resources.gpu_type
           --save x.yaml | --save x.yaml: run.yaml is a config already
           -- --lr 3 | '--lr': only a script takes arguments, and run.yaml is a config
-          hours     | 'hours' is neither an option nor a file; only such words stand before --
+          hours     | 'hours' is no option; only options and one config or script stand before --
           """)
   void optionsThatContradictEachOtherAreRefused(String options, String message) {
     Screen screen = type("estimate run.yaml " + options);
@@ -86,16 +93,18 @@ class ScriptsTest {
       delimiter = '|',
       textBlock =
           """
-          train.py -t 2 hours                | 'hours' is neither an option nor a file | Did you mean --time 2h?
-          -t 2 Hours train.py                | 'Hours' is neither an option nor a file | Did you mean --time 2h?
-          train.py --mem 32 GB               | 'GB' is neither an option nor a file | Did you mean --mem 32G?
-          train.py --gpus 2 h100             | 'h100' is neither an option nor a file | Did you mean --gpus h100:2?
-          train.py lr=3 --gpus 1 -- x        | 'lr=3' is neither an option nor a file | If it is an argument of the script: nexa-slurm estimate train.py --gpus 1 -- lr=3 x
+          train.py -t 2 hours                | 'hours' is no option; only options | Did you mean --time 2h?
+          -t 2 Hours train.py                | 'Hours' is no option; only options | Did you mean --time 2h?
+          train.py --mem 32 GB               | 'GB' is no option; only options | Did you mean --mem 32G?
+          train.py --gpus 2 h100             | 'h100' is no option; only options | Did you mean --gpus h100:2?
+          train.py lr=3 --gpus 1 -- x        | 'lr=3' is no option; only options | If it is an argument of the script: nexa-slurm estimate train.py --gpus 1 -- lr=3 x
           train.py --gpus 2:h100             | --gpus 2:h100: expected N or TYPE:N for each node, such as 2 or h100:2 | type --gpus h100:2
           train.py --gpus h100               | --gpus h100: expected N or TYPE:N | type --gpus h100:1, if the cluster has GPUs of the type h100
-          train.py --set resources.nodes 2   | '2' is neither an option nor a file | Did you mean --set resources.nodes=2?
-          train.py --set resources.nodes = 2 | '=' is neither an option nor a file | Did you mean --set resources.nodes=2?
+          train.py --set resources.nodes 2   | '2' is no option; only options | Did you mean --set resources.nodes=2?
+          train.py --set resources.nodes = 2 | '=' is no option; only options | Did you mean --set resources.nodes=2?
           run.yaml run.yaml                  | 'run.yaml' is a second config; expected one | type one command for each config
+          train.py run.yaml                  | 'run.yaml' is no option; only options | If it is an argument of the script: nexa-slurm estimate train.py -- run.yaml
+          train.py run.yaml job.sh -- x      | 'run.yaml' is no option; only options | If it is an argument of the script: nexa-slurm estimate train.py -- run.yaml job.sh x
           run.yaml -- --steps 3              | '--steps': only a script takes arguments | --set 'entrypoint.args=[--steps,3]'
           train.py --tag x                   | Unknown option: '--tag' | --tag: type --set 'tags=[project:NAME]'
           train.py --json=1                  | --json takes no value; leave out '=1' | --help
@@ -124,7 +133,7 @@ class ScriptsTest {
 
   @Test
   void aScriptNeedsNoEndingOfOurs() {
-    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --ntasks=4 --qos=high\necho\n");
+    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --comment=c --qos=high\necho\n");
     terminal.file("tool", "#!/usr/bin/env python3\nprint()\n");
 
     Screen shell = type("render job.slurm");
@@ -133,8 +142,8 @@ class ScriptsTest {
     assertThat(shell.out()).contains("run.sh");
     assertThat(shell.err())
         .contains(
-            "are not used: --ntasks=4",
-            " --qos=high (type --set resources.qos=NAME)",
+            "from the #SBATCH lines of job.slurm: --set resources.qos=high\n",
+            "are not used: --comment=c (nexa-slurm writes its own)\n",
             "--save job.yaml");
     assertThat(type("render tool").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/tool");
   }
@@ -161,14 +170,14 @@ class ScriptsTest {
     String command = "nexa-slurm submit " + saved + " --set software.venv=/my/venv";
     assertThat(first.exit()).as(first.err()).isZero();
     assertThat(first.err())
-        .startsWith(
+        .contains(
             "wrote "
                 + saved
                 + ", which does not hold --set software.venv=/my/venv: "
                 + command
                 + " runs it again\n");
     assertThat(again.exit()).as(again.err()).isZero();
-    assertThat(again.err()).startsWith("found " + saved).contains(command);
+    assertThat(again.err()).contains("found " + saved, command);
     assertThat(other.exit()).isEqualTo(2);
     assertThat(other.err()).contains("exists already");
   }
@@ -186,10 +195,11 @@ class ScriptsTest {
     assertThat(script.err())
         .isEqualTo(
             "note: to keep this as a config, add --save train.yaml\n"
+                + "note: the stage is train, by the script's name; --set stage=NAME changes it\n"
                 + "note: the program does not get lr, because entrypoint.config is false: write them"
                 + " into entrypoint.args, or write config: true, which gives it --config FILE\n");
     assertThat(kept.err())
-        .startsWith("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
+        .contains("\nwrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
     assertThat(kept.json().text("config_digest"))
         .isEqualTo(script.json().text("config_digest"))
         .isEqualTo(again.json().text("config_digest"));
@@ -229,7 +239,7 @@ class ScriptsTest {
                 + saved);
 
     assertThat(screen.err())
-        .startsWith(
+        .contains(
             "wrote "
                 + saved
                 + ", which does not hold --set entrypoint.args.0=x: nexa-slurm submit "
@@ -270,8 +280,9 @@ class ScriptsTest {
     assertThat(script.err())
         .isEqualTo(
             "note: from the #SBATCH lines of job.sh: --time 5\n"
-                + "note: these #SBATCH options of job.sh are not used: --output=x.log\n"
-                + "note: to keep this as a config, add --save job.yaml\n");
+                + "note: these #SBATCH options of job.sh are not used: --output=x.log (nexa-slurm logs RUN prints it)\n"
+                + "note: to keep this as a config, add --save job.yaml\n"
+                + "note: the stage is run, by the script's name; --set stage=NAME changes it\n");
     assertThat(script.out()).contains("exec bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
     assertThat(kept.out()).isEqualTo(script.out());
     assertThat(DurableFiles.read(saved))
@@ -352,7 +363,8 @@ class ScriptsTest {
     assertThat(type("render train.py"))
         .returns(
             "note: no --time was typed: the time limit is 1h\n"
-                + "note: to keep this as a config, add --save train.yaml\n",
+                + "note: to keep this as a config, add --save train.yaml\n"
+                + "note: the stage is train, by the script's name; --set stage=NAME changes it\n",
             Screen::err)
         .extracting(Screen::out)
         .asString()
@@ -421,7 +433,9 @@ class ScriptsTest {
     "-G 2, --gpus-per-node=2",
     "-N2 -G h100:8, --gpus-per-node=h100:4",
     "--gpus-per-task=1, --gpus-per-node=N",
-    "--gres=gpu:2;nvme:1, --gpus-per-node=N"
+    "--gres=gpu:a100:2;gpu:v100:1, --gpus-per-node=N",
+    "--gpus-per-node=2 --gres=gpu:1, --gpus-per-node=N",
+    "--gpus-per-node=4 --gpus=8, --gpus-per-node=8"
   })
   void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line, String nearest) {
     terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line.replace(';', ',') + "\nsrun x\n");
@@ -433,6 +447,207 @@ class ScriptsTest {
         .contains("nexa-slurm: old.sh:2: #SBATCH ", "takes the number of GPUs on each node")
         .contains("→ write #SBATCH " + nearest + " in this line");
     assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
+  }
+
+  /** One line for each key of a config that a line of sbatch can set. */
+  @Test
+  void whatHasAKeyIsTakenAndPriced() throws Exception {
+    terminal.file(
+        "configs/clusters/sized.yaml",
+        """
+        scheduler: slurm
+        gpu_type: h100
+        storage: {scratch: /tmp/s, durable: /tmp/d, shared: /tmp/h}
+        partitions:
+          gpu: {gpus_per_node: 8, cpus_per_node: 16, memory_per_node: 62G}
+        """);
+    terminal.file(
+        "all.sh",
+        """
+        #!/bin/bash
+        #SBATCH -t 5 --exclusive -C "[v100*1&a100*1]" --qos=01 --reservation=r -L fluent:2
+        #SBATCH -w n[1-2] --requeue -D sub/folder --mail-type=END --mail-user=ada@example.org
+        #SBATCH --job-name="my job" -A 2080
+        true
+        """);
+
+    Screen screen = type("render all.sh --cluster sized");
+    Screen kept = type("render all.sh --cluster sized --save " + saved);
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .contains(
+            "#SBATCH --exclusive\n",
+            "#SBATCH --constraint=\"[v100*1&a100*1]\"\n",
+            "#SBATCH --qos=01\n",
+            "#SBATCH --account=2080\n",
+            "#SBATCH --reservation=r\n",
+            "#SBATCH --licenses=fluent:2\n",
+            "#SBATCH --nodelist=\"n[1-2]\"\n",
+            "#SBATCH --nodes=2\n",
+            "#SBATCH --requeue\n",
+            "#SBATCH --mail-type=END\n",
+            Path.of("").toAbsolutePath() + "/sub/folder");
+    assertThat(screen.err())
+        .contains(
+            "--set resources.exclusive=true",
+            "--set requeues=1 --set retry_on=[node]",
+            "--name my_job");
+    assertThat(kept.out()).isEqualTo(screen.out());
+    assertThat(type("render " + saved).out()).isEqualTo(screen.out());
+    assertThat(type("render all.sh --cluster sized --set resources.exclusive=false").out())
+        .doesNotContain("#SBATCH --exclusive");
+    assertThat(type("estimate all.sh --cluster sized").out())
+        .contains("up to 2 attempts", "pays for them: 16 h100 and 32 CPUs");
+  }
+
+  @Test
+  void whatHasNoKeyIsRefusedTogetherUnlessItIsTyped() {
+    terminal.file(
+        "old.sh",
+        """
+        #!/bin/bash
+        #SBATCH -t 5 --mem-per-cpu=2G
+        #SBATCH --signal=B:USR1@60 -d afterok:12
+        #SBATCH --export=ALL,A=b
+        #SBATCH hetjob
+        true
+        """);
+    terminal.file("new.sh", "#!/bin/bash\n#SBATCH -t 5 -d afterok:12 --mem-per-cpu=2G\ntrue\n");
+
+    assertThat(type("submit old.sh"))
+        .returns(2, Screen::exit)
+        .extracting(Screen::err)
+        .asString()
+        .startsWith("nexa-slurm: old.sh:2: #SBATCH --mem-per-cpu=2G: nexa-slurm does not take")
+        .contains(
+            "; 4 more below [option-invalid]",
+            "→ --mem-per-cpu=2G (line 2): type --mem SIZE, the memory on each node\n",
+            "→ --signal=B:USR1@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
+            "→ -d afterok:12 (line 3): type --dependency TYPE:RUN\n",
+            "→ --export=ALL,A=b (line 4): type --set env.NAME=VALUE",
+            "→ hetjob (line 5): write a script for each job, or a pipeline\n");
+    assertThat(terminal.workspace.resolve("runs")).doesNotExist();
+    assertThat(type("submit new.sh --mem 2G").err()).contains("#SBATCH -d afterok:12");
+    assertThat(type("estimate new.sh --mem 2G"))
+        .returns(0, Screen::exit)
+        .extracting(Screen::err)
+        .asString()
+        .contains("not used: -d afterok:12 (type --dependency TYPE:RUN)", "(you typed --mem)");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "train, train",
+    "test_hf_train, train",
+    "run-sft-7b, train",
+    "evaluate_trained, eval",
+    "eval_train_loss, eval",
+    "test_model, eval",
+    "bench, eval",
+    "strain, run",
+    "distill, run"
+  })
+  void theStageFollowsFromTheNameAndIsTold(String name, String stage) {
+    terminal.file(name + ".py", "print()\n");
+
+    assertThat(type("render " + name + ".py").err())
+        .contains("note: the stage is " + stage + ", by the script's name; --set stage=NAME");
+    assertThat(type("render " + name + ".py --set stage=other").err())
+        .doesNotContain("the stage is");
+  }
+
+  /** Options of submit that change the script or the price: words that show it. */
+  private static final Map<String, String> CHANGES =
+      Map.ofEntries(
+          Map.entry("--set", "--set resources.qos=high --set entrypoint.launcher_args.0=-x"),
+          Map.entry("--cluster", "--cluster other"),
+          Map.entry("--local", "--local"),
+          Map.entry("--nodes", "--nodes 2"),
+          Map.entry("--gpus", "--gpus h100:2"),
+          Map.entry("--cpus", "--cpus 3"),
+          Map.entry("--mem", "--mem 3G"),
+          Map.entry("--time", "--time 7m"),
+          Map.entry("--partition", "--partition big"),
+          Map.entry("--account", "--account nlp"),
+          Map.entry("--backend", "--backend python"),
+          Map.entry("--name", "--name other"),
+          Map.entry("--dependency", "--dependency afterok:OPEN"),
+          Map.entry("--from", "--from make=DONE --set env.A=${stages.make.output}"),
+          Map.entry(
+              "--same-node", "--same-node --from make=DONE --set env.A=${stages.make.output}"));
+
+  /** Options of submit that change neither. */
+  private static final Set<String> OTHERS =
+      Set.of(
+          "--dry-run",
+          "--files",
+          "--approval",
+          "--wait",
+          "--json",
+          "--verbose",
+          "--save",
+          "--help",
+          "--version",
+          "--workspace",
+          "--debug");
+
+  @Test
+  void whatSaveWritesAndTellsRunsTheSameAtTheSamePrice() {
+    terminal.file("other.py", "print()\n");
+    terminal.file(
+        "configs/clusters/other.yaml",
+        """
+        scheduler: slurm
+        gpu_type: h100
+        price_book: dear
+        storage: {scratch: /tmp/s, durable: /tmp/d, shared: /tmp/h}
+        """);
+    terminal.file(
+        "configs/prices/dear.yaml",
+        """
+        currency: USD
+        as_of: 2026-11-01
+        gpu_hour: {h100: {price: 900, source: mine}}
+        cpu_hour: {price: 100, source: mine}
+        memory_gib_hour: {price: 1, source: mine}
+        """);
+    JsonObject first = type("submit run.yaml --json").json();
+    String name = first.objects("jobs").get(0).text("name");
+    terminal.program("sacct", Terminal.accountingRow(4711, 0, "COMPLETED", name));
+    assertThat(type("reconcile").exit()).isZero();
+    terminal.file("runs/" + first.text("run_id") + "/done/0", "");
+    terminal.program("sbatch", "echo 4713");
+    JsonObject second = type("submit run.yaml --json").json();
+    String other = second.objects("jobs").get(0).text("name");
+    terminal.program("squeue", Terminal.queueRow(4713, 0, "PENDING", "None", other));
+    List<String> options =
+        new SubmitCommand().spec().options().stream().map(OptionSpec::longestName).toList();
+    int number = 0;
+    for (String option : options) {
+      if (OTHERS.contains(option)) {
+        continue;
+      }
+      assertThat(CHANGES).as("a new option: what does --save do with it?").containsKey(option);
+      String words =
+          CHANGES
+              .get(option)
+              .replace("DONE", first.text("run_id"))
+              .replace("OPEN", second.text("run_id"));
+      String file = terminal.workspace.resolve("saved" + number++ + ".yaml").toString();
+      Screen script = type("submit --dry-run other.py " + words);
+      Screen kept = type("submit --dry-run other.py " + words + " --save " + file);
+      Matcher again = Pattern.compile(": nexa-slurm (.*) runs it again").matcher(kept.err());
+
+      assertThat(script.exit()).as(option + script.err()).isZero();
+      assertThat(again.find()).as(option + kept.err()).isTrue();
+      Screen typed = type(again.group(1).replace("'", "") + " --dry-run");
+      assertThat(typed.exit()).as(option + typed.err()).isZero();
+      assertThat(typed.out()).as(option).isEqualTo(script.out());
+      assertThat(kept.out()).as(option).isEqualTo(script.out());
+    }
+    assertThat(type("submit --dry-run other.py").out())
+        .isNotEqualTo(type("submit --dry-run other.py --cluster other").out());
   }
 
   @Test
@@ -500,7 +715,9 @@ class ScriptsTest {
         #SBATCH -c8
         #SBATCH --time 1-12
         #SBATCH --job-name="sft"
-        #SBATCH --ntasks-per-node=4
+        #SBATCH --ntasks-per-node=1 --ntasks=2
+        #SBATCH --gpus=h100:8
+        #SBATCH --error=e.log
         # a comment
         srun python train.py
         #SBATCH --nodes=9
@@ -515,7 +732,7 @@ class ScriptsTest {
     assertThat(header.err())
         .startsWith(
             "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft\n"
-                + "note: these #SBATCH options of old.sh are not used: --ntasks-per-node=4\n");
+                + "note: these #SBATCH options of old.sh are not used: --error=e.log (nexa-slurm logs RUN prints it)\n");
     assertThat(header.json().text("config_digest")).isEqualTo(typed.json().text("config_digest"));
     assertThat(type("render old.sh").out())
         .contains("#SBATCH --mem=64000M", "#SBATCH --time=1-12:00:00", "#SBATCH --nodes=2");
