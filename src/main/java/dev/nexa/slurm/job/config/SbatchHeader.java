@@ -31,6 +31,8 @@ public record SbatchHeader(
   /** The arrays that our numbers of tasks can say: from 0, without gaps. */
   private static final Pattern ARRAY = Pattern.compile("0-(\\d{1,7})(?:%([1-9]\\d{0,6}))?");
 
+  private static final String NO_SUCH_VALUE = "nexa-slurm does not take this value from a script";
+
   private static final String NOT_TAKEN =
       "nexa-slurm does not take this option from a script, and without it the job is another one";
 
@@ -210,7 +212,7 @@ public record SbatchHeader(
       String reason =
           !refused
               ? (needless ? "it has no value that fits" : option.remark())
-              : WRONG_VALUES.getOrDefault(ours, NOT_TAKEN);
+              : WRONG_VALUES.getOrDefault(ours, taken ? NO_SUCH_VALUE : NOT_TAKEN);
       String step = option.remark().isEmpty() ? DELETE : option.remark();
       Unread origin = new Unread(name, theirs, text, line, ours, refused, reason, step);
       Unread before = origins.get(ours);

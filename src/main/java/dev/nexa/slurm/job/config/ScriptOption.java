@@ -31,50 +31,29 @@ record ScriptOption(
       account             A = TAKE   --account             |
       acctg-freq          . = NOTE   .                     | Slurm samples the job as often as its settings say
       array               a = TAKE   --array               |
-      autocomplete        . = REFUSE .                     |
-      batch               . = REFUSE .                     |
-      bb                  . = REFUSE .                     |
-      bbf                 . = REFUSE .                     |
       begin               b = REFUSE .                     | delete this line, and submit at that time
       chdir               D = TAKE   workdir               |
       cluster             . = REFUSE --cluster             | type --cluster NAME, the profile of that cluster
-      cluster-constraint  . = REFUSE .                     |
       clusters            M = REFUSE --cluster             | type --cluster NAME, the profile of that cluster
       comment             . = NOTE   .                     | nexa-slurm writes its own
       constraint          C = TAKE   resources.constraint  |
       container           . = REFUSE software.container    | type --set software.container=IMAGE
-      container-id        . = REFUSE .                     |
       container-image     . = REFUSE software.container    | type --set software.container=IMAGE
-      context             . = REFUSE .                     |
-      contiguous          . - REFUSE .                     |
-      core-spec           S = REFUSE .                     |
-      cores-per-socket    . = REFUSE .                     |
-      cpu-freq            . = REFUSE .                     |
       cpus-per-gpu        . = REFUSE --cpus                | type --cpus N, the CPUs on each node
       cpus-per-task       c = TAKE   --cpus                |
-      deadline            . = REFUSE .                     |
-      delay-boot          . = REFUSE .                     |
       dependency          d = REFUSE --dependency          | type --dependency TYPE:RUN
-      distribution        m = REFUSE .                     |
       error               e = NOTE   .                     | nexa-slurm logs RUN prints it
       exclude             x = REFUSE resources.nodelist    | type --set resources.nodelist=NODES, the nodes to use
       exclusive           . ? TAKE   resources.exclusive   | write #SBATCH --exclusive, which asks for whole nodes
       export              . = REFUSE env.                  | type --set env.NAME=VALUE for each variable
       export-file         . = REFUSE env_file              | type --set env_file=FILE
-      extra               . = REFUSE .                     |
-      extra-node-info     B = REFUSE .                     |
       get-user-env        . ? REFUSE .                     | for a login shell write #!/bin/bash -l in the first line
-      gid                 . = REFUSE .                     |
-      gpu-bind            . = REFUSE .                     |
-      gpu-freq            . = REFUSE .                     |
       gpus                G = REFUSE --gpus                |
       gpus-per-node       . = TAKE   --gpus                |
       gpus-per-socket     . = REFUSE --gpus                |
       gpus-per-task       . = REFUSE --gpus                |
       gres                . = TAKE   --gpus                |
-      gres-flags          . = REFUSE .                     |
       help                h - NOTE   .                     | sbatch ignores it, too
-      hint                . = REFUSE .                     |
       hold                H - REFUSE .                     | delete this line, and submit when the job may start
       ignore-pbs          . - NOTE   .                     | nexa-slurm reads no #PBS lines
       input               i = REFUSE .                     | redirect the input in the script
@@ -83,15 +62,11 @@ record ScriptOption(
       licenses            L = TAKE   resources.licenses    |
       mail-type           . = TAKE   mail.type             | type --set mail.user=ADDRESS --set mail.type=EVENTS
       mail-user           . = TAKE   mail.user             | type --set mail.user=ADDRESS --set mail.type=EVENTS
-      mcs-label           . = REFUSE .                     |
       mem                 . = TAKE   --mem                 |
-      mem-bind            . = REFUSE .                     |
       mem-per-cpu         . = REFUSE --mem                 | type --mem SIZE, the memory on each node
       mem-per-gpu         . = REFUSE --mem                 | type --mem SIZE, the memory on each node
       mincpus             . = REFUSE --cpus                | type --cpus N, the CPUs on each node
-      network             . = REFUSE .                     |
       nice                . ? NOTE   .                     | the job has the usual priority
-      no-kill             k ? REFUSE .                     |
       no-requeue          . - TAKE   --requeue             |
       nodefile            F = REFUSE resources.nodelist    | type --set resources.nodelist=NODES
       nodelist            w = TAKE   resources.nodelist    |
@@ -102,74 +77,68 @@ record ScriptOption(
       ntasks-per-node     . = REFUSE .                     | TASKS
       ntasks-per-socket   . = REFUSE .                     | TASKS
       ntasks-per-tres     . = REFUSE .                     | TASKS
-      oom-kill-step       . ? REFUSE .                     |
       open-mode           . = NOTE   .                     | nexa-slurm logs RUN prints all attempts
       output              o = NOTE   .                     | nexa-slurm logs RUN prints it
-      overcommit          O - REFUSE .                     |
-      oversubscribe       s - REFUSE .                     |
       parsable            . - NOTE   .                     | type --json
       partition           p = TAKE   --partition           |
-      power               . = REFUSE .                     |
       prefer              . = REFUSE resources.constraint  | type --set resources.constraint=FEATURES
       priority            . = NOTE   .                     | the job has the usual priority
       profile             . = NOTE   .                     | nexa-slurm monitor shows the use of the nodes
       propagate           . ? REFUSE .                     | set the limits in the script, with ulimit
       qos                 q = TAKE   resources.qos         |
       quiet               Q - NOTE   .                     | it changes only what sbatch prints
-      reboot              . - REFUSE .                     |
       requeue             . - TAKE   --requeue             |
       reservation         . = TAKE   resources.reservation |
-      resv-ports          . ? REFUSE .                     |
-      segment             . = REFUSE .                     |
       signal              . = REFUSE warn_before_end       | type --set warn_before_end=TIME --set requeues=1; the script gets SIGTERM
-      sockets-per-node    . = REFUSE .                     |
-      spread-job          . - REFUSE .                     |
-      stepmgr             . - REFUSE .                     |
-      switches            . = REFUSE .                     |
       tasks-per-node      . = REFUSE .                     | TASKS
       test-only           . - REFUSE .                     | delete this line, and type --dry-run
-      thread-spec         . = REFUSE .                     |
-      threads-per-core    . = REFUSE .                     |
       time                t = TAKE   --time                |
       time-min            . = REFUSE --time                | type --time LIMIT
-      tmp                 . = REFUSE .                     |
-      tres-bind           . = REFUSE .                     |
-      tres-per-task       . = REFUSE .                     |
-      uid                 . = REFUSE .                     |
       usage               . - NOTE   .                     | sbatch ignores it, too
       use-min-nodes       . - NOTE   .                     | nexa-slurm asks for one number of nodes
       verbose             v - NOTE   .                     | it changes only what sbatch prints
       version             V - NOTE   .                     | sbatch ignores it, too
       wait                W - NOTE   .                     | type --wait
-      wait-all-nodes      . = REFUSE .                     |
-      wckey               . = REFUSE .                     |
       wrap                . = REFUSE .                     | delete this line; the script itself runs
+      """;
+
+  /** The others, all refused: the name, the letter behind a comma, and the argument. */
+  private static final String OTHERS =
+      """
+      autocomplete= batch= bb= bbf= cluster-constraint= container-id= context= contiguous-
+      core-spec,S= cores-per-socket= cpu-freq= deadline= delay-boot= distribution,m=
+      extra= extra-node-info,B= gid= gpu-bind= gpu-freq= gres-flags= hint= mcs-label=
+      mem-bind= network= no-kill,k? oom-kill-step? overcommit,O- oversubscribe,s- power=
+      reboot- resv-ports? segment= sockets-per-node= spread-job- stepmgr- switches=
+      thread-spec= threads-per-core= tmp= tres-bind= tres-per-task= uid= wait-all-nodes=
+      wckey=
       """;
 
   private static final String TASKS =
       "delete this line, write the CPUs of all tasks of a node in --cpus-per-task, and name the tasks"
           + " where they start: srun --ntasks=N --ntasks-per-node=N --cpus-per-task=N";
 
-  /** All options, in the order of their names. */
+  /** All options. */
   static final List<ScriptOption> ALL = read();
 
   private static List<ScriptOption> read() {
     List<ScriptOption> options = new ArrayList<>();
     for (String line : TABLE.split("\n", -1)) {
       String[] halves = line.split("\\|", 2);
-      String[] cells = halves[0].split(" +", 5);
+      String[] cells = halves[0].strip().split(" +", 5);
       if (halves.length == 2) {
-        String ours = cells[4].strip();
-        String remark = halves[1].strip();
-        options.add(
-            new ScriptOption(
-                cells[0],
-                cells[1],
-                cells[2].charAt(0),
-                Fate.valueOf(cells[3]),
-                ours.equals(".") ? "" : ours,
-                remark.equals("TASKS") ? TASKS : remark));
+        Fate fate = Fate.valueOf(cells[3]);
+        String ours = cells[4].equals(".") ? "" : cells[4];
+        String remark = halves[1].strip().replace("TASKS", TASKS);
+        char argument = cells[2].charAt(0);
+        options.add(new ScriptOption(cells[0], cells[1], argument, fate, ours, remark));
       }
+    }
+    for (String word : OTHERS.strip().split("\\s+", -1)) {
+      String[] names = word.substring(0, word.length() - 1).split(",", 2);
+      char argument = word.charAt(word.length() - 1);
+      String letter = names.length == 1 ? "." : names[1];
+      options.add(new ScriptOption(names[0], letter, argument, Fate.REFUSE, "", ""));
     }
     return List.copyOf(options);
   }

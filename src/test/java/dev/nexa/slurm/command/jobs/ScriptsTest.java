@@ -651,6 +651,23 @@ class ScriptsTest {
   }
 
   @Test
+  void whatSaveWritesRunsTheSameInAnotherShell() {
+    terminal.file(
+        "configs/clusters/mine.yaml", DurableFiles.read(Path.of("configs/clusters/cpu.yaml")));
+
+    Screen kept =
+        terminal
+            .with("NEXA_CLUSTER", "mine")
+            .type(
+                "render", "train.py", "--save", "" + saved, "--workspace", "" + terminal.workspace);
+
+    assertThat(kept.exit()).as(kept.err()).isZero();
+    assertThat(kept.err())
+        .contains("nexa-slurm --workspace " + terminal.workspace + " submit " + saved);
+    assertThat(DurableFiles.read(saved)).contains("\ncluster: mine ");
+  }
+
+  @Test
   void anArrayOfAScriptIsTakenOrRefused() {
     terminal.file("array.sh", "#!/bin/bash\n#SBATCH -t 5 --array=0-15%4\ntrue\n");
     terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2\ntrue\n");
