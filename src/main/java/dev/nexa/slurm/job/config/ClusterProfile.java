@@ -202,7 +202,7 @@ public record ClusterProfile(
               "partitions",
               mapOf(ValueType.NAME_WORD, PARTITION),
               "The cluster's partitions. A job that names another partition is refused."),
-          optional("account", ValueType.NAME_WORD, "The account of jobs that name none."),
+          optional("account", ValueType.ACCOUNT, "The account of jobs that name none."),
           optional("qos", ValueType.NAME_WORD, "The QOS of jobs that name none."),
           optional("gpu_type", ValueType.NAME_WORD, "The GPU type of jobs that name none."),
           withDefault(

@@ -160,7 +160,7 @@ public record PriceBook(
               section(
                   optional("cluster", ValueType.NAME_WORD, "The cluster profile's name."),
                   optional("partition", ValueType.NAME_WORD, "The partition."),
-                  optional("account", ValueType.NAME_WORD, "The Slurm account.")),
+                  optional("account", ValueType.ACCOUNT, "The Slurm account.")),
               "The runs that get these prices. A run must match every key. Default: all runs."),
           VALID_FROM,
           VALID_UNTIL,

@@ -17,7 +17,8 @@ public enum ResourceOption {
       "partition",
       NAME_WORD,
       "The partition. Default: the profile's default_partition if it fits, else another one that fits."),
-  ACCOUNT("account", NAME_WORD, "The Slurm account to charge. Default: the profile's account."),
+  ACCOUNT(
+      "account", ValueType.ACCOUNT, "The Slurm account to charge. Default: the profile's account."),
   QOS("qos", NAME_WORD, "Slurm's quality of service. Default: the profile's qos."),
   CONSTRAINT(
       "constraint", ValueType.TEXT, "Node features that the job needs, in Slurm's notation."),

@@ -41,7 +41,7 @@ public record ScriptConfig(
   public static final String DEFAULT_TIME = "1h";
 
   /** A text that is the same in YAML with and without quotes, or a number. */
-  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/][A-Za-z0-9._/+:-]*");
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/][A-Za-z0-9._/+:@-]*");
 
   /** A plain text that YAML could read as a number, a date, a truth or nothing. */
   private static final Pattern OTHER_TYPE =

@@ -499,6 +499,8 @@ class ScriptsTest {
         .doesNotContain("#SBATCH --exclusive");
     assertThat(type("estimate all.sh --cluster sized").out())
         .contains("up to 2 attempts", "pays for them: 16 h100 and 32 CPUs");
+    assertThat(type("render train.py --account six@v100").out())
+        .contains("#SBATCH --account=six@v100\n");
   }
 
   @Test

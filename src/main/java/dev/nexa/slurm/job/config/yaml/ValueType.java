@@ -74,6 +74,12 @@ public record ValueType(
   public static final ValueType NAME_WORD =
       text("a name of letters, digits, '.', '_' and '-'", NAME);
 
+  /** The name of an account of Slurm: also {@code six@v100}, as some sites have them. */
+  public static final ValueType ACCOUNT =
+      text(
+          "an account's name of letters, digits, '.', '_', '-' and '@'",
+          "[A-Za-z0-9][A-Za-z0-9._@-]{0,62}");
+
   /** The name of a dataset in reports. People write the path of the data there. */
   public static final ValueType DATASET_NAME =
       text("a name of letters, digits, '.', '_' and '-' (dataset_path takes a path)", NAME);
