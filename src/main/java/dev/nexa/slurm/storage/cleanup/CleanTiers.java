@@ -400,6 +400,10 @@ public final class CleanTiers {
     List<TrashedPath> inTrash = inTrash(state);
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
     Map<TrashedPath, String> last = lastCopies.read(inTrash);
+    // What a killed process began to delete was due then.
+    boolean begun =
+        state.count(TrashedPath.Phase.DELETING) + state.count(TrashedPath.Phase.DELETED) > 0;
+    Duration grace = begun ? Duration.ZERO : Duration.between(state.at(), state.deleteAfter());
     long files = inTrash.stream().mapToLong(TrashedPath::files).sum();
     try (Running deleting = progress.begin(Phase.of("deleting", "files", files))) {
       for (TrashedPath path : inTrash) {
@@ -408,7 +412,7 @@ public final class CleanTiers {
           failed.add(stays(state, path, why));
           continue;
         }
-        Trash.Deletion deletion = trash.delete(path, deleting);
+        Trash.Deletion deletion = trash.delete(path, grace, deleting);
         deletion
             .failed()
             .ifPresent(

@@ -12,10 +12,15 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -26,11 +31,15 @@ import java.util.function.Consumer;
 final class Trash {
   static final String FOLDER = ".nexa-trash";
 
+  /** Clocks may differ by so much. */
+  private static final Duration CLOCKS = Duration.ofMinutes(5);
+
   private final CleanupJournal journal;
   private final DurableFiles files;
   private final Optional<String> elsewhere;
   private final Consumer<CleanupStep> passing;
   private final UserPrincipal me;
+  private final Map<Path, Optional<String>> early = new HashMap<>();
 
   /**
    * Creates the trash of a cleanup.
@@ -261,8 +270,12 @@ final class Trash {
     }
   }
 
-  /** Deletes a path in the trash. */
-  Deletion delete(TrashedPath path, Running deleting) {
+  /**
+   * Deletes a path in the trash.
+   *
+   * @param grace how long it must have been there, by the clock of its tier
+   */
+  Deletion delete(TrashedPath path, Duration grace, Running deleting) {
     if (!CleanupJournal.mayBeInTrash(path)) {
       return new Deletion(false, Optional.empty());
     }
@@ -278,6 +291,15 @@ final class Trash {
         Path name = path.trash().getFileName();
         if (trash.attributes(name).isEmpty()) {
           return new Deletion(false, settle(path, isInPlace(tier, path)));
+        }
+        // The first deletion changes the time of the folder.
+        Optional<String> early = this.early.get(path.tier());
+        if (early == null) {
+          early = tooEarly(trash, path.tier(), grace);
+          this.early.put(path.tier(), early);
+        }
+        if (early.isPresent()) {
+          return Deletion.failed(early.get());
         }
         journal.now(path, Phase.DELETING, "");
         passing.accept(CleanupStep.DELETION_ANNOUNCED);
@@ -301,6 +323,33 @@ final class Trash {
     } catch (IOException failed) {
       return Deletion.failed("it could not be deleted: " + DurableFiles.reason(failed));
     }
+  }
+
+  /**
+   * Returns why the tier's clock does not agree that the grace period is over; empty if it agrees.
+   * This host's clock may be wrong, and a file server has its own: the time of the trash folder is
+   * the time of the last move, and the time of a new file is now.
+   */
+  private static Optional<String> tooEarly(OpenFolder trash, Path tier, Duration grace)
+      throws IOException {
+    FileTime moved = Files.getLastModifiedTime(trash.path());
+    Path fresh = trash.path().resolve(".clock");
+    Files.deleteIfExists(fresh);
+    Files.createFile(fresh);
+    Instant now = Files.getLastModifiedTime(fresh).toInstant();
+    Files.delete(fresh);
+    Files.setLastModifiedTime(trash.path(), moved);
+    Duration there = Duration.between(moved.toInstant(), now);
+    return there.plus(CLOCKS).compareTo(grace) >= 0
+        ? Optional.empty()
+        : Optional.of(
+            "the clock of this host says that its grace period is over, and the clock of "
+                + tier
+                + " says that it was moved at "
+                + moved
+                + " and that it is "
+                + now
+                + " now; `date` shows whether the clock of this host is right");
   }
 
   /**
