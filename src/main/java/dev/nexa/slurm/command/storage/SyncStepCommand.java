@@ -289,6 +289,7 @@ final class SyncStepCommand extends Subcommand {
       return ExitCode.INTERRUPTED.status();
     }
     SyncReport report = run.execute(limit);
+    report.note().ifPresent(note -> err().println("note: " + note));
     boolean whole =
         planned.complete()
             && report.count(Outcome.FAILED) == 0

@@ -10,6 +10,7 @@ import java.net.URLConnection;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -38,6 +39,7 @@ import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 final class S3Store implements ObjectStore {
   private static final String SHA256 = "nexa-sha256";
   private static final String MTIME = "nexa-mtime";
+  private static final String MODE = "nexa-mode";
   private static final String UNKNOWN_TYPE = "application/octet-stream";
 
   private final S3Client client;
@@ -397,7 +399,11 @@ final class S3Store implements ObjectStore {
   }
 
   private static Map<String, String> metadata(Properties properties) {
-    return Map.of(SHA256, properties.sha256(), MTIME, properties.fileTime().toString());
+    Map<String, String> metadata = new HashMap<>();
+    metadata.put(SHA256, properties.sha256());
+    metadata.put(MTIME, properties.fileTime().toString());
+    properties.mode().ifPresent(mode -> metadata.put(MODE, mode));
+    return metadata;
   }
 
   private static Stored stored(
@@ -416,7 +422,8 @@ final class S3Store implements ObjectStore {
         modified,
         Optional.ofNullable(metadata.get(SHA256)).filter(hex -> hex.matches("[0-9a-f]{64}")),
         isMd5 ? Optional.of(mark) : Optional.empty(),
-        time(metadata.get(MTIME)));
+        time(metadata.get(MTIME)),
+        Optional.ofNullable(metadata.get(MODE)).filter(mode -> mode.matches("[0-7]{1,4}")));
   }
 
   private static Optional<Instant> time(@Nullable String text) {

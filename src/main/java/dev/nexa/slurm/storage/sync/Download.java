@@ -115,7 +115,8 @@ final class Download {
   /** Returns how many bytes of this version are on disk; prepares the files. */
   private static long resumable(Path part, Path state, String key, Listed object)
       throws IOException {
-    if (object.bytes() > Upload.PART && Files.exists(part) && Files.exists(state)) {
+    // A file that was read-only has its permissions already, and is whole.
+    if (object.bytes() > Upload.PART && Files.isWritable(part) && Files.exists(state)) {
       try {
         JsonObject begun = Json.parseObject(Files.readString(state));
         if (begun.text("key").equals(key)
@@ -219,6 +220,12 @@ final class Download {
       }
       if (facts.fileTime().isPresent()) {
         Files.setLastModifiedTime(part, FileTime.from(facts.fileTime().get()));
+      }
+      if (facts.mode().isPresent()) {
+        // Who may read by the umask may also execute.
+        int usual = (Integer) Files.getAttribute(part, "unix:mode") & 0777;
+        int had = Integer.parseInt(facts.mode().get(), 8);
+        Files.setAttribute(part, "unix:mode", had & (usual | (usual & 0444) >> 2));
       }
       out.force(true);
       return Optional.of(new Whole(hex, facts.sha256().isPresent() || facts.md5().isPresent()));

@@ -17,8 +17,10 @@ import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributeView;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -64,9 +66,27 @@ final class LocalTree {
 
   /** Returns what is known of a file; empty if there is none, or if it is no regular file. */
   Optional<LocalFile> stat(String path) throws IOException {
+    return look(path).map(Found::file);
+  }
+
+  /**
+   * A file, and who may do what with it.
+   *
+   * @param mode its permissions, in octal digits
+   */
+  record Found(LocalFile file, String mode) {}
+
+  /** Returns what is known of a file; empty if there is none, or if it is no regular file. */
+  Optional<Found> look(String path) throws IOException {
     try (Folder folder = folder(path, false)) {
-      BasicFileAttributes facts = facts(folder.stream, name(path));
-      return facts.isRegularFile() ? Optional.of(LocalFile.of(path, facts)) : Optional.empty();
+      PosixFileAttributes facts = facts(folder.stream, name(path));
+      int mode = 0;
+      for (PosixFilePermission one : facts.permissions()) {
+        mode |= 0400 >> one.ordinal();
+      }
+      return facts.isRegularFile()
+          ? Optional.of(new Found(LocalFile.of(path, facts), String.format("%03o", mode)))
+          : Optional.empty();
     } catch (NoSuchFileException | NotDirectoryException missing) {
       return Optional.empty();
     }
@@ -140,10 +160,10 @@ final class LocalTree {
     return Path.of(path.substring(path.lastIndexOf('/') + 1));
   }
 
-  private static BasicFileAttributes facts(SecureDirectoryStream<Path> folder, Path name)
+  private static PosixFileAttributes facts(SecureDirectoryStream<Path> folder, Path name)
       throws IOException {
     return folder
-        .getFileAttributeView(name, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+        .getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
         .readAttributes();
   }
 

@@ -33,6 +33,7 @@ public interface ObjectStore extends AutoCloseable {
    * @param sha256 the digest of its bytes, if we uploaded it
    * @param md5 the digest that its version mark is; empty for objects in parts and for KMS keys
    * @param fileTime the time of the file that we uploaded
+   * @param mode its permissions, in octal digits
    */
   record Stored(
       long bytes,
@@ -40,7 +41,8 @@ public interface ObjectStore extends AutoCloseable {
       Instant modified,
       Optional<String> sha256,
       Optional<String> md5,
-      Optional<Instant> fileTime) {}
+      Optional<Instant> fileTime,
+      Optional<String> mode) {}
 
   /** An object's bytes from an offset on. Closing it early drops the connection. */
   record Body(Stored facts, InputStream in) implements Closeable {
@@ -50,8 +52,16 @@ public interface ObjectStore extends AutoCloseable {
     }
   }
 
-  /** What an upload stores beside the bytes. */
-  record Properties(String sha256, Instant fileTime) {}
+  /**
+   * What an upload stores beside the bytes.
+   *
+   * @param mode the file's permissions, in octal digits; empty for what was no file
+   */
+  record Properties(String sha256, Instant fileTime, Optional<String> mode) {
+    Properties(String sha256, Instant fileTime) {
+      this(sha256, fileTime, Optional.empty());
+    }
+  }
 
   /** A part that the store has. */
   record Part(int number, long bytes, String etag) {}
@@ -136,7 +146,8 @@ public interface ObjectStore extends AutoCloseable {
   List<Part> parts(String key, String uploadId);
 
   /**
-   * Makes the object from its parts.
+   * Makes the object from its parts. A store that does not know If-Match for this replaces every
+   * version.
    *
    * @param replaced the version that it replaces; empty if there must be none
    * @return the new version

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** What a sync did. Several threads write it. */
 public final class SyncReport {
@@ -37,6 +38,7 @@ public final class SyncReport {
   private final Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
   private final List<Named> named = new ArrayList<>();
   private long bytes;
+  private Optional<String> note = Optional.empty();
 
   synchronized void add(Outcome outcome, long files) {
     counts.merge(outcome, files, Long::sum);
@@ -51,6 +53,15 @@ public final class SyncReport {
     if (named.size() < NAMED) {
       named.add(new Named(path, reason));
     }
+  }
+
+  synchronized void note(Optional<String> said) {
+    note = said;
+  }
+
+  /** Returns what is said once of the store; empty if there is nothing to say. */
+  public synchronized Optional<String> note() {
+    return note;
   }
 
   synchronized void setBytes(long moved) {

@@ -78,16 +78,22 @@ final class Upload {
    */
   Synced send(String path, Optional<String> replaced) throws IOException {
     Instant begun = Instant.now();
-    LocalFile file = sides.tree().stat(path).orElseThrow(() -> changed("the file is gone"));
+    LocalTree.Found found = sides.tree().look(path).orElseThrow(() -> changed("the file is gone"));
+    LocalFile file = found.file();
+    Optional<String> mode = Optional.of(found.mode());
     String key = sides.key(path);
-    Sent sent = file.bytes() <= PART ? whole(key, file, replaced) : inParts(key, file, replaced);
+    Sent sent =
+        file.bytes() <= PART
+            ? whole(key, file, mode, replaced)
+            : inParts(key, file, mode, replaced);
     return Synced.of(file, begun, sent.sha256(), sent.etag());
   }
 
   /** The digest of the bytes that were sent, and the object's new version. */
   private record Sent(String sha256, String etag) {}
 
-  private Sent whole(String key, LocalFile file, Optional<String> replaced) throws IOException {
+  private Sent whole(String key, LocalFile file, Optional<String> mode, Optional<String> replaced)
+      throws IOException {
     Content content = () -> range(file.path(), 0, file.bytes());
     if (file.bytes() <= IN_MEMORY) {
       byte[] bytes = new byte[(int) file.bytes()];
@@ -101,7 +107,7 @@ final class Upload {
     PartDigests digests = digests(file, content, PART);
     Content sent = content;
     String md5 = digests.md5().get(0);
-    Properties properties = new Properties(digests.sha256(), file.modified());
+    Properties properties = new Properties(digests.sha256(), file.modified(), mode);
     sides.traffic().await(file.bytes());
     String etag =
         settled(
@@ -113,7 +119,8 @@ final class Upload {
     return new Sent(digests.sha256(), etag);
   }
 
-  private Sent inParts(String key, LocalFile file, Optional<String> replaced) throws IOException {
+  private Sent inParts(String key, LocalFile file, Optional<String> mode, Optional<String> replaced)
+      throws IOException {
     long partBytes = partBytes(file.bytes());
     PartDigests digests = digests(file, () -> range(file.path(), 0, file.bytes()), partBytes);
     Path state = uploads.resolve(Sha256.of(key).substring(0, 32) + ".json");
@@ -122,7 +129,7 @@ final class Upload {
         begun.isPresent() ? there(key, begun.get()) : Optional.empty();
     Map<Integer, Part> there = found.orElse(Map.of());
     String uploadId =
-        found.isPresent() ? begun.orElseThrow() : begin(state, key, file, digests, partBytes);
+        found.isPresent() ? begun.orElseThrow() : begin(state, key, file, mode, digests, partBytes);
     List<Callable<Part>> missing = new ArrayList<>();
     List<Part> parts = new ArrayList<>();
     for (int i = 1; i <= digests.md5().size(); i++) {
@@ -146,7 +153,13 @@ final class Upload {
             key,
             file,
             digests.sha256(),
-            () -> sides.store().complete(key, uploadId, parts, replaced));
+            () -> {
+              // Not every store knows If-Match here: Ceph replaces whatever is there.
+              if (!sides.store().head(key).map(Stored::etag).equals(replaced)) {
+                throw changed("the object in S3 changed since the plan was made");
+              }
+              return sides.store().complete(key, uploadId, parts, replaced);
+            });
     Files.deleteIfExists(state);
     return new Sent(digests.sha256(), etag);
   }
@@ -183,9 +196,15 @@ final class Upload {
     return sent;
   }
 
-  private String begin(Path state, String key, LocalFile file, PartDigests digests, long partBytes)
+  private String begin(
+      Path state,
+      String key,
+      LocalFile file,
+      Optional<String> mode,
+      PartDigests digests,
+      long partBytes)
       throws IOException {
-    Properties properties = new Properties(digests.sha256(), file.modified());
+    Properties properties = new Properties(digests.sha256(), file.modified(), mode);
     String uploadId = sides.retry().call(() -> sides.store().begin(key, properties));
     JsonObject begun =
         new JsonObject()

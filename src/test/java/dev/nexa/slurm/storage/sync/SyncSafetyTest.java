@@ -458,4 +458,97 @@ class SyncSafetyTest extends ServerAndProxy {
       Thread.currentThread().interrupt();
     }
   }
+
+  /** Files in one request and in parts; the umask of whoever pulls takes rights away. */
+  @Test
+  void aPulledFileGetsNoMoreRightsThanItHad() throws IOException {
+    Path source = tree();
+    Path copy = tree();
+    S3Place place = place();
+    List<Integer> modes = List.of(0600, 0644, 0755, 0640, 0400, 0700, 04755, 02755, 0444);
+    for (int mode : modes) {
+      for (int size : new int[] {1, 9 << 20}) {
+        if (size > 1 && mode != 0600 && mode != 04755) {
+          continue;
+        }
+        Path file = source.resolve(Integer.toOctalString(mode) + "_" + size);
+        SyncTrial.write(file, SyncTrial.bytes(random, size));
+        Files.setAttribute(file, "unix:mode", mode);
+      }
+    }
+    Path usual = Files.createFile(folder.resolve("usual"));
+    int reads = (Integer) Files.getAttribute(usual, "unix:mode") & 0777;
+    int allowed = reads | (reads & 0444) >> 2;
+    try (ObjectStore store = SyncTrial.open(place)) {
+      push(source, place, store);
+      SyncTrial.write(tree().resolve("x"), new byte[] {1});
+      store.put(
+          place.prefix() + "foreign",
+          () -> new ByteArrayInputStream(new byte[0]),
+          0,
+          new Digests().md5Base64(),
+          new ObjectStore.Properties("unknown", Instant.EPOCH),
+          Optional.empty());
+      pull(copy, place, store);
+    }
+    assertThat(SyncTrial.local(copy)).hasSize(modes.size() + 3);
+    for (String name : SyncTrial.local(copy).keySet()) {
+      int had =
+          name.equals("foreign") ? 0666 : Integer.parseInt(name.replaceFirst("_.*", ""), 8) & 0777;
+      assertThat((Integer) Files.getAttribute(copy.resolve(name), "unix:mode") & 07777)
+          .as(name)
+          .isEqualTo(had & allowed);
+    }
+  }
+
+  /** Two folders, one address, a large file: the second push began before the first one ended. */
+  @Test
+  void aStoreThatDoesNotLookAtIfMatchLosesNoObject() throws IOException {
+    for (boolean replaced : new boolean[] {false, true}) {
+      Path one = tree();
+      Path other = tree();
+      S3Place place = place();
+      try (ObjectStore store = SyncTrial.likeCeph(SyncTrial.open(place))) {
+        if (replaced) {
+          SyncTrial.write(one.resolve("large"), SyncTrial.bytes(random, 9 << 20));
+          push(one, place, store);
+          pull(other, place, store);
+        }
+        SyncTrial.write(one.resolve("large"), SyncTrial.bytes(random, 10 << 20));
+        SyncTrial.write(other.resolve("large"), SyncTrial.bytes(random, 11 << 20));
+        SyncOptions options = SyncTrial.options(Direction.PUSH);
+        try (SyncRun second = plan(other, place, store, options)) {
+          assertThat(push(one, place, store).count(Outcome.COPIED)).isEqualTo(1);
+          SyncReport report = second.execute(new DeleteLimit(100, true));
+          assertThat(report.count(Outcome.FAILED)).isEqualTo(1);
+          assertThat(report.named().get(0).reason()).contains("the object in S3 changed since");
+        }
+        assertThat(SyncTrial.remote(store, place)).isEqualTo(SyncTrial.local(one));
+      }
+    }
+  }
+
+  @Test
+  void aStoreIsAskedOnceWhetherItLooksAtIfMatch() throws IOException {
+    for (boolean looks : new boolean[] {true, false}) {
+      Path source = tree();
+      S3Place place = place();
+      SyncTrial.write(source.resolve("small"), new byte[] {1});
+      ObjectStore opened = SyncTrial.open(place);
+      try (ObjectStore store = looks ? opened : SyncTrial.likeCeph(opened)) {
+        assertThat(push(source, place, store).note()).as("no large file").isEmpty();
+        SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, 9 << 20));
+        Optional<String> note = push(source, place, store).note();
+        assertThat(note.isPresent()).isEqualTo(!looks);
+        if (!looks) {
+          assertThat(note.orElseThrow())
+              .contains(place.address(), "does not look at If-Match when an upload in parts");
+        }
+        SyncTrial.write(source.resolve("larger"), SyncTrial.bytes(random, 10 << 20));
+        assertThat(push(source, place, store).note()).as("once").isEmpty();
+        assertThat(SyncTrial.remote(store, place)).isEqualTo(SyncTrial.local(source));
+        assertThat(store.pending(place.prefix(), Optional.empty()).uploads()).isEmpty();
+      }
+    }
+  }
 }

@@ -5,6 +5,8 @@ import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.s3.S3Server;
 import dev.nexa.slurm.storage.s3.S3Stores;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -51,6 +53,24 @@ final class SyncTrial {
 
   static ObjectStore open(S3Place place) {
     return new S3Stores().open(place);
+  }
+
+  /** A store that replaces any version when it completes an upload in parts, as Ceph does. */
+  static ObjectStore likeCeph(ObjectStore store) {
+    return (ObjectStore)
+        Proxy.newProxyInstance(
+            ObjectStore.class.getClassLoader(),
+            new Class<?>[] {ObjectStore.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("complete")) {
+                arguments[3] = store.head((String) arguments[0]).map(ObjectStore.Stored::etag);
+              }
+              try {
+                return method.invoke(store, arguments);
+              } catch (InvocationTargetException failed) {
+                throw failed.getCause();
+              }
+            });
   }
 
   static SyncOptions options(Direction direction) {

@@ -1,0 +1,79 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.storage.sync.ObjectStore.Part;
+import java.io.ByteArrayInputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Finds out whether a store looks at If-Match when it completes an upload in parts. */
+final class CompletionProbe {
+  /** No object has this version. */
+  private static final String NONE = "0".repeat(32);
+
+  private static final byte[] CONTENT = {'1'};
+
+  private CompletionProbe() {}
+
+  /**
+   * Asks a store, once for each address: tries to replace an object that does not exist. A store
+   * that does not look makes the object, which is deleted at once.
+   *
+   * @param state remembers the answer
+   * @return a note about a store that does not look; empty if it looks, if it was asked before, or
+   *     if it did not let us find out
+   */
+  static Optional<String> ask(Sides sides, SyncState state) {
+    Path answer = state.folder().resolve("completion");
+    if (Files.exists(answer)) {
+      return Optional.empty();
+    }
+    boolean looks;
+    try {
+      looks = looks(sides.store(), sides.key(".nexa-probe-" + UUID.randomUUID()));
+    } catch (StoreException | NexaException unknown) {
+      // The uploads of the files say what is wrong with the store.
+      return Optional.empty();
+    }
+    DurableFiles.onDisk().replace(answer, looks ? "looks\n" : "does not look\n");
+    return looks
+        ? Optional.empty()
+        : Optional.of(
+            "the store of "
+                + sides.place().address()
+                + " does not look at If-Match when an upload in parts completes; sync asks for the"
+                + " object's version right before, but of two pushes that complete the same file of"
+                + " more than 8 MiB at the same moment, the later wins");
+  }
+
+  private static boolean looks(ObjectStore store, String key) {
+    Digests digests = new Digests();
+    digests.update(CONTENT, 0, CONTENT.length);
+    String id = store.begin(key, new ObjectStore.Properties(Sha256.of(CONTENT), Instant.now()));
+    try {
+      Part part =
+          store.send(
+              key,
+              id,
+              1,
+              () -> new ByteArrayInputStream(CONTENT),
+              CONTENT.length,
+              digests.md5Base64());
+      store.delete(key, store.complete(key, id, List.of(part), Optional.of(NONE)));
+      return false;
+    } catch (StoreException refused) {
+      store.abort(key, id);
+      if (refused.kind() == StoreException.Kind.CHANGED
+          || refused.kind() == StoreException.Kind.MISSING) {
+        return true;
+      }
+      throw refused;
+    }
+  }
+}
