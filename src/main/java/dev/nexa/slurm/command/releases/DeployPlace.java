@@ -6,6 +6,7 @@ import dev.nexa.slurm.command.shared.SigningKey;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
@@ -81,7 +82,8 @@ record DeployPlace(Context context, Policy policy, String durable) {
    * @param pipeline the id of the pipeline that made it; empty if it had none
    */
   List<Halts.Judged> haltsFor(Optional<String> pipeline) {
-    Optional<String> name = RequireNoHalt.nameOf(context, pipeline);
+    Optional<String> name =
+        RequireNoHalt.nameOf(context, pipeline.filter(id -> RunId.parse(id).isPresent()));
     // A pipeline of another workspace has no name here: a halt of any pipeline may be its halt.
     boolean unknown = pipeline.isPresent() && name.isEmpty();
     return halts().all(signers()).stream()

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
@@ -18,7 +19,9 @@ import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.Production;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseHistory;
 import dev.nexa.slurm.storage.releases.ReleaseSignatures;
+import dev.nexa.slurm.storage.releases.RunComparison;
 import dev.nexa.slurm.storage.releases.SwitchRelease;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -48,6 +51,7 @@ final class DeployRelease {
    * A checked release.
    *
    * @param digest the SHA-256 of its document
+   * @param records how it was compared with the records of its run; empty for a rollback
    * @param before the release in production; empty if there is none
    */
   record Checked(
@@ -55,7 +59,12 @@ final class DeployRelease {
       String digest,
       ReleaseFile document,
       ReleaseSignatures signatures,
-      Optional<String> before) {}
+      Optional<String> records,
+      Optional<String> before) {
+    Checked withBefore(Optional<String> now) {
+      return new Checked(name, digest, document, signatures, records, now);
+    }
+  }
 
   /**
    * The end of a call.
@@ -71,14 +80,29 @@ final class DeployRelease {
    * @throws NexaException that names all reasons why the release may not be deployed
    */
   Checked check(String name) {
+    return check(name, Optional.empty());
+  }
+
+  /** Checks a release again, if it was checked before. Its run is compared once. */
+  private Checked check(String name, Optional<Checked> before) {
     ReleaseFolder folder = ReleaseFolder.open(place.durable(), name);
     DeployCheck check = new DeployCheck(folder);
     ReleaseSignatures signatures = signatures(check);
     List<Refusal> refusals =
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
-    LaterVerdict.of(place.context().workspace(), check.content().document())
-        .ifPresent(refusals::add);
-    List<Halts.Judged> halts = place.haltsFor(check.content().document().pipeline());
+    ReleaseFile document = check.content().document();
+    wrongClock(document).ifPresent(refusals::add);
+    LaterVerdict.of(place.context().workspace(), document).ifPresent(refusals::add);
+    Optional<String> records =
+        before.filter(it -> it.digest().equals(check.content().digest())).flatMap(Checked::records);
+    if (records.isEmpty() && check.content().problems().isEmpty()) {
+      RunComparison compared =
+          RunComparison.of(
+              place.context().workspace(), folder, document, place.policy().refusesUncompared());
+      compared.refusal().ifPresent(refusals::add);
+      records = Optional.of(compared.words());
+    }
+    List<Halts.Judged> halts = place.haltsFor(document.pipeline());
     if (refusals.isEmpty()) {
       requireNone(name, halts);
     }
@@ -90,16 +114,32 @@ final class DeployRelease {
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be deployed", refusals);
     }
-    return checked(name, check, signatures);
+    return new Checked(
+        name, check.content().digest(), document, signatures, records, place.current().release());
   }
 
-  private Checked checked(String name, DeployCheck check, ReleaseSignatures signatures) {
-    return new Checked(
-        name,
-        check.content().digest(),
-        check.content().document(),
-        signatures,
-        place.current().release());
+  /** A key that has expired would count again if this host's clock were set back. */
+  private Optional<Refusal> wrongClock(ReleaseFile document) {
+    Instant now = Instant.now().plus(ReleaseSignatures.CLOCKS);
+    Optional<String> later =
+        place
+            .history()
+            .read()
+            .last()
+            .filter(line -> line.at().isAfter(now))
+            .map(line -> "line " + line.number() + " of the history was written at " + line.at());
+    if (later.isEmpty() && document.origin().ended().isAfter(now)) {
+      later = Optional.of("its run ended at " + document.origin().ended());
+    }
+    return later.map(
+        what ->
+            new Refusal(
+                "the clock of this host says " + Instant.now() + ", and " + what,
+                List.of(
+                    Advice.step("set the clock of this host, if it is wrong"),
+                    Advice.step(
+                        "if that line has a wrong time, `nexa-slurm release rollback` writes a newer"
+                            + " one"))));
   }
 
   private ReleaseSignatures signatures(DeployCheck check) {
@@ -142,10 +182,12 @@ final class DeployRelease {
     try (SwitchRelease writer = writer(signer)) {
       settle(writer);
       before = writer.production();
+      place
+          .history()
+          .signatureProblems(writer.content(), place.approvals().signers())
+          .forEach(problem -> notes.accept("note: " + VisibleText.line(problem)));
     }
-    Checked shown =
-        new Checked(
-            release.name(), release.digest(), release.document(), release.signatures(), before);
+    Checked shown = release.withBefore(before);
     if (before.equals(Optional.of(shown.name()))) {
       return new Outcome(shown, Optional.empty(), true);
     }
@@ -156,7 +198,7 @@ final class DeployRelease {
       settle(writer);
       requireSame(before, writer.production());
       if (asks) {
-        requireSame(release, check(release.name()));
+        requireSame(release, check(release.name(), Optional.of(release)));
       } else {
         requireNone(release.name(), place.haltsFor(release.document().pipeline()));
       }
@@ -274,21 +316,24 @@ final class DeployRelease {
       boolean asks,
       Predicate<Checked> agrees) {
     Checked checked;
+    List<HistoryLine> proof;
     try (SwitchRelease writer = writer(signer)) {
-      Optional<HistoryLine> settled = settle(writer);
-      List<HistoryLine> lines = writer.content().lines();
+      boolean damaged = !damage(writer).isEmpty();
+      Optional<HistoryLine> settled = damaged ? Optional.empty() : settle(writer);
+      List<HistoryLine> lines = damaged ? proven(writer) : writer.content().lines();
       Optional<String> now = writer.production();
       boolean undone =
           settled.isPresent()
               && settled.get().what().action() == HistoryLine.Action.ROLLED_BACK
               && typed.isEmpty()
               && now.isPresent();
-      String name = undone ? now.orElseThrow() : target(typed, lines, now);
+      String name = undone ? now.orElseThrow() : target(typed, lines, now, damaged);
       if (undone || now.equals(Optional.of(name))) {
-        return new Outcome(proven(name, now), undone ? settled : Optional.empty(), true);
+        return new Outcome(proven(name, now, lines), undone ? settled : Optional.empty(), true);
       }
       try {
-        checked = proven(name, now);
+        checked = proven(name, now, lines);
+        proof = lines;
         requireDeployed(checked, lines);
       } catch (NexaException unusable) {
         throw typed.isPresent() ? unusable : withEarlier(unusable, lines, name, now);
@@ -298,15 +343,35 @@ final class DeployRelease {
       return new Outcome(checked, Optional.empty(), false);
     }
     try (SwitchRelease writer = writer(signer)) {
-      settle(writer);
+      if (damage(writer).isEmpty()) {
+        settle(writer);
+      }
       requireSame(checked.before(), writer.production());
       if (asks) {
-        requireSame(checked, proven(checked.name(), checked.before()));
+        requireSame(checked, proven(checked.name(), checked.before(), proof));
       }
       HistoryLine line = writer.rollback(checked.name(), checked.digest(), reason);
       record(line);
       return new Outcome(checked, Optional.of(line), false);
     }
+  }
+
+  /** A damaged history proves less, and stops no rollback. */
+  private List<HistoryLine> proven(SwitchRelease writer) {
+    damage(writer).forEach(problem -> notes.accept("note: " + VisibleText.line(problem)));
+    ReleaseHistory.Content content = writer.content();
+    List<HistoryLine> lines = ReleaseHistory.proven(content, place.approvals().signers());
+    notes.accept(
+        "note: the history is damaged; "
+            + lines.size()
+            + " of its "
+            + content.count()
+            + " lines have a signature that counts, and only these are used");
+    return lines;
+  }
+
+  private List<String> damage(SwitchRelease writer) {
+    return place.history().damage(writer.content(), place.approvals().signers());
   }
 
   /** Adds the commands that roll back further. */
@@ -327,7 +392,7 @@ final class DeployRelease {
 
   /** Another release can have got the name of one that was deployed; its gate was never checked. */
   private static void requireDeployed(Checked release, List<HistoryLine> lines) {
-    if (!Production.wasDeployed(lines, release.name(), release.digest())) {
+    if (Production.deployments(lines, release.name(), release.digest()).isEmpty()) {
       throw new NexaException(
           ErrorCode.RELEASE_NOT_DEPLOYABLE,
           "the release " + release.name() + " is not the one that was deployed under this name",
@@ -336,7 +401,8 @@ final class DeployRelease {
     }
   }
 
-  private String target(Optional<String> typed, List<HistoryLine> lines, Optional<String> now) {
+  private String target(
+      Optional<String> typed, List<HistoryLine> lines, Optional<String> now, boolean damaged) {
     if (typed.isPresent()) {
       if (!Production.wasDeployed(lines, typed.get())) {
         requireRelease(typed.get(), Production.deployed(lines));
@@ -348,20 +414,26 @@ final class DeployRelease {
       }
       return typed.get();
     }
-    return Production.before(lines)
-        .orElseThrow(
-            () ->
-                new NexaException(
-                    ErrorCode.OPTION_INVALID,
-                    now.isEmpty()
-                        ? "no release is in production"
-                        : "no release was deployed before "
-                            + now.get()
-                            + " that nobody has rolled back",
-                    Advice.command("shows what was", "nexa-slurm", "release", "history"),
-                    Advice.step(
-                        "to put a release into production that was rolled back, name it:"
-                            + " `nexa-slurm release rollback NAME`")));
+    Set<String> rolledBack = Production.rolledBack(lines);
+    Optional<String> before =
+        damaged
+            ? Production.deployed(lines).stream()
+                .filter(one -> !now.equals(Optional.of(one)) && !rolledBack.contains(one))
+                .findFirst()
+            : Production.before(lines);
+    return before.orElseThrow(
+        () ->
+            new NexaException(
+                ErrorCode.OPTION_INVALID,
+                now.isEmpty()
+                    ? "no release is in production"
+                    : "no release was deployed before "
+                        + now.get()
+                        + " that nobody has rolled back",
+                Advice.command("shows what was", "nexa-slurm", "release", "history"),
+                Advice.step(
+                    "to put a release into production that was rolled back, name it:"
+                        + " `nexa-slurm release rollback NAME`")));
   }
 
   /** A mistyped name gets the nearest release to which a rollback can lead. */
@@ -379,14 +451,29 @@ final class DeployRelease {
     }
   }
 
-  private Checked proven(String name, Optional<String> before) {
+  private Checked proven(String name, Optional<String> before, List<HistoryLine> lines) {
     DeployCheck check = new DeployCheck(ReleaseFolder.open(place.durable(), name));
     ReleaseSignatures signatures = signatures(check);
+    if (signatures.valid().isEmpty()) {
+      Signers signers = place.approvals().signers();
+      for (HistoryLine line : Production.deployments(lines, name, check.content().digest())) {
+        if (ReleaseHistory.refusal(line, signers).isEmpty()) {
+          signatures =
+              ReleaseSignatures.whenDeployed(
+                  check.content(), signers, place.approvals().policy().selfApproval());
+        }
+      }
+    }
     List<Refusal> refusals = check.unproven(signatures);
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be in production again", refusals);
     }
     return new Checked(
-        name, check.content().digest(), check.content().document(), signatures, before);
+        name,
+        check.content().digest(),
+        check.content().document(),
+        signatures,
+        Optional.empty(),
+        before);
   }
 }

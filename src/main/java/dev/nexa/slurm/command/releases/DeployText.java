@@ -62,6 +62,7 @@ final class DeployText {
     text.append(verb).append(' ').append(release.name()).append(System.lineSeparator());
     line(text, "replaces", release.before().orElse("nothing: no release is in production"));
     text.append(facts(release.digest(), release.document(), release.signatures()));
+    release.records().ifPresent(words -> line(text, "records", words));
     if (!smoke.isEmpty()) {
       line(
           text,
@@ -94,6 +95,7 @@ final class DeployText {
                     .orElse(null))
             .with("replaced", release.before().orElse(null))
             .with("signed_by", release.signatures().valid().stream().map(SignOff::signer).toList())
+            .withOptional("records", release.records())
             .with("gate", release.document().gate().map(gate -> gate.figures()).orElse(null));
     return json.with("line", outcome.line().map(HistoryLine::shown).orElse(null));
   }

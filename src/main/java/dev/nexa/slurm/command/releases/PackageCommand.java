@@ -12,8 +12,6 @@ import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -25,17 +23,12 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.Prepared;
-import dev.nexa.slurm.storage.datasets.Registry;
-import dev.nexa.slurm.storage.lineage.CollectLineage;
-import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.releases.PackageRelease;
 import dev.nexa.slurm.storage.releases.ReleaseDraft;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import dev.nexa.slurm.storage.releases.ReleaseTar;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -43,7 +36,6 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code release package}. */
 final class PackageCommand extends Subcommand {
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int DIGITS = 8;
   private static final String TAR = ".tar.zst";
 
@@ -102,7 +94,7 @@ final class PackageCommand extends Subcommand {
                 named(lookup, evaluation),
                 named(lookup, gate),
                 licence()),
-            lineage(context, plan.storage()));
+            ReleaseDraft.lineage(context.workspace(), plan.storage()));
     requirePicklesAllowed(context.configs().policy(), draft);
     draft.notes().forEach(note -> err().println("note: " + VisibleText.line(note)));
     if (given(dryRun)) {
@@ -203,15 +195,6 @@ final class PackageCommand extends Subcommand {
     return plan.cluster().equals(Prepared.clusterName(context))
         ? ""
         : " --cluster " + plan.cluster();
-  }
-
-  private LineageGraph lineage(Context context, Storage tiers) {
-    List<DatasetVersion> versions = new ArrayList<>();
-    new Registry(tiers, new DurableFiles(context.disk()), PATIENCE)
-        .read()
-        .values()
-        .forEach(versions::addAll);
-    return new CollectLineage(context.workspace(), versions, tiers).collect();
   }
 
   private static void requirePicklesAllowed(Policy policy, ReleaseDraft draft) {

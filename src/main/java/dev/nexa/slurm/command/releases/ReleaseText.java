@@ -64,6 +64,7 @@ final class ReleaseText {
   static String facts(ReleaseFile release) {
     StringBuilder text = new StringBuilder();
     line(text, "run", release.origin().run() + ", submitted by " + release.origin().submitter());
+    release.origin().checkpoint().ifPresent(one -> line(text, "checkpoint", one));
     ReleaseFile.Model model = release.model();
     line(
         text,

@@ -6,11 +6,15 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.ReleaseContent;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.RunComparison;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -68,14 +72,21 @@ final class SignCommand extends OfTier {
     Optional<String> keyFile = Optional.ofNullable(key.getValue());
     SignRelease.Ready ready =
         chosen.equals("oms") ? sign.readyForOms(keyFile) : sign.ready(keyFile);
+    RunComparison compared =
+        RunComparison.of(
+            context.workspace(),
+            folder,
+            content.document(),
+            context.configs().policy().refusesUncompared());
+    compared.refusal().ifPresent(why -> refuse(folder.name(), why));
     if (ready.already().isPresent()) {
-      return printed(content, ready, false);
+      return printed(content, ready, compared, false);
     }
     if (!given(json)) {
-      show(content, ready);
+      show(content, ready, compared);
     }
     if (given(dryRun)) {
-      return given(json) ? printed(content, ready, false) : ExitCode.OK.status();
+      return given(json) ? printed(content, ready, compared, false) : ExitCode.OK.status();
     }
     if (!given(yes) && !confirmed("Sign it?")) {
       err().println("nothing was signed");
@@ -83,23 +94,34 @@ final class SignCommand extends OfTier {
     }
     Path file = ready.sign().get();
     if (given(json)) {
-      return printed(content, ready, true);
+      return printed(content, ready, compared, true);
     }
     out().println("signed by " + ready.signer() + ": " + file);
     return ExitCode.OK.status();
   }
 
-  private void show(ReleaseContent content, SignRelease.Ready ready) {
+  private static void refuse(String name, DeployCheck.Refusal why) {
+    List<Advice> advice = new ArrayList<>(why.next());
+    advice.add(Advice.step("nothing was signed"));
+    throw new NexaException(
+        ErrorCode.RELEASE_DIFFERS,
+        VisibleText.line("the release " + name + " cannot be signed: " + why.why()),
+        advice);
+  }
+
+  private void show(ReleaseContent content, SignRelease.Ready ready, RunComparison compared) {
     ReleaseFile document = content.document();
     out().println("release " + document.origin().release());
     out().println("  digest      " + content.digest());
     out().print(ReleaseText.facts(document));
+    out().println("  records     " + VisibleText.line(compared.words()));
     out().println("  signer      " + ready.signer());
     out().println("  key         " + ready.key());
     out().flush();
   }
 
-  private Integer printed(ReleaseContent content, SignRelease.Ready ready, boolean signed) {
+  private Integer printed(
+      ReleaseContent content, SignRelease.Ready ready, RunComparison compared, boolean signed) {
     if (given(json)) {
       out()
           .print(
@@ -109,6 +131,7 @@ final class SignCommand extends OfTier {
                       .with("release", content.document().origin().release())
                       .with("digest", content.digest())
                       .with("signer", ready.signer())
+                      .with("records", compared.words())
                       .with("signed", signed)
                       .with("already_signed", ready.already().isPresent())
                       .with("file", ready.file().toString())));

@@ -78,6 +78,13 @@ record SignRelease(
     String signer =
         principal.orElseGet(() -> key.principal(approvals, Optional.empty(), NAMESPACES));
     Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
+    Optional<String> untimely = ReleaseSignatures.untimely(now, content.document(), now);
+    if (untimely.isPresent()) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_REFUSED,
+          "this signature would not count: " + untimely.get(),
+          Advice.step("set the clock of this host, then sign; nothing was signed"));
+    }
     key.publicKey().ifPresent(half -> requireMaySign(approvals, signer, half, submitter, now));
     SignOff unsigned =
         new SignOff(

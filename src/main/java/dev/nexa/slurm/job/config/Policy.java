@@ -35,6 +35,7 @@ import java.util.Optional;
  * @param datasetChecksums whether a job reads all bytes of its dataset before it starts
  * @param gateBefore the stages that may start only after a gate has passed
  * @param refusesPickles whether a release may hold no pickled files
+ * @param refusesUncompared whether a release may not go further without its run's records
  * @param haltOnGateFailure whether a failed gate of a pipeline sets a halt for the pipeline
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
@@ -53,6 +54,7 @@ public record Policy(
     boolean datasetChecksums,
     List<String> gateBefore,
     boolean refusesPickles,
+    boolean refusesUncompared,
     boolean haltOnGateFailure,
     List<Budget> budgets,
     Optional<Approvals> approvals,
@@ -239,6 +241,12 @@ public record Policy(
               "Whether `release package` accepts a model with pickled files, which can run any code when they are"
                   + " loaded: `allow` or `refuse`."),
           withDefault(
+              "release_without_records",
+              ValueType.choice("allow", "refuse"),
+              "allow",
+              "Whether `release sign` and `release deploy` accept a release that they cannot compare with its run,"
+                  + " because this workspace does not have the run, or its checkpoint is gone: `allow` or `refuse`."),
+          withDefault(
               "halt_on_gate_failure",
               ValueType.BOOLEAN,
               "false",
@@ -317,6 +325,7 @@ public record Policy(
         values.flag("dataset_checksums"),
         values.has("gate_before") ? values.texts("gate_before") : List.of(),
         values.text("release_pickles").equals("refuse"),
+        values.text("release_without_records").equals("refuse"),
         values.flag("halt_on_gate_failure"),
         budgets(values),
         approvals(values),

@@ -31,6 +31,33 @@ public record Signers(
    * when the text was signed.
    */
   public Optional<String> refusal(SignedText text, Instant now) {
+    Optional<String> refusal = forgery(text);
+    // Without this check, an expired key could sign a text with an earlier date.
+    if (refusal.isEmpty()) {
+      refusal = allowedAt(text, now);
+    }
+    if (refusal.isEmpty()) {
+      refusal = allowedAt(text, text.at().isAfter(now) ? now : text.at());
+    }
+    return refusal.isEmpty() ? revocation(text) : refusal;
+  }
+
+  /**
+   * Returns why a signature that counted once cannot count any more: it is not of this text, or its
+   * key is revoked. A key may have expired, or may have been removed from allowed_signers.
+   */
+  public Optional<String> refusalOfEarlier(SignedText text) {
+    Optional<String> refusal = forgery(text);
+    return refusal.isEmpty() ? revocation(text) : refusal;
+  }
+
+  private Optional<String> revocation(SignedText text) {
+    return isRevoked(text.signature().key())
+        ? Optional.of("the key " + text.signature().key().fingerprint() + " is revoked")
+        : Optional.empty();
+  }
+
+  private Optional<String> forgery(SignedText text) {
     if (!problems().isEmpty()) {
       return Optional.of("nobody's signature counts: " + String.join("; ", problems()));
     }
@@ -43,18 +70,9 @@ public record Signers(
               + text.namespace()
               + "'");
     }
-    if (!verifies(text)) {
-      return Optional.of("its signature is not of this text: it was edited, or is forged");
-    }
-    // Without this check, an expired key could sign a text with an earlier date.
-    Optional<String> refusal = allowedAt(text, now);
-    if (refusal.isEmpty()) {
-      refusal = allowedAt(text, text.at().isAfter(now) ? now : text.at());
-    }
-    if (refusal.isEmpty() && isRevoked(signature.key())) {
-      refusal = Optional.of("the key " + signature.key().fingerprint() + " is revoked");
-    }
-    return refusal;
+    return verifies(text)
+        ? Optional.empty()
+        : Optional.of("its signature is not of this text: it was edited, or is forged");
   }
 
   private boolean verifies(SignedText text) {

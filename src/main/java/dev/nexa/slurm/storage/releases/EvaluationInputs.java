@@ -152,7 +152,8 @@ final class EvaluationInputs {
 
   private static boolean isSame(String path, Path model) {
     try {
-      return Path.of(path).toRealPath().equals(model);
+      Path read = Path.of(path);
+      return read.equals(model) || read.toRealPath().equals(model);
     } catch (IOException | InvalidPathException hubName) {
       return false;
     }

@@ -8,7 +8,9 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
 
-/** Finds a gate of a release's model that failed after the release's own gate had passed. */
+/**
+ * Finds the newest gate of a release's model if it failed, and release.json says that one passed.
+ */
 public final class LaterVerdict {
   private LaterVerdict() {}
 
@@ -30,7 +32,7 @@ public final class LaterVerdict {
     try {
       return new FindJudgement(workspace, run.get())
           .gate()
-          .filter(newest -> !newest.passed() && !newest.run().equals(gate.get()))
+          .filter(newest -> !newest.passed())
           .map(newest -> refusal(newest.run(), gate.get()));
     } catch (NexaException unknown) {
       return Optional.of(
@@ -40,7 +42,11 @@ public final class LaterVerdict {
 
   private static DeployCheck.Refusal refusal(RunId failed, RunId packaged) {
     return new DeployCheck.Refusal(
-        "after its gate " + packaged + ", the gate " + failed + " of the same model failed",
+        failed.equals(packaged)
+            ? "release.json says that the gate "
+                + packaged
+                + " passed, and its run says that it failed"
+            : "after its gate " + packaged + ", the gate " + failed + " of the same model failed",
         List.of(
             Advice.command("shows what the gate measured", "nexa-slurm", "why", failed),
             Advice.step("if the model is good, run the right gate once more: the newest counts")));

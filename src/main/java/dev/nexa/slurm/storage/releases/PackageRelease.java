@@ -128,12 +128,7 @@ public final class PackageRelease {
   /** Compares a release that exists with what would be written. Reads, and writes nothing. */
   private Done compare(ReleaseDraft draft, ReleaseFolder there, Progress progress) {
     ReleaseFile old = there.document();
-    ReleaseFile document;
-    try (Running comparing = progress.begin(phase("comparing", draft))) {
-      document = read(draft, Optional.empty(), comparing);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", draft.model().root(), failed);
-    }
+    ReleaseFile document = document(draft, progress);
     if (old.text().equals(document.text())) {
       return new Done(there, old, false);
     }
@@ -161,7 +156,17 @@ public final class PackageRelease {
         Advice.command("checks its files", "nexa-slurm", "release", "verify", name));
   }
 
-  private static String difference(ReleaseFile old, ReleaseFile document) {
+  /** Reads all files of a draft, and returns the document that it gives. Writes nothing. */
+  ReleaseFile document(ReleaseDraft draft, Progress progress) {
+    try (Running comparing = progress.begin(phase("comparing", draft))) {
+      return read(draft, Optional.empty(), comparing);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", draft.model().root(), failed);
+    }
+  }
+
+  /** Returns the first file that two documents list differently; the document if there is none. */
+  static String difference(ReleaseFile old, ReleaseFile document) {
     Map<String, ReleaseFile.Entry> before = new TreeMap<>(ReleaseContent.ORDER);
     old.files().forEach(file -> before.put(file.path(), file));
     for (ReleaseFile.Entry file : document.files()) {

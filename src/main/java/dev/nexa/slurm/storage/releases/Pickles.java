@@ -1,9 +1,11 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.List;
@@ -44,6 +46,22 @@ public final class Pickles {
       return true;
     }
     return first.length == 4 && first[0] == 'P' && first[1] == 'K' && holdsPickle(file);
+  }
+
+  /** Returns the paths of the pickled files among the files that a release lists. */
+  static List<String> in(ReleaseFolder release, ReleaseFile document) {
+    List<String> pickles = new ArrayList<>();
+    for (ReleaseFile.Entry entry : document.files()) {
+      Path file = release.path().resolve(entry.path());
+      try {
+        if (is(file)) {
+          pickles.add(entry.path());
+        }
+      } catch (IOException failed) {
+        throw DurableFiles.failure("read", file, failed);
+      }
+    }
+    return pickles;
   }
 
   /** Returns whether the file begins as torch.save's zip files do, but cannot be opened as one. */

@@ -117,14 +117,16 @@ public final class Production {
     return deployed(lines).contains(release);
   }
 
-  /** Returns whether a deployment of the release with this content was ever completed. */
-  public static boolean wasDeployed(List<HistoryLine> lines, String release, String digest) {
+  /** Returns the lines that say that a deployment of the release with this content completed. */
+  public static List<HistoryLine> deployments(
+      List<HistoryLine> lines, String release, String digest) {
     return lines.stream()
-        .anyMatch(
+        .filter(
             line ->
                 line.what().action() == Action.DEPLOYED
                     && line.what().release().equals(Optional.of(release))
-                    && line.what().digest().equals(Optional.of(digest)));
+                    && line.what().digest().equals(Optional.of(digest)))
+        .toList();
   }
 
   /**
@@ -134,9 +136,10 @@ public final class Production {
   public static Set<String> rolledBack(List<HistoryLine> lines) {
     Set<String> releases = new LinkedHashSet<>();
     for (HistoryLine line : lines) {
-      if (line.what().action() == Action.ROLLED_BACK) {
+      Action action = line.what().action();
+      if (action == Action.ROLLED_BACK || action == Action.ROLLING_BACK) {
         line.what().from().ifPresent(releases::add);
-      } else if (line.what().action() == Action.DEPLOYED) {
+      } else if (action == Action.DEPLOYED) {
         line.what().release().ifPresent(releases::remove);
       }
     }

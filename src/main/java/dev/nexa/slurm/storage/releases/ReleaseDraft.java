@@ -5,9 +5,12 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.GuardedPath;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.documents.FinalManifest;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
@@ -16,6 +19,8 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
@@ -24,11 +29,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * A release before its files are read: the facts of the run, and where each file comes from.
@@ -42,6 +49,9 @@ public record ReleaseDraft(
     ReleaseFile facts, ModelSource model, TreeMap<String, byte[]> written, List<String> notes) {
   private static final String EVALUATION = "eval/evaluation.json";
   private static final String GATE = "eval/gate.json";
+  static final String MANIFEST = "manifest.json";
+  private static final String COST = "cost.json";
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /**
    * What the user chose; what is empty is found.
@@ -68,30 +78,117 @@ public record ReleaseDraft(
    */
   public static ReleaseDraft of(
       Workspace workspace, RunFolder run, OptionalInt task, Choices choices, LineageGraph lineage) {
-    ManifestFile manifest = completed(run);
+    return of(workspace, run, task, choices, lineage, Optional.empty(), false);
+  }
+
+  /**
+   * Collects a release that exists once more, from the records of its run.
+   *
+   * @param isGone whether the files of the release stand for the checkpoint, which is not there
+   * @throws NexaException if the records do not give such a release
+   */
+  static ReleaseDraft again(
+      Workspace workspace,
+      RunFolder run,
+      ReleaseFolder folder,
+      LineageGraph lineage,
+      boolean isGone) {
+    ReleaseFile there = folder.document();
+    Choices choices =
+        new Choices(
+            Optional.of(there.origin().release()),
+            there.origin().checkpoint().map(Path::of),
+            there.evaluation().flatMap(it -> RunId.parse(it.run())),
+            there.gate().flatMap(it -> RunId.parse(it.run())),
+            Optional.of(there.licence()));
+    return of(workspace, run, OptionalInt.empty(), choices, lineage, Optional.of(folder), isGone);
+  }
+
+  /** Returns whether the checkpoint of which a release was made is not there any more. */
+  static boolean isGone(RunFolder run, PlanFile plan, ReleaseFile there) {
+    Optional<String> named = there.origin().checkpoint();
+    try {
+      return Files.notExists(
+          named.isPresent()
+              ? Path.of(named.get())
+              : FindCheckpoint.of(run.id(), plan, ManifestFile.read(run), OptionalInt.empty()));
+    } catch (NexaException none) {
+      return plan.tasks() == 1;
+    }
+  }
+
+  /**
+   * Returns the bytes of a record; empty if there is none. Records are written again after a
+   * release, because a cost is corrected or a remediation added. The journal holds the digest of
+   * each version, so the version in a release is a record, too.
+   */
+  private static Optional<byte[]> record(
+      RunFolder run, String name, Path newest, Optional<ReleaseFolder> there) {
+    Path file = newest;
+    Optional<String> digest =
+        there.map(ReleaseFolder::document).stream()
+            .flatMap(document -> document.files().stream())
+            .filter(listed -> listed.path().equals(name))
+            .map(ReleaseFile.Entry::sha256)
+            .findFirst();
+    if (digest.isPresent()) {
+      String key = name.replace(".json", "_sha256");
+      boolean earlier =
+          run.journal().read().stream()
+              .anyMatch(event -> event.data().optionalText(key).equals(digest));
+      file = earlier ? there.orElseThrow().path().resolve(name) : newest;
+    }
+    return Files.exists(file) ? Optional.of(DurableFiles.readBytes(file)) : Optional.empty();
+  }
+
+  /** Returns the graph of runs and registered datasets from which drafts are made. */
+  public static LineageGraph lineage(Workspace workspace, Storage tiers) {
+    List<DatasetVersion> versions = new ArrayList<>();
+    new Registry(tiers, workspace.files(), PATIENCE).read().values().forEach(versions::addAll);
+    return new CollectLineage(workspace, versions, tiers).collect();
+  }
+
+  private static ReleaseDraft of(
+      Workspace workspace,
+      RunFolder run,
+      OptionalInt task,
+      Choices choices,
+      LineageGraph lineage,
+      Optional<ReleaseFolder> there,
+      boolean isGone) {
+    requireCompleted(run);
+    byte[] record = record(run, MANIFEST, run.manifest(), there).orElseThrow(() -> unsettled(run));
+    ManifestFile manifest =
+        ManifestFile.parse(new String(record, StandardCharsets.UTF_8), run.manifest().toString());
     PlanFile plan = ProvenFiles.of(run).plan();
     Path checkpoint =
-        choices.checkpoint().orElseGet(() -> FindCheckpoint.of(run.id(), plan, manifest, task));
+        there
+            .filter(folder -> isGone)
+            .map(ReleaseFolder::model)
+            .or(choices::checkpoint)
+            .orElseGet(() -> FindCheckpoint.of(run.id(), plan, manifest, task));
     ModelSource model = ModelSource.read(checkpoint);
     FindJudgement judgement = new FindJudgement(workspace, run.id());
     Optional<FindJudgement.Found> evaluation =
         choices.evaluation().map(judgement::evaluation).or(judgement::evaluation);
     Optional<FindJudgement.Found> gate = choices.gate().map(judgement::gate).or(judgement::gate);
-    if (choices.checkpoint().isPresent()
-        && !isOwn(model, run.id(), plan, manifest, task)
-        && evaluation.filter(one -> judgement.inputs().reads(one.run(), model.root())).isEmpty()) {
+    Path root = isGone ? choices.checkpoint().orElse(model.root()) : model.root();
+    boolean other =
+        choices.checkpoint().isPresent()
+            && !isOwn(root, run.id(), plan, manifest, task, there.isPresent());
+    if (other && evaluation.filter(one -> judgement.inputs().reads(one.run(), root)).isEmpty()) {
       requireNoJudgementNamed(choices, model, run.id());
       evaluation = Optional.empty();
       gate = Optional.empty();
     }
     List<String> notes = new ArrayList<>();
-    if (evaluation.isPresent()) {
+    if (evaluation.isPresent() && !isGone) {
       Optional<String> later = later(judgement, evaluation.get(), checkpoint, model);
       requireNotNamed(choices.evaluation(), later);
       evaluation = later.isEmpty() ? evaluation : Optional.empty();
       later.ifPresent(notes::add);
     }
-    if (gate.isPresent()) {
+    if (gate.isPresent() && !isGone) {
       Optional<String> later =
           judgement
               .judged(gate.get())
@@ -103,10 +200,8 @@ public record ReleaseDraft(
     TreeMap<String, byte[]> written = new TreeMap<>(ReleaseContent.ORDER);
     // JSON is YAML too, and the plan is the config with everything resolved.
     written.put("config.yaml", bytes(Json.pretty(plan.json())));
-    written.put("manifest.json", DurableFiles.readBytes(run.manifest()));
-    if (Files.exists(run.cost())) {
-      written.put("cost.json", DurableFiles.readBytes(run.cost()));
-    }
+    written.put(MANIFEST, record);
+    record(run, COST, run.cost(), there).ifPresent(it -> written.put(COST, it));
     evaluation.ifPresent(it -> written.put(EVALUATION, bytes(Json.pretty(it.metrics()))));
     gate.ifPresent(it -> written.put(GATE, bytes(Json.pretty(it.metrics()))));
     String usual = run.id() + (task.isPresent() ? "_" + task.getAsInt() : "");
@@ -117,7 +212,10 @@ public record ReleaseDraft(
                 run.id().value(),
                 manifest.ended().orElseThrow(() -> unsettled(run)),
                 new UnixUser(run.owner(), GuardedPath.owner(run.path()).map(Integer::longValue)),
-                manifest.json().optionalText("config_digest").orElse(ReleaseFile.UNKNOWN)),
+                manifest.json().optionalText("config_digest").orElse(ReleaseFile.UNKNOWN),
+                other || task.isPresent() || (there.isPresent() && choices.checkpoint().isPresent())
+                    ? Optional.of(root.toString())
+                    : Optional.empty()),
             new ReleaseFile.Model(
                 plan.stage(),
                 plan.backend(),
@@ -177,11 +275,24 @@ public record ReleaseDraft(
     }
   }
 
-  /** Returns whether the model is the final checkpoint of the run, which the evaluation judged. */
+  /**
+   * Returns whether the model is the final checkpoint of the run, which the evaluation judged.
+   *
+   * @param anyTask whether it may be the checkpoint of any task
+   */
   private static boolean isOwn(
-      ModelSource model, RunId run, PlanFile plan, ManifestFile manifest, OptionalInt task) {
+      Path model,
+      RunId run,
+      PlanFile plan,
+      ManifestFile manifest,
+      OptionalInt task,
+      boolean anyTask) {
+    if (anyTask && task.isEmpty() && plan.tasks() > 1) {
+      return IntStream.range(0, plan.tasks())
+          .anyMatch(i -> isOwn(model, run, plan, manifest, OptionalInt.of(i), false));
+    }
     try {
-      return FindCheckpoint.of(run, plan, manifest, task).toRealPath().equals(model.root());
+      return FindCheckpoint.of(run, plan, manifest, task).toRealPath().equals(model);
     } catch (NexaException | IOException none) {
       return false;
     }
@@ -198,11 +309,11 @@ public record ReleaseDraft(
     }
   }
 
-  private static ManifestFile completed(RunFolder run) {
-    if (!Files.exists(run.manifest()) || !Files.exists(run.plan())) {
+  private static void requireCompleted(RunFolder run) {
+    if (!Files.exists(run.plan())) {
       throw unsettled(run);
     }
-    ManifestFile manifest = ManifestFile.read(run);
+    ManifestFile manifest = FinalManifest.of(run).orElseThrow(() -> unsettled(run));
     if (manifest.status() == RunStatus.FAILED) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
@@ -212,13 +323,15 @@ public record ReleaseDraft(
     if (manifest.status() != RunStatus.COMPLETED || manifest.ended().isEmpty()) {
       throw unsettled(run);
     }
-    return manifest;
   }
 
   private static NexaException unsettled(RunFolder run) {
     return new NexaException(
         ErrorCode.RUN_NOT_SETTLED,
-        run.id() + " has not ended: only a completed run can be packaged",
+        run.id()
+            + " is not settled: only a completed run can be packaged, and no pass of reconcile has"
+            + " recorded that it completed",
+        Advice.command("settles it, if it has ended", "nexa-slurm", "reconcile"),
         Advice.command("shows how far it is", "nexa-slurm", "status", run.id()));
   }
 

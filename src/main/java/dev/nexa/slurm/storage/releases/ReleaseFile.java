@@ -53,9 +53,16 @@ public record ReleaseFile(
    * @param ended when the run ended
    * @param submitter the user who submitted the run
    * @param configDigest the digest of the run's plan
+   * @param checkpoint the folder or file of the model; empty for the only final checkpoint of the
+   *     run
    */
   public record Origin(
-      String release, String run, Instant ended, UnixUser submitter, String configDigest) {}
+      String release,
+      String run,
+      Instant ended,
+      UnixUser submitter,
+      String configDigest,
+      Optional<String> checkpoint) {}
 
   /**
    * The model.
@@ -119,6 +126,7 @@ public record ReleaseFile(
             .with("created_at", origin.ended())
             .with("submitter", origin.submitter().toJson())
             .with("config_digest", origin.configDigest())
+            .withOptional("checkpoint", origin.checkpoint())
             .with("stage", model.stage())
             .with("backend", model.backend().orElse(null))
             .with("base_model", model.base().orElse(null))
@@ -190,7 +198,8 @@ public record ReleaseFile(
               json.text("run_id"),
               json.instant("created_at"),
               UnixUser.fromJson(json.object("submitter")),
-              json.text("config_digest")),
+              json.text("config_digest"),
+              json.optionalText("checkpoint")),
           new Model(
               json.text("stage"),
               json.optionalText("backend"),

@@ -5,8 +5,9 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
-import dev.nexa.slurm.records.approvals.SignedStatement;
+import dev.nexa.slurm.records.approvals.SignedText;
 import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.records.approvals.SshSignature;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * {@code deploy/history.jsonl}: what was in production, one signed line for each step. Lines are
@@ -50,8 +52,11 @@ public final class ReleaseHistory {
    * @param lines all lines that can be read, in the order of the file
    * @param problems what contradicts the chain, each with file and line
    * @param torn the bytes after the last line feed, which a crash cut short
+   * @param count the number of lines, those that cannot be read included
+   * @param digest the SHA-256 of the last of them
    */
-  public record Content(List<HistoryLine> lines, List<String> problems, int torn) {
+  public record Content(
+      List<HistoryLine> lines, List<String> problems, int torn, int count, String digest) {
     /** Returns the last line that says what was done. */
     public Optional<HistoryLine> last() {
       for (int i = lines.size() - 1; i >= 0; i--) {
@@ -106,7 +111,7 @@ public final class ReleaseHistory {
       }
       previous = Sha256.of(text);
     }
-    return new Content(lines, problems, bytes.length - whole);
+    return new Content(lines, problems, bytes.length - whole, number, previous);
   }
 
   private void check(HistoryLine line, int number, String previous, List<String> problems) {
@@ -148,7 +153,8 @@ public final class ReleaseHistory {
                   ? " (and " + (content.problems().size() - 1) + " more)"
                   : ""),
           Advice.command("names all problems", "nexa-slurm", "release", "history", "--verify"),
-          Advice.step("restore the file from a backup; nothing was changed"));
+          Advice.step("restore the file from a backup; nothing was changed"),
+          Advice.step("`nexa-slurm release rollback` works meanwhile"));
     }
     return content;
   }
@@ -161,15 +167,7 @@ public final class ReleaseHistory {
     List<String> problems = new ArrayList<>();
     Instant before = Instant.MIN;
     for (HistoryLine line : content.lines()) {
-      Optional<String> refusal =
-          SignedStatement.refusal(
-              signers,
-              line.author().signer(),
-              SignOff.NAMESPACE,
-              line.unsigned(),
-              line.signature(),
-              line.at());
-      refusal.ifPresent(why -> problems.add(place(line.number()) + why));
+      refusal(line, signers).ifPresent(why -> problems.add(place(line.number()) + why));
       if (line.at().isBefore(before)) {
         problems.add(place(line.number()) + "its time is before the time of the line before");
       }
@@ -178,16 +176,65 @@ public final class ReleaseHistory {
     return problems;
   }
 
+  /** Returns why a line's own signature does not count; empty if it does. */
+  public static Optional<String> refusal(HistoryLine line, Signers signers) {
+    return refusal(line, signed -> signers.refusal(signed, line.at()));
+  }
+
+  private static Optional<String> refusal(
+      HistoryLine line, Function<SignedText, Optional<String>> judge) {
+    String armored = line.signature();
+    try {
+      return judge.apply(
+          new SignedText(
+              line.author().signer(),
+              line.at(),
+              SignOff.NAMESPACE,
+              line.unsigned(),
+              armored,
+              SshSignature.parse(armored)));
+    } catch (IllegalArgumentException broken) {
+      return Optional.of("it " + broken.getMessage());
+    }
+  }
+
+  /** Returns what contradicts the chain, and the lines that are not what somebody has signed. */
+  public List<String> damage(Content content, Signers signers) {
+    List<String> damage = new ArrayList<>(content.problems());
+    for (HistoryLine line : content.lines()) {
+      refusal(line, signers::refusalOfEarlier)
+          .ifPresent(why -> damage.add(place(line.number()) + why));
+    }
+    return damage;
+  }
+
   /**
-   * Appends a line, durably. Removes a torn last line first and says so in a line of its own.
+   * Returns what a damaged history still proves: the lines whose own signature counts, as far as
+   * they are in the order in which they were written.
+   */
+  public static List<HistoryLine> proven(Content content, Signers signers) {
+    List<HistoryLine> proven = new ArrayList<>();
+    int last = 0;
+    for (HistoryLine line : content.lines()) {
+      if (line.number() > last && refusal(line, signers).isEmpty()) {
+        proven.add(line);
+        last = line.number();
+      }
+    }
+    return proven;
+  }
+
+  /**
+   * Appends a line, durably. Removes a torn last line first and says so in a line of its own. The
+   * lines before may be damaged.
    *
    * @return the line
-   * @throws NexaException if the history is damaged, or the line cannot be signed
+   * @throws NexaException if the line cannot be signed
    */
   public HistoryLine append(What what, LineSigner signer) {
-    Content content = sound();
-    int number = content.lines().size();
-    String previous = number == 0 ? HistoryLine.FIRST : content.lines().get(number - 1).digest();
+    Content content = read();
+    int number = content.count();
+    String previous = content.digest();
     if (content.torn() > 0) {
       What tail =
           new What(

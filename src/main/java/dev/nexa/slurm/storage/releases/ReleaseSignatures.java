@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import dev.nexa.slurm.records.approvals.SignedText;
 import dev.nexa.slurm.records.approvals.Signers;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +16,9 @@ import java.util.Optional;
  * @param all one for each file of {@code signatures/} that ends in {@code .json}, by name
  */
 public record ReleaseSignatures(List<Judged> all) {
+  /** Hosts have clocks of their own, which may differ by so much. */
+  public static final Duration CLOCKS = Duration.ofMinutes(5);
+
   /**
    * One signature.
    *
@@ -33,6 +37,20 @@ public record ReleaseSignatures(List<Judged> all) {
    */
   public static ReleaseSignatures of(
       ReleaseContent content, Signers signers, boolean selfApproval, Instant now) {
+    return of(content, signers, selfApproval, Optional.of(now));
+  }
+
+  /**
+   * Checks all signatures of a release that was deployed before: a key may have expired since, or
+   * may have been removed from allowed_signers. A revoked key does not count.
+   */
+  public static ReleaseSignatures whenDeployed(
+      ReleaseContent content, Signers signers, boolean selfApproval) {
+    return of(content, signers, selfApproval, Optional.empty());
+  }
+
+  private static ReleaseSignatures of(
+      ReleaseContent content, Signers signers, boolean selfApproval, Optional<Instant> now) {
     ReleaseFile document = content.document();
     List<Judged> all = new ArrayList<>();
     for (Map.Entry<String, byte[]> file : content.signatures().entrySet()) {
@@ -67,7 +85,7 @@ public record ReleaseSignatures(List<Judged> all) {
       String digest,
       Signers signers,
       boolean selfApproval,
-      Instant now) {
+      Optional<Instant> now) {
     SignOff signOff;
     SignedText signed;
     try {
@@ -82,12 +100,31 @@ public record ReleaseSignatures(List<Judged> all) {
     } else if (!signOff.digest().equals(digest)) {
       refusal = Optional.of("it is for another content of the release: digest " + signOff.digest());
     } else {
-      refusal = signers.refusal(signed, now);
+      refusal =
+          now.isPresent()
+              ? signers
+                  .refusal(signed, now.get())
+                  .or(() -> untimely(signed.at(), document, now.get()))
+              : signers.refusalOfEarlier(signed);
     }
     if (refusal.isEmpty() && !selfApproval) {
       refusal = signers.selfApproval(signed, document.origin().submitter());
     }
     return new Judged(file, Optional.of(signOff), refusal);
+  }
+
+  /**
+   * Returns why a time cannot be the time of a signature on a release: it has not come yet, or the
+   * release's run had not ended. Empty if it can.
+   */
+  public static Optional<String> untimely(Instant at, ReleaseFile document, Instant now) {
+    Instant ended = document.origin().ended();
+    if (at.isAfter(now.plus(CLOCKS))) {
+      return Optional.of("it says that it was signed at " + at + ", and it is only " + now);
+    }
+    return at.isBefore(ended.minus(CLOCKS))
+        ? Optional.of("it says that it was signed at " + at + ", before the run ended at " + ended)
+        : Optional.empty();
   }
 
   /** Returns the signatures that count. */

@@ -76,9 +76,9 @@ public final class SwitchRelease implements AutoCloseable {
     return current.release();
   }
 
-  /** Returns what the history holds. */
+  /** Returns what the history holds, which may be damaged. */
   public ReleaseHistory.Content content() {
-    return history.sound();
+    return history.read();
   }
 
   /**
@@ -157,6 +157,7 @@ public final class SwitchRelease implements AutoCloseable {
    */
   public HistoryLine deploy(
       String release, String digest, String reason, String smoke, Supplier<Smoke> test) {
+    history.sound();
     What intent =
         new What(
             Action.DEPLOYING,
@@ -199,7 +200,7 @@ public final class SwitchRelease implements AutoCloseable {
   }
 
   /**
-   * Rolls back to an earlier release.
+   * Rolls back to an earlier release, also if the history is damaged.
    *
    * @return the line {@code rolled_back}
    */

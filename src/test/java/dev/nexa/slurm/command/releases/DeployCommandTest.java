@@ -102,7 +102,7 @@ class DeployCommandTest {
         .contains("replaces   nothing: no release is in production")
         .contains("smoke test none: nobody asks the model anything before users do")
         .contains("gate       passed: f1 is 0.91, at least 0.9 (gate_1)")
-        .contains("signed by  boss@site at 2026-11-01T10:00:00Z")
+        .contains("signed by  boss@site at 2025-11-01T10:00:00Z")
         .contains(
             "a is in production; no smoke test was made: nobody has asked the model anything");
     assertThat(current()).isEqualTo("weights of a");

@@ -19,7 +19,7 @@ import java.util.Optional;
 
 /** A small release, as {@code release package} and {@code release sign} leave it. */
 final class MadeRelease {
-  static final Instant ENDED = Instant.parse("2026-11-01T10:00:00Z");
+  static final Instant ENDED = Instant.parse("2025-11-01T10:00:00Z");
 
   private MadeRelease() {}
 
@@ -51,7 +51,12 @@ final class MadeRelease {
     ReleaseFile document =
         new ReleaseFile(
             new ReleaseFile.Origin(
-                name, "train_20261101_090000", ENDED, new UnixUser("ada", Optional.empty()), "d"),
+                name,
+                "train_20261101_090000",
+                ENDED,
+                new UnixUser("ada", Optional.empty()),
+                "d",
+                Optional.empty()),
             new ReleaseFile.Model(
                 "train", Optional.of("shell"), Optional.empty(), Optional.empty(), false),
             List.of(),
@@ -77,11 +82,12 @@ final class MadeRelease {
 
   static void sign(Path folder, Path key, String principal, String namespace) throws IOException {
     ReleaseFolder release = new ReleaseFolder(folder);
-    SignOff unsigned = new SignOff(release.name(), release.digest(), principal, ENDED, "");
+    Instant at = release.document().origin().ended();
+    SignOff unsigned = new SignOff(release.name(), release.digest(), principal, at, "");
     String armored =
         new SshKeygen(Map.of("PATH", "/usr/bin:/bin"))
             .sign(key, namespace, unsigned.statement().getBytes(StandardCharsets.UTF_8));
-    SignOff signed = new SignOff(release.name(), release.digest(), principal, ENDED, armored);
+    SignOff signed = new SignOff(release.name(), release.digest(), principal, at, armored);
     Files.createDirectories(release.signatures());
     Files.writeString(release.signatures().resolve(signed.fileName()), signed.text());
   }

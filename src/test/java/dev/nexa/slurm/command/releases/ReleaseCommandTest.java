@@ -136,6 +136,22 @@ class ReleaseCommandTest {
         .isEqualTo(1);
   }
 
+  /** A job can have ended before any pass has recorded it: `status` shows what squeue says. */
+  @Test
+  void aRunThatNoPassHasSettledNamesReconcile() throws Exception {
+    assertThat(type("submit", "run.yaml", "--local").exit()).isZero();
+    Screen early = type("release", "package", "latest");
+    assertThat(early.exit()).as(early.out()).isNotZero();
+    assertThat(early.err())
+        .contains(" is not settled: ", "→ nexa-slurm reconcile ", "[run-not-settled]")
+        .doesNotContain("has not ended");
+    for (int i = 0; i < 600 && type("release", "package", "latest").exit() != 0; i++) {
+      java.util.concurrent.TimeUnit.MILLISECONDS.sleep(100);
+      type("reconcile");
+    }
+    assertThat(type("release", "package", "latest").out()).startsWith("already packaged: ");
+  }
+
   @Test
   void onlyRightSignaturesOfOthersCount() throws IOException {
     String name = packaged();

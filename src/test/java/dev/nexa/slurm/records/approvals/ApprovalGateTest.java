@@ -64,6 +64,7 @@ class ApprovalGateTest {
         List.of(),
         false,
         false,
+        false,
         List.of(),
         Optional.empty(),
         Optional.empty(),

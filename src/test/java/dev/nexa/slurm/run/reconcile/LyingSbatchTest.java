@@ -72,6 +72,7 @@ class LyingSbatchTest {
           List.of(),
           false,
           false,
+          false,
           List.of(),
           Optional.empty(),
           Optional.empty(),

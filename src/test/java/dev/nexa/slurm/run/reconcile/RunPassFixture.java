@@ -47,6 +47,7 @@ abstract class RunPassFixture {
           List.of(),
           false,
           false,
+          false,
           List.of(),
           Optional.empty(),
           Optional.empty(),

@@ -324,7 +324,12 @@ class FindJudgementTest {
   private static ReleaseFile release(String gate) {
     return new ReleaseFile(
         new ReleaseFile.Origin(
-            "r", STUDENT.value(), Instant.EPOCH, new UnixUser("ada", Optional.empty()), "d"),
+            "r",
+            STUDENT.value(),
+            Instant.EPOCH,
+            new UnixUser("ada", Optional.empty()),
+            "d",
+            Optional.empty()),
         new ReleaseFile.Model("train", Optional.empty(), Optional.empty(), Optional.empty(), false),
         List.of(),
         List.of(),

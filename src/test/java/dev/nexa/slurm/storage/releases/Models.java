@@ -58,7 +58,8 @@ public final class Models {
                 "train_20251101_143200",
                 Instant.parse("2025-11-01T15:00:00Z"),
                 new UnixUser("ada", Optional.of(1001L)),
-                "0".repeat(64)),
+                "0".repeat(64),
+                Optional.empty()),
             new ReleaseFile.Model(
                 "train", Optional.of("trl"), Optional.of("org/base"), Optional.empty(), false),
             List.of(new ReleaseFile.Dataset("science@v1", "1".repeat(64), Optional.of("MIT"))),

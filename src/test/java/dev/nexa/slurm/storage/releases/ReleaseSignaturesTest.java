@@ -28,6 +28,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Whose signature on a release counts. Nothing that was signed for another purpose does. */
 class ReleaseSignaturesTest {
@@ -109,6 +111,34 @@ class ReleaseSignaturesTest {
     RevokedKeys revoked =
         RevokedKeys.parse("revoked", Keys.line(key).getBytes(StandardCharsets.UTF_8));
     assertThat(judged(right.text(), signers("", revoked))).contains("is revoked");
+  }
+
+  /** The draft's run ended on 2025-11-01 at 15:00. Hosts' clocks may differ by five minutes. */
+  @ParameterizedTest
+  @CsvSource({
+    "2025-01-01T00:00:00Z, before the run ended at 2025-11-01T15:00:00Z",
+    "2025-11-01T14:54:59Z, before the run ended at 2025-11-01T15:00:00Z",
+    "2025-11-01T14:55:00Z, ''",
+    "2025-11-01T15:00:00Z, ''",
+    "2025-11-10T12:05:00Z, ''",
+    "2025-11-10T12:05:01Z, and it is only 2025-11-10T12:00:00Z",
+    "2030-01-01T00:00:00Z, and it is only 2025-11-10T12:00:00Z"
+  })
+  void aSignatureIsMadeAfterTheRunAndBeforeNow(Instant at, String refusal) throws IOException {
+    SignOff unsigned = new SignOff("demo", release.digest(), "boss@site", at, "");
+    SignOff signed =
+        new SignOff(
+            "demo",
+            release.digest(),
+            "boss@site",
+            at,
+            armored(SignOff.NAMESPACE, unsigned.statement()));
+    String judged = judged(signed.text(), signers("", RevokedKeys.NONE));
+    if (refusal.isEmpty()) {
+      assertThat(judged).isEmpty();
+    } else {
+      assertThat(judged).contains(refusal);
+    }
   }
 
   /** The model's run was submitted by ada; the draft says so. */
