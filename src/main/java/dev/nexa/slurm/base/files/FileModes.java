@@ -176,7 +176,8 @@ public final class FileModes {
     return folder == null ? 0 : (Integer) Files.getAttribute(folder, "unix:mode");
   }
 
-  private static int mode(String permissions) {
+  /** Returns the bits of permissions such as {@code rw-r--r--}. */
+  public static int mode(String permissions) {
     int mode = 0;
     for (int i = 0; i < 9; i++) {
       mode = mode << 1 | (permissions.charAt(i) == '-' ? 0 : 1);

@@ -20,7 +20,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -80,10 +80,7 @@ final class LocalTree {
   Optional<Found> look(String path) throws IOException {
     try (Folder folder = folder(path, false)) {
       PosixFileAttributes facts = facts(folder.stream, name(path));
-      int mode = 0;
-      for (PosixFilePermission one : facts.permissions()) {
-        mode |= 0400 >> one.ordinal();
-      }
+      int mode = FileModes.mode(PosixFilePermissions.toString(facts.permissions()));
       return facts.isRegularFile()
           ? Optional.of(new Found(LocalFile.of(path, facts), String.format("%03o", mode)))
           : Optional.empty();
