@@ -92,10 +92,11 @@ final class DeployRelease {
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
     ReleaseFile document = check.content().document();
     wrongClock(document).ifPresent(refusals::add);
-    LaterVerdict.of(place.context().workspace(), document).ifPresent(refusals::add);
+    Optional<Refusal> later = LaterVerdict.of(place.context().workspace(), document);
+    later.ifPresent(refusals::add);
     Optional<String> records =
         before.filter(it -> it.digest().equals(check.content().digest())).flatMap(Checked::records);
-    if (records.isEmpty() && check.content().problems().isEmpty()) {
+    if (records.isEmpty() && later.isEmpty() && check.content().problems().isEmpty()) {
       RunComparison compared =
           RunComparison.of(
               place.context().workspace(), folder, document, place.policy().refusesUncompared());

@@ -104,11 +104,11 @@ public record ReleaseDraft(
     return of(workspace, run, OptionalInt.empty(), choices, lineage, Optional.of(folder), isGone);
   }
 
-  /** Returns whether the checkpoint of which a release was made is not there any more. */
+  /** Returns whether the checkpoint of which a release was made is not there, or not readable. */
   static boolean isGone(RunFolder run, PlanFile plan, ReleaseFile there) {
     Optional<String> named = there.origin().checkpoint();
     try {
-      return Files.notExists(
+      return !Files.isReadable(
           named.isPresent()
               ? Path.of(named.get())
               : FindCheckpoint.of(run.id(), plan, ManifestFile.read(run), OptionalInt.empty()));

@@ -13,8 +13,8 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -58,17 +58,18 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
               Optional.of(
                   "the checkpoint "
                       + there.origin().checkpoint().orElse("of " + run.get().id())
-                      + " is not there any more, so the files of the model were not compared");
+                      + " is not there or cannot be read, so the files of the model were not"
+                      + " compared");
         }
         refusal =
             difference(workspace, run.get(), folder, there, plan, isGone)
                 .map(why -> refusal(there, why));
-      } catch (NexaException | InvalidPathException contradicted) {
+      } catch (NexaException contradicted) {
         refusal =
             Optional.of(
-                new Refusal(
-                    String.valueOf(contradicted.getMessage()),
-                    contradicted instanceof NexaException known ? known.advice() : List.of()));
+                new Refusal(String.valueOf(contradicted.getMessage()), contradicted.advice()));
+      } catch (UncheckedIOException unreadable) {
+        notCompared = Optional.of(String.valueOf(unreadable.getMessage()));
       }
     }
     if (refusal.isEmpty() && notCompared.isPresent() && required) {
