@@ -465,6 +465,56 @@ class ReleaseForgeryTest {
         .contains("model/tokenizer/tokenizer.json is not what the licence, the records");
   }
 
+  /** Each task of an array has a model of its own. */
+  @Test
+  void theModelOfATaskIsComparedWithThatTask() throws IOException {
+    terminal.file(
+        "run.yaml",
+        "stage: train\nbackend: shell\nmodel_name: org/base\narray: {shards: 2}\nrun: |\n"
+            + "  mkdir -p \"$NEXA_CHECKPOINTS\" && cp -r "
+            + folder
+            + "/made \"$NEXA_CHECKPOINTS/final\"\n"
+            + "  echo [$NEXA_TASK] >\"$NEXA_CHECKPOINTS/final/tokenizer/tokenizer.json\"\nresources: {time: 1m}\n");
+    Screen submitted = terminal.type("submit", "run.yaml", "--local", "--wait");
+    assertThat(submitted.exit()).as(submitted.err()).isZero();
+    String run = Files.readSymbolicLink(terminal.workspace.resolve("runs/latest")).toString();
+    List<Path> tasks = new ArrayList<>();
+    try (Stream<Path> all = Files.list(folder.resolve("durable/checkpoints").resolve(run))) {
+      all.filter(Files::isDirectory).sorted().forEach(tasks::add);
+    }
+    assertThat(tasks).as(run).hasSize(2);
+    String job =
+        terminal
+            .type("runs", "show", run, "--json")
+            .out()
+            .replaceAll("(?s).*\"job_id\": *(\\d+).*", "$1");
+    Screen screen = terminal.type("release", "package", job + "_1", "--json");
+    assertThat(screen.exit()).as(job + screen.err()).isZero();
+    name = screen.json().text("release");
+    release = folder.resolve("durable/deploy/releases").resolve(name);
+    assertThat(Json.parseObject(document()).text("checkpoint"))
+        .isEqualTo(tasks.get(1).resolve("final").toString());
+    String original = document();
+    Screen signed = sign();
+    assertThat(signed.exit()).as(signed.err()).isZero();
+    assertThat(signed.out()).contains("compared with the run's records and files");
+    Files.delete(release.resolve("signatures/boss@site.json"));
+
+    write("release.json", original.replace("task_1", "task_0"));
+    assertThat(sign().err()).contains("model/tokenizer/tokenizer.json is not what the licence");
+    JsonObject less = new JsonObject();
+    Json.parseObject(original)
+        .members()
+        .forEach(
+            (key, value) -> {
+              if (!key.equals("checkpoint")) {
+                less.with(key, value);
+              }
+            });
+    write("release.json", Json.pretty(less));
+    assertThat(sign().err()).contains("has 2 tasks, and each has a model of its own");
+  }
+
   /** Records are written again: a remediation, a corrected cost. The journal holds each version. */
   @Test
   void arecordThatWasWrittenAgainIsNoForgery() throws IOException {
