@@ -335,7 +335,12 @@ final class Trash {
     FileTime moved = Files.getLastModifiedTime(trash.path());
     Path fresh = trash.path().resolve(".clock");
     Files.deleteIfExists(fresh);
-    Files.createFile(fresh);
+    try {
+      Files.createFile(fresh);
+    } catch (FileSystemException full) {
+      // The trash of a full disk must be deletable.
+      return Optional.empty();
+    }
     Instant now = Files.getLastModifiedTime(fresh).toInstant();
     Files.delete(fresh);
     Files.setLastModifiedTime(trash.path(), moved);

@@ -224,8 +224,10 @@ final class Download {
       if (facts.mode().isPresent()) {
         // Who may read by the umask may also execute.
         int usual = (Integer) Files.getAttribute(part, "unix:mode") & 0777;
-        int had = Integer.parseInt(facts.mode().get(), 8);
-        Files.setAttribute(part, "unix:mode", had & (usual | ((usual & 0444) >> 2)));
+        int mode = Integer.parseInt(facts.mode().get(), 8) & (usual | ((usual & 0444) >> 2));
+        if (mode != usual) {
+          Files.setAttribute(part, "unix:mode", mode);
+        }
       }
       out.force(true);
       return Optional.of(new Whole(hex, facts.sha256().isPresent() || facts.md5().isPresent()));

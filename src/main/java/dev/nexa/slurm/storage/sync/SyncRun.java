@@ -213,13 +213,13 @@ public final class SyncRun implements Closeable {
     }
     DigestComparison comparison = new DigestComparison(sides, false);
     PlanReport.Count copied = planned().copied();
-    if (options.direction() == Direction.PUSH && copied.bytes() > Upload.PART) {
-      report.note(CompletionProbe.ask(sides, state));
-    }
     Phase phase =
         Phase.of("copying", FILES, copied.files() + planned().compared().files())
             .withBytes(copied.bytes());
     try (Settled settled = new Settled(state)) {
+      if (options.direction() == Direction.PUSH && copied.bytes() > Upload.PART) {
+        report.note(CompletionProbe.ask(sides, state));
+      }
       work(action -> copy(action, comparison, settled), phase);
     } catch (IOException failed) {
       throw FullDisk.isCause(failed)
