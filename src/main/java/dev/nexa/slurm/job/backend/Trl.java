@@ -5,6 +5,7 @@ import dev.nexa.slurm.job.config.Training;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
+import dev.nexa.slurm.job.plan.TrlScript;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -42,6 +43,8 @@ final class Trl {
           Map.entry("eval_strategy", "eval_steps"),
           Map.entry("eval_steps", "eval_steps"),
           Map.entry("use_peft", "adapter"),
+          Map.entry(TrlScript.DTYPE, "adapter"),
+          Map.entry(TrlScript.TARGETS, "adapter"),
           Map.entry("load_in_4bit", "adapter"),
           Map.entry("bnb_4bit_quant_type", "adapter"),
           Map.entry("lora_r", "lora_r"),
@@ -49,6 +52,7 @@ final class Trl {
           Map.entry("lora_dropout", "lora_dropout"),
           Map.entry("use_cpu", "plan"),
           Map.entry("teacher_model_name_or_path", "teacher_model"),
+          Map.entry(TrlScript.TEACHER, "teacher_model"),
           Map.entry("temperature", "kd_temperature"));
 
   private Trl() {}
@@ -116,6 +120,7 @@ final class Trl {
         .with("fp16", training.precision().equals("fp16"));
     steps(config, plan);
     adapter(config, training);
+    TrlScript.of(plan).ifPresent(script -> script.frozenModel().members().forEach(config::with));
     if (plan.ranksPerNode() > 0) {
       config
           .with("ddp_backend", plan.accelerator().equals("cuda") ? "nccl" : "gloo")

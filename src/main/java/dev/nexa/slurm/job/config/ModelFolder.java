@@ -14,10 +14,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Computes the size of a model in a local folder, from the config.json that transformers keeps
- * there.
+ * Computes the size of a model in a local folder, and reads its shape, from the config.json that
+ * transformers keeps there.
  */
 public final class ModelFolder {
+  private static final String[] WIDTH = {"hidden_size", "n_embd", "d_model", "dim"};
+  private static final String[] LAYERS = {"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
+
   private ModelFolder() {}
 
   /**
@@ -44,13 +47,43 @@ public final class ModelFolder {
     return parameters(folder).map(ModelSize::words);
   }
 
+  /**
+   * Returns the workload with the layers and widths of the model's folder, if the config does not
+   * give them. An unreadable folder changes nothing.
+   */
+  public static Optional<Workload> shaped(
+      Optional<Workload> told, Training training, Storage storage) {
+    String folder = storage.written(training.text("model_name").orElse(""));
+    Optional<JsonObject> config = config(folder).filter(one -> parameters(one).isPresent());
+    if (config.isEmpty()) {
+      return told;
+    }
+    JsonObject text = text(config.get());
+    int keyHeads = size(text, "num_key_value_heads");
+    return Optional.of(
+        told.orElse(Workload.NONE)
+            .shaped(
+                size(text, WIDTH),
+                size(text, LAYERS),
+                keyHeads > 0 ? Optional.of(keyHeads) : Optional.empty(),
+                size(text, "vocab_size")));
+  }
+
+  private static JsonObject text(JsonObject config) {
+    return config.optionalObject("text_config").orElse(config);
+  }
+
   private static Optional<Long> parameters(String folder) {
+    return config(folder).flatMap(ModelFolder::parameters);
+  }
+
+  private static Optional<JsonObject> config(String folder) {
     try {
       Path file = Path.of(folder, "config.json");
       if (!Files.isRegularFile(file) || Files.size(file) > 1 << 20) {
         return Optional.empty();
       }
-      return parameters(Json.parseObject(DurableFiles.read(file)));
+      return Optional.of(Json.parseObject(DurableFiles.read(file)));
     } catch (IOException | UncheckedIOException | IllegalArgumentException unreadable) {
       return Optional.empty();
     }
@@ -61,9 +94,9 @@ public final class ModelFolder {
    * feed-forward part of each layer; empty if the config lacks a size.
    */
   static Optional<Long> parameters(JsonObject config) {
-    JsonObject text = config.optionalObject("text_config").orElse(config);
-    long width = first(text, "hidden_size", "n_embd", "d_model", "dim");
-    long layers = first(text, "num_hidden_layers", "n_layer", "num_layers", "n_layers");
+    JsonObject text = text(config);
+    long width = first(text, WIDTH);
+    long layers = first(text, LAYERS);
     long words = first(text, "vocab_size");
     if (width <= 0 || layers <= 0 || words <= 0) {
       return Optional.empty();
@@ -87,6 +120,10 @@ public final class ModelFolder {
     double all =
         layers * (feedForward + attention) + (double) words * width * (tied || !gated ? 1 : 2);
     return all < 1e15 ? Optional.of((long) all) : Optional.empty();
+  }
+
+  private static int size(JsonObject config, String... names) {
+    return (int) Math.min(Integer.MAX_VALUE, first(config, names));
   }
 
   private static long first(JsonObject config, String... names) {

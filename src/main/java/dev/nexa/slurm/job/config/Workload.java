@@ -20,7 +20,8 @@ import java.util.Optional;
  * @param activeParameters of a mixture of experts: the parameters that work on one token
  * @param gradientCheckpointing empty if {@code options.gradient_checkpointing} decides
  * @param pureBf16 whether weights and optimizer have no copy in fp32
- * @param chunkedLoss whether the logits of a whole batch are never in memory at once
+ * @param chunkedLoss whether the logits of a whole batch are never in memory at once; empty if the
+ *     runner decides
  */
 public record Workload(
     Optional<Long> tokens,
@@ -34,7 +35,7 @@ public record Workload(
     String optimizer,
     Optional<Boolean> gradientCheckpointing,
     boolean pureBf16,
-    boolean chunkedLoss) {
+    Optional<Boolean> chunkedLoss) {
   private static final ValueType COUNT =
       ValueType.count(
           "a count such as 120000, 350M or 2.5B", "[0-9]{1,15}(\\.[0-9]{1,3})?[KMBTkmbt]?");
@@ -82,7 +83,40 @@ public record Workload(
               "chunked_loss",
               ValueType.BOOLEAN,
               "Whether the loss is computed in parts (Liger, torchtune), so that the logits of a whole batch are"
-                  + " never in memory at once."));
+                  + " never in memory at once. Default: as TRL does; with other runners `false`."));
+
+  /** A workload of which the config says nothing. */
+  static final Workload NONE =
+      new Workload(
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          "adamw",
+          Optional.empty(),
+          false,
+          Optional.empty());
+
+  /** Returns a copy with a model's layers and widths; those that the config gives stay. */
+  Workload shaped(int width, int depth, Optional<Integer> keyHeads, int words) {
+    return new Workload(
+        tokens,
+        examples,
+        expectedGpuHours,
+        activeParameters,
+        layers.or(() -> Optional.of(depth)),
+        hiddenSize.or(() -> Optional.of(width)),
+        kvHeads.or(() -> keyHeads),
+        vocabSize.or(() -> Optional.of(words)),
+        optimizer,
+        gradientCheckpointing,
+        pureBf16,
+        chunkedLoss);
+  }
 
   static Workload from(Values values) {
     return new Workload(
@@ -97,7 +131,7 @@ public record Workload(
         values.optionalText("optimizer").orElse("adamw"),
         values.optional("gradient_checkpointing", Boolean.class),
         values.optional("pure_bf16", Boolean.class).orElse(false),
-        values.optional("chunked_loss", Boolean.class).orElse(false));
+        values.optional("chunked_loss", Boolean.class));
   }
 
   private static Optional<Long> count(Values values, String key) {

@@ -128,7 +128,9 @@ public final class Planner {
         cluster.accelerator(),
         training(config, cluster),
         config.serving(),
-        config.workload(),
+        isFolder(config)
+            ? ModelFolder.shaped(config.workload(), config.training(), cluster.storage())
+            : config.workload(),
         config.dataset(),
         datasets,
         policy.datasetChecksums(),
@@ -263,13 +265,16 @@ public final class Planner {
    * no single size.
    */
   private static Training training(RunConfig config, ClusterProfile cluster) {
-    String model = config.training().text("model_name").orElse("");
-    boolean folder = model.startsWith("/") || model.startsWith("${");
-    boolean varied =
-        !config.points().isEmpty() && config.points().get(0).members().containsKey("model_name");
-    return folder && !varied
+    return isFolder(config)
         ? ModelFolder.sized(config.training(), cluster.storage())
         : config.training();
+  }
+
+  private static boolean isFolder(RunConfig config) {
+    String model = config.training().text("model_name").orElse("");
+    boolean varied =
+        !config.points().isEmpty() && config.points().get(0).members().containsKey("model_name");
+    return (model.startsWith("/") || model.startsWith("${")) && !varied;
   }
 
   /** Adds a problem for each request that the policy or the cluster does not allow. */

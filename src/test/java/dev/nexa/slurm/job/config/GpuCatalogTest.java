@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GpuCatalogTest {
@@ -30,7 +31,7 @@ class GpuCatalogTest {
     assertThat(h100.flops("bf16")).contains(989.5e12);
     assertThat(h100.flops("fp16")).contains(989.5e12);
     assertThat(h100.flops("no")).isEmpty();
-    assertThat(h100.memoryBytes()).contains(80L << 30);
+    assertThat(h100.memoryBytes()).contains(81_559L << 20);
   }
 
   @Test
@@ -66,5 +67,21 @@ class GpuCatalogTest {
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("bf16_tflops")
         .hasMessageContaining("source");
+  }
+
+  /** A card shows less than its nominal size, and that is what a model must fit into. */
+  @ParameterizedTest
+  @CsvSource({
+    "l4, 23034",
+    "a10, 23028",
+    "a10g, 23028",
+    "NVIDIA-A10G, 23028",
+    "t4, 15360",
+    "l40s, 46068",
+    "a40, 46068",
+    "h200, 143771"
+  })
+  void theMemoryIsWhatNvidiaSmiShows(String type, long mebibytes) {
+    assertThat(SHIPPED.find(type).orElseThrow().memoryBytes()).contains(mebibytes << 20);
   }
 }

@@ -38,6 +38,29 @@ class ModelFolderTest {
     assertThat(parameters / 1e9).as(name).isCloseTo(billions, within(billions * 0.03));
   }
 
+  /** The layers and widths go on to the estimate; those that the config gives stay. */
+  @Test
+  void theShapeIsRead() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        "{\"hidden_size\": 2048, \"num_hidden_layers\": 14, \"vocab_size\": 32000,"
+            + " \"num_attention_heads\": 16, \"num_key_value_heads\": 4}");
+    Storage storage = new Storage("/s", folder.toString(), "/x", Optional.empty());
+    Training training = new Training(Map.of("model_name", "${durable}"));
+
+    Workload read = ModelFolder.shaped(Optional.empty(), training, storage).orElseThrow();
+
+    assertThat(read.layers()).contains(14);
+    assertThat(read.hiddenSize()).contains(2048);
+    assertThat(read.kvHeads()).contains(4);
+    assertThat(read.vocabSize()).contains(32000);
+    Workload told = Workload.NONE.shaped(1, 2, Optional.empty(), 3);
+    assertThat(ModelFolder.shaped(Optional.of(told), training, storage).orElseThrow().layers())
+        .contains(2);
+    Files.writeString(folder.resolve("config.json"), "{\"hidden_size\": 2048}");
+    assertThat(ModelFolder.shaped(Optional.empty(), training, storage)).isEmpty();
+  }
+
   @Test
   void whatIsNoModelHasNoSize() throws IOException {
     assertThat(sized(folder + "/none")).isEmpty();

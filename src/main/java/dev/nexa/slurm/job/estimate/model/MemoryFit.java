@@ -42,23 +42,50 @@ public record MemoryFit(
   private static final double GIB = 1L << 30;
 
   /**
+   * What a remedy would be with the plan's runner.
+   *
+   * @param rank the rank of an adapter
+   * @param base the weights under {@code adapter: lora}
+   * @param chunking the words for a loss in parts
+   * @param borrowed the model of another name whose shape is assumed; empty if the shape is known
+   */
+  record Choices(int rank, Weights base, String chunking, Optional<String> borrowed) {}
+
+  /**
    * Returns the result for a setup.
    *
-   * @param rank the rank of an adapter that a remedy would train
    * @return empty if sizes are unknown and the known parts fit: the unknown parts may be too large
    */
   public static Optional<MemoryFit> of(
-      MemorySetup setup, long gpuBytes, int rank, List<String> assumptions) {
+      MemorySetup setup, long gpuBytes, Choices choices, List<String> assumptions) {
     MemoryParts parts = MemoryParts.of(setup);
     Optional<Boolean> fits = judge(setup, parts, gpuBytes);
     boolean whole = isWhole(setup);
     if (!whole && (fits.isEmpty() || fits.get())) {
       return Optional.empty();
     }
+    if (choices.borrowed().isPresent() && fits.orElse(false)) {
+      String sentence =
+          "may fit: "
+              + ofGpu(parts, gpuBytes)
+              + ", if its layers and widths are those of "
+              + choices.borrowed().get()
+              + " (say them below estimate)";
+      return Optional.of(
+          new MemoryFit(Optional.empty(), parts, gpuBytes, sentence, List.of(), assumptions));
+    }
     List<String> remedies =
-        fits.isPresent() && fits.get() ? List.of() : remedies(setup, gpuBytes, rank);
-    String sentence = sentence(fits, parts, gpuBytes, whole, remedies);
-    return Optional.of(new MemoryFit(fits, parts, gpuBytes, sentence, remedies, assumptions));
+        fits.isPresent() && fits.get() ? List.of() : remedies(setup, gpuBytes, choices);
+    String would = choices.borrowed().isPresent() ? "; may fit with " : "; fits with ";
+    String sentence = sentence(fits, parts, gpuBytes, whole);
+    return Optional.of(
+        new MemoryFit(
+            fits,
+            parts,
+            gpuBytes,
+            remedies.isEmpty() ? sentence : sentence + would + either(remedies),
+            remedies,
+            assumptions));
   }
 
   /** Returns whether the parts fit; empty if the difference is within the model's error. */
@@ -75,16 +102,16 @@ public record MemoryFit(
   }
 
   private static String sentence(
-      Optional<Boolean> fits, MemoryParts parts, long gpuBytes, boolean whole, List<String> other) {
-    String of = gib(parts.total()) + " of " + gib(gpuBytes) + " GiB";
-    if (fits.isPresent() && fits.get()) {
-      return "fits: " + of;
+      Optional<Boolean> fits, MemoryParts parts, long gpuBytes, boolean whole) {
+    String of = ofGpu(parts, gpuBytes);
+    if (fits.isEmpty()) {
+      return "may not fit: " + of + ", too close for an estimate that can be 15 % off";
     }
-    String what =
-        fits.isPresent()
-            ? "does not fit: " + (whole ? "" : "at least ") + of
-            : "may not fit: " + of + ", too close for an estimate that can be 15 % off";
-    return other.isEmpty() ? what : what + "; fits with " + either(other);
+    return fits.get() ? "fits: " + of : "does not fit: " + (whole ? "" : "at least ") + of;
+  }
+
+  private static String ofGpu(MemoryParts parts, long gpuBytes) {
+    return gib(parts.total()) + " of " + Math.round(gpuBytes / GIB) + " GiB";
   }
 
   /** Returns GiB rounded up, so that 79.6 GiB is not shown as fitting exactly. */
@@ -101,7 +128,7 @@ public record MemoryFit(
   }
 
   /** Returns the remedies that are each sufficient. If none is, returns combinations of them. */
-  private static List<String> remedies(MemorySetup setup, long gpuBytes, int rank) {
+  private static List<String> remedies(MemorySetup setup, long gpuBytes, Choices choices) {
     List<String> found = new ArrayList<>();
     if (setup.trains() == Trains.NOTHING) {
       for (int splits = setup.splits() * 2; splits <= mostGpus(setup); splits *= 2) {
@@ -119,11 +146,7 @@ public record MemoryFit(
       tryOut(found, setup.recomputing(), gpuBytes, RECOMPUTES);
     }
     if (!setup.chunkedLoss()) {
-      tryOut(
-          found,
-          setup.withChunkedLoss(),
-          gpuBytes,
-          "a loss in parts (estimate.chunked_loss: true)");
+      tryOut(found, setup.withChunkedLoss(), gpuBytes, choices.chunking());
     }
     if (setup.microBatch() > 1) {
       tryOut(found, setup.withMicroBatch(1), gpuBytes, "batch_size: 1");
@@ -140,17 +163,21 @@ public record MemoryFit(
       }
     }
     if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
-      long adapter = setup.shape().get().adapter(rank);
-      if (!tryOut(found, setup.withAdapter(Weights.HALF, adapter), gpuBytes, "adapter: lora")) {
+      long adapter = setup.shape().get().adapter(choices.rank());
+      if (!tryOut(found, setup.withAdapter(choices.base(), adapter), gpuBytes, "adapter: lora")) {
         tryOut(found, setup.withAdapter(Weights.NF4, adapter), gpuBytes, "adapter: qlora");
       }
-    } else if (setup.weights() == Weights.HALF) {
+    } else if (setup.trains() == Trains.ADAPTER && setup.weights() != Weights.NF4) {
+      if (setup.weights() == Weights.FP32) {
+        MemorySetup half = setup.withAdapter(Weights.HALF, setup.trained());
+        tryOut(found, half, gpuBytes, "options.dtype: bfloat16");
+      }
       tryOut(found, setup.withAdapter(Weights.NF4, setup.trained()), gpuBytes, "adapter: qlora");
     }
     tryOut(
         found, setup.with8Bit(), gpuBytes, "an 8-bit optimizer (estimate.optimizer: adamw_8bit)");
     if (found.isEmpty()) {
-      together(found, setup, gpuBytes, rank, word, spread);
+      together(found, setup, gpuBytes, choices, word, spread);
     }
     return found.size() <= MOST_REMEDIES ? found : found.subList(0, MOST_REMEDIES);
   }
@@ -160,7 +187,7 @@ public record MemoryFit(
       List<String> found,
       MemorySetup setup,
       long gpuBytes,
-      int rank,
+      Choices choices,
       String word,
       Sharding spread) {
     MemorySetup small = setup.recomputing().withMicroBatch(1);
@@ -174,7 +201,7 @@ public record MemoryFit(
       }
     }
     if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
-      long adapter = setup.shape().get().adapter(rank);
+      long adapter = setup.shape().get().adapter(choices.rank());
       tryOut(found, small.withAdapter(Weights.NF4, adapter), gpuBytes, "adapter: qlora" + also);
     }
     if (found.isEmpty() && setup.offload() == Offload.NONE) {

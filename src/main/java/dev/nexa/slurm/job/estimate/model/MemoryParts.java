@@ -74,7 +74,7 @@ public record MemoryParts(
       state = 0;
       weights = setup.offload() == Offload.ALL && setup.sharding().spreadsWeights() ? 0 : weights;
     }
-    weights = weights / setup.splits() + HALF * (double) setup.teacher();
+    weights = weights / setup.splits() + width * (double) setup.teacher();
     double activations = setup.trains() == Trains.NOTHING ? 0 : activations(setup);
     double cache = setup.trains() == Trains.NOTHING ? cache(setup) : 0;
     double buffers = deepSpeed(setup) ? 2.0 * HALF * setup.bucket() : 0;

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.estimate.model.MemorySetup.Sharding;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Trains;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Weights;
 import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.TrlScript;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ import java.util.Optional;
  * @param active the parameters that work on one token
  * @param tokens the tokens of all tasks and passes; empty if unknown
  * @param precision {@code bf16}, {@code fp16} or {@code no}
- * @param rank the rank of an adapter
+ * @param choices what a remedy would be
  * @param assumptions values that the plan does not give and the estimate assumes
  */
 public record ModelRun(
@@ -31,7 +32,7 @@ public record ModelRun(
     long active,
     Optional<Double> tokens,
     String precision,
-    int rank,
+    MemoryFit.Choices choices,
     List<String> assumptions) {
   /** DeepSpeed's default of reduce_bucket_size (deepspeed.ai, config-json). */
   private static final long BUCKET = 500_000_000L;
@@ -40,6 +41,8 @@ public record ModelRun(
   private static final int AXOLOTL_SEQUENCE = 2048;
 
   private static final int RANK = 16;
+  private static final String CHUNKING =
+      "a loss in parts, if the program can compute it so (estimate.chunked_loss: true)";
 
   /**
    * Returns the model of a plan; empty if the plan gives no size, neither trains nor serves, or has
@@ -50,7 +53,7 @@ public record ModelRun(
     Optional<Long> said = one.training().parameters();
     boolean serves = one.backend().equals("vllm");
     boolean trains =
-        List.of("hf", "axolotl", "accelerate").contains(one.backend())
+        List.of("hf", "axolotl", "ax", "accelerate", "acc").contains(one.backend())
             || one.stage().equals("train");
     if (said.isEmpty() || !(serves || trains) || one.allocation().gpusPerNode() == 0) {
       return Optional.empty();
@@ -64,10 +67,12 @@ public record ModelRun(
     if (shape.isPresent() && !shape.get().isTold()) {
       assumptions.add("layers and widths as of " + shape.get().name());
     }
+    boolean rounded = shape.isPresent() && shape.get().isRounded(said.get());
+    long parameters = rounded ? shape.get().parameters() : said.get();
     return Optional.of(
         serves
-            ? serving(one, said.get(), shape, assumptions)
-            : training(plan, one, said.get(), shape, assumptions));
+            ? serving(one, parameters, shape, assumptions)
+            : training(plan, one, parameters, shape, assumptions));
   }
 
   private static ModelRun training(
@@ -77,15 +82,19 @@ public record ModelRun(
     int ranks = Math.max(1, one.ranksPerNode()) * one.allocation().nodes();
     int gpus = one.ranksPerNode() == 0 ? 1 : ranks;
     int rank = training.integer("lora_r").orElse(RANK);
+    Optional<TrlScript> trl = TrlScript.of(one);
     boolean adapter = !training.adapter().equals("none");
     long trained = parameters;
     if (adapter) {
       trained = shape.isPresent() ? shape.get().adapter(rank) : 0;
-      assumptions.add("adapters at every linear layer");
+      boolean every = trl.isEmpty() || trl.get().adaptsEveryLayer();
+      assumptions.add("adapters at every linear layer" + (every ? "" : ", at most"));
     }
     boolean half = !training.precision().equals("no");
-    boolean pure = told.isPresent() && told.get().pureBf16();
-    Weights weights = half || adapter ? Weights.HALF : Weights.FP32;
+    boolean wide = trl.isPresent() ? trl.get().loadsFp32() : !adapter;
+    boolean pure = (told.isPresent() && told.get().pureBf16()) || (trl.isPresent() && !wide);
+    Weights weights = wide && (adapter || !half) ? Weights.FP32 : Weights.HALF;
+    boolean wideBase = trl.isPresent() && trl.get().loadsFp32(true);
     if (training.adapter().equals("qlora")) {
       weights = Weights.NF4;
     }
@@ -110,7 +119,7 @@ public record ModelRun(
             teacher.isEmpty() ? 0 : training.integer("batch_size").orElse(0),
             sequence(one),
             recomputes(one, assumptions),
-            told.isPresent() && told.get().chunkedLoss(),
+            chunksLoss(told, trl, assumptions),
             BUCKET,
             teacher.orElse(0L));
     assumptions.add("attention in blocks (FlashAttention or PyTorch's own)");
@@ -119,7 +128,11 @@ public record ModelRun(
         active(told, parameters),
         tokens(plan, one, setup.sequence()),
         training.precision(),
-        rank,
+        new MemoryFit.Choices(
+            rank,
+            wideBase ? Weights.FP32 : Weights.HALF,
+            trl.isPresent() ? trl.get().chunking() : CHUNKING,
+            borrowed(one, shape)),
         List.copyOf(assumptions));
   }
 
@@ -159,8 +172,13 @@ public record ModelRun(
             ? Optional.of((double) one.workload().get().tokens().get())
             : Optional.empty(),
         "bf16",
-        RANK,
+        new MemoryFit.Choices(RANK, Weights.HALF, CHUNKING, borrowed(one, shape)),
         List.copyOf(assumptions));
+  }
+
+  private static Optional<String> borrowed(Plan one, Optional<ModelShape> shape) {
+    String model = one.training().text("model_name").orElse("");
+    return shape.filter(known -> !known.isOf(model)).map(ModelShape::name);
   }
 
   private static long active(Optional<Workload> told, long parameters) {
@@ -168,7 +186,7 @@ public record ModelRun(
   }
 
   private static int sequence(Plan one) {
-    int otherwise = one.backend().equals("axolotl") ? AXOLOTL_SEQUENCE : 0;
+    int otherwise = one.backend().startsWith("ax") ? AXOLOTL_SEQUENCE : 0;
     return one.training().integer("max_length").orElse(otherwise);
   }
 
@@ -187,12 +205,28 @@ public record ModelRun(
     if (one.workload().isPresent() && one.workload().get().gradientCheckpointing().isPresent()) {
       return one.workload().get().gradientCheckpointing().get();
     }
-    if (one.options().members().get("gradient_checkpointing") instanceof Boolean said) {
-      return said;
+    Optional<TrlScript> trl = TrlScript.of(one);
+    Optional<Object> said =
+        trl.isPresent()
+            ? trl.get().said("gradient_checkpointing")
+            : Optional.ofNullable(one.options().members().get("gradient_checkpointing"));
+    if (said.isPresent() && said.get() instanceof Boolean recomputes) {
+      return recomputes;
     }
-    boolean trl = one.backend().equals("hf") || one.backend().equals("accelerate");
-    assumptions.add(trl ? "activations are computed again, TRL's default" : "no recomputation");
-    return trl;
+    assumptions.add(
+        trl.isPresent() ? "activations are computed again, TRL's default" : "no recomputation");
+    return trl.isPresent();
+  }
+
+  /** Returns whether the loss is computed in parts: as the config says, else as the runner does. */
+  private static boolean chunksLoss(
+      Optional<Workload> told, Optional<TrlScript> trl, List<String> assumptions) {
+    Optional<Boolean> said = told.flatMap(Workload::chunkedLoss);
+    boolean chunks = said.orElse(trl.isPresent() && trl.get().chunksLoss());
+    if (said.isEmpty() && chunks && trl.isPresent() && trl.get().said("loss_type").isEmpty()) {
+      assumptions.add("a loss in parts, TRL's default");
+    }
+    return chunks;
   }
 
   private static Sharding sharding(Training training, int gpus) {
@@ -210,7 +244,7 @@ public record ModelRun(
    * Axolotl reads its recorded output. Empty if the size is unknown: then no run certainly fits.
    */
   private static Optional<Long> teacher(Plan one) {
-    boolean beside = one.training().flag("use_kd") && !one.backend().equals("axolotl");
+    boolean beside = one.training().flag("use_kd") && !one.backend().startsWith("ax");
     return beside ? one.training().teacherParameters() : Optional.of(0L);
   }
 
@@ -242,7 +276,7 @@ public record ModelRun(
   /** Returns whether the run fits the GPU's memory; empty if that is unknown. */
   public Optional<MemoryFit> memory(Gpu gpu) {
     return gpu.memoryBytes().isPresent()
-        ? MemoryFit.of(setup, gpu.memoryBytes().get(), rank, assumptions)
+        ? MemoryFit.of(setup, gpu.memoryBytes().get(), choices, assumptions)
         : Optional.empty();
   }
 
