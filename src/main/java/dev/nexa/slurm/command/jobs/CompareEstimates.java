@@ -152,6 +152,13 @@ public final class CompareEstimates {
     }
     List<String> set = new ArrayList<>();
     place.name.ifPresent(name -> set.add("resources.partition=" + name));
+    String precision = base.plan().training().precision();
+    if (gpus > 0 && lacks(type, precision)) {
+      String hardware = nodes * gpus + "x " + type.orElseThrow();
+      String why = type.orElseThrow() + " has no " + precision + " (configs/gpus.yaml)";
+      offers.add(PartitionOffer.misfit(place.name.orElse(""), hardware, nodes, set, why));
+      return;
+    }
     if (gpus > 0) {
       type.ifPresent(name -> set.add("resources.gpu_type=" + name));
       set.add("resources.nodes=" + nodes);
@@ -233,17 +240,30 @@ public final class CompareEstimates {
     if (type.equals(asked.gpuType())) {
       return Optional.of(count);
     }
-    Optional<Double> here = peak(asked.gpuType());
-    Optional<Double> there = peak(type);
+    String precision = base.plan().training().precision();
+    Optional<Double> here = peak(asked.gpuType(), precision);
+    Optional<Double> there = peak(type, precision);
     return here.isEmpty() || there.isEmpty()
         ? Optional.empty()
         : Optional.of(count * here.get() / there.get());
   }
 
-  /** Returns the dense FLOP/s of a GPU type in 16 bits; empty if the catalog has none. */
-  private Optional<Double> peak(Optional<String> type) {
+  /** Returns whether the catalog has a peak of the GPU type, but none in the run's precision. */
+  private boolean lacks(Optional<String> type, String precision) {
+    return !precision.equals("no")
+        && peak(type, "no").isPresent()
+        && peak(type, precision).isEmpty();
+  }
+
+  /**
+   * Returns the dense FLOP/s of a GPU type in a precision of 16 bits, or in either of the two for
+   * {@code no}; empty if the catalog has none.
+   */
+  private Optional<Double> peak(Optional<String> type, String precision) {
     Optional<Gpu> gpu = type.isEmpty() ? Optional.empty() : gpus.find(type.get());
-    return gpu.flatMap(Gpu::bf16Flops).or(() -> gpu.flatMap(Gpu::fp16Flops));
+    return precision.equals("no")
+        ? gpu.flatMap(Gpu::bf16Flops).or(() -> gpu.flatMap(Gpu::fp16Flops))
+        : gpu.flatMap(known -> known.flops(precision));
   }
 
   /**
@@ -265,7 +285,7 @@ public final class CompareEstimates {
             here.get().method(),
             there.plan(),
             there.estimate(),
-            (long) Math.ceil(here.get().neededSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededSeconds() * here.get().lowShare() * slower.get()),
             (long) Math.ceil(here.get().neededSeconds() * slower.get()),
             (long) Math.ceil(here.get().neededHighSeconds() * slower.get()),
             here.get().basis() + ", scaled by the GPUs' number and peak",

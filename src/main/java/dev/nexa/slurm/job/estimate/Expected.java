@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,6 +154,13 @@ public record Expected(
   /** Returns the seconds that a task needs, also beyond its time limit. */
   public long neededSeconds() {
     return tooShort.isPresent() ? tooShort.get().likelySeconds() : runSeconds;
+  }
+
+  /** Returns {@code low} as a share of {@code total}: 1 if both are the same, or nothing. */
+  public double lowShare() {
+    return total.amount().signum() == 0
+        ? 1
+        : low.amount().divide(total.amount(), MathContext.DECIMAL64).doubleValue();
   }
 
   /** Returns the seconds that a task hardly exceeds, also beyond its time limit. */

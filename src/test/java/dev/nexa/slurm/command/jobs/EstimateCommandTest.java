@@ -270,6 +270,74 @@ class EstimateCommandTest {
     assertThat(said("--set", "model_size=7B")).contains("no past run like this yet");
   }
 
+  /** HF's Trainer refuses bf16 there. With fp16 the same rows compare. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({"bf16, false", "fp16, true"})
+  void aGpuWithoutThePrecisionIsNeverAdvised(String precision, boolean compares) {
+    terminal.file(
+        "configs/clusters/mine.yaml",
+        """
+        storage: {scratch: /scratch, durable: /durable, shared: /shared}
+        default_partition: gpu
+        partitions:
+          gpu: {gpus_per_node: 8, gpu_type: h100, cpus_per_node: 64, memory_per_node: 1T}
+          p_v100: {gpus_per_node: 8, gpu_type: v100_32gb, cpus_per_node: 64, memory_per_node: 1T}
+          p_t4: {gpus_per_node: 8, gpu_type: t4, cpus_per_node: 64, memory_per_node: 1T}
+        """);
+    terminal.file(
+        "configs/prices/default.yaml",
+        """
+        currency: USD
+        as_of: 2026-01-01
+        gpu_hour:
+          h100: {price: 5.50, source: test}
+          v100_32gb: {price: 0.05, source: test}
+          t4: {price: 0.01, source: test}
+        cpu_hour: {price: 0, source: test}
+        memory_gib_hour: {price: 0, source: test}
+        """);
+
+    JsonObject all =
+        terminal
+            .type(
+                "estimate",
+                "run.yaml",
+                "--compare",
+                "--json",
+                "--set",
+                "bf16=" + precision.equals("bf16"),
+                "--set",
+                "fp16=" + precision.equals("fp16"),
+                "--set",
+                "estimate.tokens=10M")
+            .json();
+
+    List<JsonObject> old =
+        all.objects("offers").stream()
+            .filter(offer -> offer.optionalText("partition").orElse("").startsWith("p_"))
+            .toList();
+    assertThat(old).hasSizeGreaterThan(2);
+    assertThat(old)
+        .allSatisfy(
+            offer -> {
+              assertThat(offer.flag("fits")).isEqualTo(compares);
+              if (!compares) {
+                assertThat(offer.text("misfit")).contains(" has no bf16 (configs/gpus.yaml)");
+                assertThat(offer.flag("cheapest") || offer.flag("fastest")).isFalse();
+              }
+            });
+    assertThat(old.stream().anyMatch(offer -> offer.flag("cheapest"))).isEqualTo(compares);
+    // A row that is scaled to another GPU keeps the width of its range.
+    assertThat(all.objects("offers"))
+        .filteredOn(offer -> offer.optionalObject("expected").isPresent())
+        .allSatisfy(
+            offer -> {
+              JsonObject expected = offer.object("expected");
+              assertThat(new BigDecimal(expected.text("low")))
+                  .isLessThan(new BigDecimal(expected.text("high")));
+            });
+  }
+
   @Test
   void aShorterLimitIsAdvisedByRunsOfThisVeryJobOnly() {
     fortyRuns();
