@@ -7,6 +7,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.file.Files;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,10 +15,18 @@ import java.util.Optional;
 /**
  * Notes on how well a run used what it held. Each names a number that was sampled, and ends with
  * the key to change. Pure.
+ *
+ * <p>Only a run that completed, and that ran long enough, can have used its GPUs badly: a failed
+ * run may never have begun its work, and a short one mostly starts and writes its results.
  */
 public final class UseNotes {
   /** From this idle share on, it is said. */
   private static final BigDecimal IDLE = new BigDecimal("0.5");
+
+  /** Fewer samples of an attempt, or a shorter run, say nothing about idle GPUs. */
+  private static final int FEWEST_SAMPLES = 6;
+
+  private static final Duration SHORTEST = Duration.ofMinutes(2);
 
   /** P50 of the CPUs, in percent, from which the GPUs probably waited for them. */
   private static final BigDecimal BUSY_CPUS = new BigDecimal(85);
@@ -39,12 +48,38 @@ public final class UseNotes {
    * they only add to what another command prints.
    */
   public static List<String> of(RunFolder run) {
-    return summary(run).map(use -> of(use, gpusPerNode(run))).orElse(List.of());
+    return summary(run).map(use -> of(use, gpusPerNode(run), worked(run))).orElse(List.of());
   }
 
-  /** Returns the note on idle GPUs of a run that has ended; empty if they worked. Never throws. */
-  public static Optional<String> idle(RunFolder run) {
-    return summary(run).flatMap(use -> idle(use, gpusPerNode(run)));
+  /**
+   * Returns the note on idle GPUs of a run that has ended; empty if they worked, or if it trained
+   * with another adapter. Never throws.
+   */
+  public static Optional<String> idle(RunFolder run, String adapter) {
+    return summary(run)
+        .filter(use -> worked(run) && adapter(run).equals(adapter))
+        .flatMap(use -> idle(use, gpusPerNode(run)));
+  }
+
+  private static String adapter(RunFolder run) {
+    try {
+      return run.shownPlan().json().object("training").optionalText("adapter").orElse("none");
+    } catch (RuntimeException unreadable) {
+      return "";
+    }
+  }
+
+  private static boolean worked(RunFolder run) {
+    try {
+      ManifestFile manifest = ManifestFile.read(run);
+      return manifest.state().equals("completed")
+          && manifest.started().isPresent()
+          && manifest.ended().isPresent()
+          && Duration.between(manifest.started().get(), manifest.ended().get()).compareTo(SHORTEST)
+              >= 0;
+    } catch (RuntimeException unreadable) {
+      return false;
+    }
   }
 
   private static Optional<TelemetrySummary> summary(RunFolder run) {
@@ -70,12 +105,15 @@ public final class UseNotes {
    * Returns the notes, the most expensive first; empty if there is nothing to say.
    *
    * @param gpusPerNode how many GPUs the run had on each node
+   * @param worked whether the run completed and was long enough to be judged
    */
-  static List<String> of(TelemetrySummary use, int gpusPerNode) {
+  static List<String> of(TelemetrySummary use, int gpusPerNode, boolean worked) {
     List<String> notes = new ArrayList<>();
     lost(use).ifPresent(notes::add);
-    idle(use, gpusPerNode).ifPresent(notes::add);
-    fewMultiprocessors(use).ifPresent(notes::add);
+    if (worked) {
+      idle(use, gpusPerNode).ifPresent(notes::add);
+      fewMultiprocessors(use).ifPresent(notes::add);
+    }
     memory(use).ifPresent(notes::add);
     return notes;
   }
@@ -97,7 +135,9 @@ public final class UseNotes {
 
   /** Returns the note on idle GPUs; empty if they worked. */
   static Optional<String> idle(TelemetrySummary use, int gpusPerNode) {
-    if (use.gpuIdleShare().isEmpty() || use.gpuIdleShare().get().compareTo(IDLE) < 0) {
+    if (use.gpuIdleShare().isEmpty()
+        || use.gpuIdleShare().get().compareTo(IDLE) < 0
+        || use.samples() < FEWEST_SAMPLES * (long) use.files()) {
       return Optional.empty();
     }
     StringBuilder note = new StringBuilder("the GPUs were idle ");
@@ -115,10 +155,16 @@ public final class UseNotes {
       note.append(", and ").append(Memory.rounded(memory.peak().longValue()));
       note.append(" of the ").append(Memory.rounded(use.gpuMemoryBytes().get() / gpusPerNode));
       note.append(" of each were used");
+      note.append(": try a larger batch_size");
       return Optional.of(
-          note.append(": try a larger batch_size, or fewer resources.gpus_per_node").toString());
+          note.append(gpusPerNode > 1 ? ", or fewer resources.gpus_per_node" : "").toString());
     }
-    return Optional.of(note.append(": try fewer resources.gpus_per_node").toString());
+    return Optional.of(
+        note.append(
+                gpusPerNode > 1
+                    ? ": try fewer resources.gpus_per_node"
+                    : ": if the program waits for its data, try more resources.cpus_per_task")
+            .toString());
   }
 
   private static Optional<String> fewMultiprocessors(TelemetrySummary use) {

@@ -161,7 +161,7 @@ public final class ExplainRun {
             verdict,
             reading.confirming(kind),
             reading.followed(),
-            Remedy.of(verdict.root(), plan, Optional.empty()),
+            Remedy.of(verdict.root(), plan, memory(run), Optional.empty()),
             logs.newest(),
             status(attempt, own),
             Clue.of(kind, plan),
@@ -231,7 +231,18 @@ public final class ExplainRun {
                 Optional.ofNullable(found.get(0).memoryBytes()));
     Verdict verdict = failure.verdict().measured(slurm.peakBytes(), slurm.memoryBytes());
     return failure.measured(
-        slurm, verdict, Remedy.of(verdict.root(), run.shownPlan().json(), slurm.peakBytes()));
+        slurm,
+        verdict,
+        Remedy.of(verdict.root(), run.shownPlan().json(), memory(run), slurm.peakBytes()));
+  }
+
+  /** Returns what the run's estimate says of the memory of a GPU; empty if it says nothing. */
+  private static Optional<JsonObject> memory(RunFolder run) {
+    try {
+      return run.shownEstimate().json().optionalObject("memory");
+    } catch (RuntimeException unreadable) {
+      return Optional.empty();
+    }
   }
 
   /** Returns the login name of a uid; empty if this machine does not know it. */

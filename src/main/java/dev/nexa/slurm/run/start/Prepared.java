@@ -260,7 +260,7 @@ public record Prepared(
     Optional<RunId> newest = past.isEmpty() ? Optional.empty() : RunId.parse(past.get(0).runId());
     return newest.flatMap(
         id ->
-            UseNotes.idle(context.workspace().run(id))
+            UseNotes.idle(context.workspace().run(id), plan.training().adapter())
                 .map(note -> "note: in the last run like this, " + id + ", " + note));
   }
 

@@ -3,7 +3,12 @@ package dev.nexa.slurm.records.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +18,8 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The reader of samples, their summary, the notes, and the loss curves. */
 class TelemetryTest {
@@ -112,12 +119,81 @@ class TelemetryTest {
         .isEqualTo(summary);
     assertThat(summary.gpuIdleShare()).hasToString("Optional[0.9000]");
     assertThat(summary.gpuJoules()).hasToString("Optional[4000]");
-    assertThat(UseNotes.of(summary, 2))
+    assertThat(UseNotes.of(summary, 2, false)).hasSize(1);
+    assertThat(UseNotes.of(summary, 2, true))
+        .as("an attempt with two samples says nothing about idle GPUs")
+        .hasSize(1);
+    TelemetrySummary longer = sampled(summary, 6);
+    assertThat(UseNotes.of(longer, 2, true))
         .containsExactly(
             "node n1 showed 1 of 2 GPUs while task 0 ran. Report it to the administrators; another"
                 + " attempt avoids the node: try requeues=1",
             "the GPUs were idle 90 % of the time, and 30.0 MiB of the 1000.0 MiB of each were used:"
                 + " try a larger batch_size, or fewer resources.gpus_per_node");
+  }
+
+  /** A task that failed may never have begun; a short one mostly starts and ends. */
+  @ParameterizedTest
+  @CsvSource({
+    "completed, 10:10:00, true",
+    "completed, 10:01:59, false",
+    "failed, 10:10:00, false",
+    "cancelled, 10:10:00, false",
+    "timeout, 10:10:00, false",
+    "out_of_memory, 10:10:00, false"
+  })
+  void onlyALongRunThatCompletedIsToldThatItsGpusWereIdle(String state, String end, boolean told)
+      throws IOException {
+    RunFolder run =
+        new Workspace(folder, DurableFiles.onDisk()).run(new RunId("train_20261126_100000"));
+    TelemetrySummary.Sum sum = new TelemetrySummary.Sum();
+    sum.add(read(HEAD + "g,100.00,0,10,,10,200,40\ng,110.00,0,10,,10,200,40\n"));
+    JsonObject manifest =
+        new JsonObject()
+            .with("state", state)
+            .with("started", "2026-11-26T10:00:00Z")
+            .with("ended", "2026-11-26T" + end + "Z")
+            .with("telemetry", sampled(sum.summary().orElseThrow(), 60).toJson());
+    Files.createDirectories(run.manifest().getParent());
+    Files.writeString(run.manifest(), Json.pretty(manifest));
+
+    assertThat(UseNotes.of(run)).hasSize(told ? 1 : 0);
+  }
+
+  private static TelemetrySummary sampled(TelemetrySummary summary, int samples) {
+    return TelemetrySummary.fromJson(summary.toJson().with("samples", samples));
+  }
+
+  /** With one GPU there are no fewer, and nothing is to be filled that is full. */
+  @ParameterizedTest
+  @CsvSource({
+    "1, 100, try a larger batch_size",
+    "1, 900, more resources.cpus_per_task",
+    "2, 100, or fewer resources.gpus_per_node",
+    "2, 900, try fewer resources.gpus_per_node"
+  })
+  void theNoteOnIdleGpusNamesWhatCanBeChanged(int gpus, int used, String change)
+      throws IOException {
+    StringBuilder file = new StringBuilder(HEAD);
+    for (int gpu = 0; gpu < gpus; gpu++) {
+      file.append("d,").append(gpu).append(",GPU-").append(gpu).append(",1000\n");
+    }
+    for (int at = 100; at < 200; at += 10) {
+      for (int gpu = 0; gpu < gpus; gpu++) {
+        file.append("g,").append(at).append(".00,").append(gpu);
+        file.append(",10,,").append(used).append(",200,40\n");
+      }
+      file.append("n,").append(at).append(".50,1000,5,,,,\n");
+    }
+    TelemetrySummary.Sum sum = new TelemetrySummary.Sum();
+    sum.add(read(file.toString()));
+
+    List<String> notes = UseNotes.of(sum.summary().orElseThrow(), gpus, true);
+
+    assertThat(notes).singleElement().asString().contains("idle 90 %", change);
+    if (gpus == 1) {
+      assertThat(notes.get(0)).doesNotContain("gpus_per_node");
+    }
   }
 
   @Test
