@@ -16,11 +16,35 @@ import java.util.TreeMap;
  * @param summary empty if no file has a sample
  * @param gpuUtilization for each task, the share of the time that its GPUs worked in its newest
  *     attempt, from 0 to 1
+ * @param energy the energy of each attempt's GPUs, by {@link #attempt}
  */
 public record Telemetry(
-    Optional<TelemetrySummary> summary, Map<Integer, BigDecimal> gpuUtilization) {
+    Optional<TelemetrySummary> summary,
+    Map<Integer, BigDecimal> gpuUtilization,
+    Map<String, Energy> energy) {
   /** A run without samples. */
-  public static final Telemetry NONE = new Telemetry(Optional.empty(), Map.of());
+  public static final Telemetry NONE = new Telemetry(Optional.empty(), Map.of(), Map.of());
+
+  /**
+   * The energy of an attempt's GPUs, from their power.
+   *
+   * @param gpuSeconds the time of all GPUs together in which power was sampled
+   */
+  public record Energy(double joules, double gpuSeconds) {
+    private Energy with(Energy other) {
+      return new Energy(joules + other.joules, gpuSeconds + other.gpuSeconds);
+    }
+  }
+
+  /**
+   * Returns the name of an attempt.
+   *
+   * @param submission the submission's key
+   * @param restart the number of the attempt, from 0
+   */
+  public static String attempt(String submission, long task, int restart) {
+    return submission + "/" + task + "/" + restart;
+  }
 
   private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
   private static final int DECIMALS = 4;
@@ -65,11 +89,20 @@ public record Telemetry(
   public static Telemetry of(RunFolder run, RunState journal) {
     TelemetrySummary.Sum sum = new TelemetrySummary.Sum();
     Map<Integer, Attempt> attempts = new TreeMap<>();
+    Map<String, Energy> energy = new TreeMap<>();
     for (TelemetryFile file : TelemetryFile.of(run, journal)) {
       Optional<NodeTelemetry> node = file.read();
       if (node.isPresent() && node.get().before().isPresent()) {
         sum.add(node.get());
         attempts.merge(file.task(), Attempt.of(node.get()), Attempt::with);
+        String attempt = attempt(file.submission(), file.task(), file.restart());
+        for (Series series : node.get().series()) {
+          if (series.measure() == Measure.GPU_POWER) {
+            Spread watts = series.spread();
+            energy.merge(
+                attempt, new Energy(watts.integral(), watts.millis() / 1000.0), Energy::with);
+          }
+        }
       }
     }
     Map<Integer, BigDecimal> utilization = new TreeMap<>();
@@ -85,7 +118,7 @@ public record Telemetry(
                           .divide(HUNDRED, DECIMALS, RoundingMode.HALF_UP)
                           .min(BigDecimal.ONE)));
     }
-    return new Telemetry(sum.summary(), utilization);
+    return new Telemetry(sum.summary(), utilization, energy);
   }
 
   /** The GPUs of one attempt, on all its nodes. */

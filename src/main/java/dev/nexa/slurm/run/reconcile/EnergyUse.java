@@ -5,9 +5,11 @@ import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.records.telemetry.Telemetry;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,16 +24,21 @@ record EnergyUse(BigDecimal joules, String basis) {
   private static final String ENERGY = "energy=";
   private static final int DECIMALS = 4;
 
+  /** The share of an attempt's GPU time that must have been sampled. */
+  private static final double SAMPLED = 0.5;
+
   /**
-   * Returns Slurm's own number, which counts whole nodes, if each attempt has one; else a number
-   * from the GPUs' TDP; empty if neither is known.
+   * Returns Slurm's own number, which counts whole nodes, if each attempt has one; else the sampled
+   * energy of the GPUs, if each attempt was sampled; else a number from the GPUs' TDP; empty if
+   * none is known.
    */
   static Optional<EnergyUse> of(RunFacts facts, RunOutcome outcome, TaskResults results) {
     BigDecimal measured = BigDecimal.ZERO;
     for (AccountingRecord row : outcome.attempts()) {
       Optional<BigDecimal> joules = joules(row.allocTres());
       if (joules.isEmpty()) {
-        return facts.energy().flatMap(energy -> ofTdp(energy, facts, outcome, results));
+        return ofSamples(facts, outcome, results.energy())
+            .or(() -> facts.energy().flatMap(energy -> ofTdp(energy, facts, outcome, results)));
       }
       measured = measured.add(joules.get());
     }
@@ -51,6 +58,29 @@ record EnergyUse(BigDecimal joules, String basis) {
       }
     }
     return Optional.empty();
+  }
+
+  private static Optional<EnergyUse> ofSamples(
+      RunFacts facts, RunOutcome outcome, Map<String, Telemetry.Energy> sampled) {
+    Map<String, Integer> begun = new HashMap<>();
+    double joules = 0;
+    for (AccountingRecord row : outcome.attempts()) {
+      if (!row.ran() || row.elapsedSeconds() == 0) {
+        continue;
+      }
+      int task = row.tasks().indices().get(0);
+      int restart = begun.merge(row.name() + "/" + task, 1, Integer::sum) - 1;
+      Usage held = RunOutcome.usage(Tres.parse(row.allocTres()), row.elapsedSeconds(), facts);
+      long gpuSeconds = held.gpuSeconds().values().stream().mapToLong(Long::longValue).sum();
+      Telemetry.Energy own = sampled.get(Telemetry.attempt(row.name(), task, restart));
+      if (own == null || gpuSeconds == 0 || own.gpuSeconds() < SAMPLED * gpuSeconds) {
+        return Optional.empty();
+      }
+      joules += own.joules();
+    }
+    return joules == 0
+        ? Optional.empty()
+        : Optional.of(new EnergyUse(BigDecimal.valueOf(joules), "GPU power, sampled"));
   }
 
   private static Optional<EnergyUse> ofTdp(

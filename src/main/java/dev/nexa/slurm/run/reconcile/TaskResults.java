@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param failures the first failure of each failed attempt; at most {@value #MOST_FAILURES}
  * @param charged the metrics that costs depend on
  * @param telemetry what was sampled; empty if nothing was, or if the run has not ended
+ * @param energy the sampled energy of each attempt, by {@link Telemetry#attempt}
  */
 public record TaskResults(
     JsonObject metrics,
@@ -46,7 +47,8 @@ public record TaskResults(
     List<JsonObject> unfitNodes,
     List<JsonObject> failures,
     ChargedMetrics charged,
-    Optional<TelemetrySummary> telemetry) {
+    Optional<TelemetrySummary> telemetry,
+    Map<String, Telemetry.Energy> energy) {
   /** The results of a run whose tasks left none. */
   public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
 
@@ -68,7 +70,8 @@ public record TaskResults(
         unfitNodes,
         List.of(),
         ChargedMetrics.of(byTask, new TreeSet<>()),
-        Optional.empty());
+        Optional.empty(),
+        Map.of());
   }
 
   /**
@@ -105,7 +108,7 @@ public record TaskResults(
       own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
     }
     return new TaskResults(
-        together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty());
+        together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty(), Map.of());
   }
 
   /**
@@ -132,7 +135,8 @@ public record TaskResults(
         unfitNodes,
         failures,
         ChargedMetrics.of(all, new TreeSet<>(charged.broken())),
-        sampled.summary());
+        sampled.summary(),
+        sampled.energy());
   }
 
   private static Map<Integer, JsonObject> byTask(

@@ -2,8 +2,12 @@ package dev.nexa.slurm.run.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.telemetry.Telemetry;
+import dev.nexa.slurm.records.telemetry.TelemetrySummary;
 import java.math.BigDecimal;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +44,54 @@ class EnergyUseTest {
     assertThat(full.joules()).isEqualByComparingTo("10080000"); // two hours, two GPUs, 700 W
     assertThat(full.basis()).contains("as if they had worked all the time");
     assertThat(used.joules()).isEqualByComparingTo("5040000");
+  }
+
+  /** Also without a profile's energy; each attempt by its own samples. */
+  @Test
+  void sampledPowerIsAddedUpOverTheAttempts() {
+    RunFacts facts = Facts.of(1, 0);
+    Map<String, Telemetry.Energy> sampled =
+        Map.of(
+            Telemetry.attempt(Rows.KEY, 0, 0), new Telemetry.Energy(1_000_000, 7200),
+            Telemetry.attempt(Rows.KEY, 0, 1), new Telemetry.Energy(2_600_000, 7000));
+
+    EnergyUse use = EnergyUse.of(facts, outcome(facts, ""), sampled(sampled)).orElseThrow();
+
+    assertThat(use.toJson(Optional.empty()).text("kwh")).isEqualTo("1.0000");
+    assertThat(use.basis()).isEqualTo("GPU power, sampled");
+    RunFacts green = Facts.keptAndGreen();
+    assertThat(EnergyUse.of(green, outcome(green, ",energy=3600000"), sampled(sampled)))
+        .as("what Slurm measured counts whole nodes")
+        .map(EnergyUse::joules)
+        .contains(new BigDecimal("7200000"));
+  }
+
+  /** An attempt without samples, or with samples of less than half of its time. */
+  @ParameterizedTest
+  @CsvSource({"0", "3500"})
+  void whereAnAttemptWasNotSampledThePowerIsNotGuessedFromTheOther(double gpuSeconds) {
+    RunFacts facts = Facts.keptAndGreen();
+    Map<String, Telemetry.Energy> sampled = new HashMap<>();
+    sampled.put(Telemetry.attempt(Rows.KEY, 0, 0), new Telemetry.Energy(1_000_000, 7200));
+    if (gpuSeconds > 0) {
+      sampled.put(Telemetry.attempt(Rows.KEY, 0, 1), new Telemetry.Energy(900_000, gpuSeconds));
+    }
+
+    assertThat(EnergyUse.of(facts, outcome(facts, ""), sampled(sampled)).orElseThrow().basis())
+        .startsWith("TDP of the GPUs");
+  }
+
+  private static TaskResults sampled(Map<String, Telemetry.Energy> energy) {
+    Telemetry telemetry =
+        new Telemetry(
+            Optional.of(
+                TelemetrySummary.fromJson(
+                    Json.parseObject(
+                        "{\"source\": \"nvidia-smi\", \"activity\": \"none\", \"files\": 2,"
+                            + " \"samples\": 700, \"broken_lines\": 0, \"hangs\": 0}"))),
+            Map.of(),
+            energy);
+    return metrics().sampled(telemetry, false);
   }
 
   @Test

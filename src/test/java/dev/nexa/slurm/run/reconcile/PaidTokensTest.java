@@ -76,7 +76,8 @@ class PaidTokensTest {
             List.of(),
             List.of(),
             ChargedMetrics.of(byTask, new TreeSet<>(List.of(0))),
-            Optional.empty());
+            Optional.empty(),
+            Map.of());
 
     JsonObject cost = cost(Facts.calling(1), "0 COMPLETED 10-3610", "", results);
 
