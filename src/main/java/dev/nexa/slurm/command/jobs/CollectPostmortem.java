@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.text.WithoutSecrets;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.job.code.TarHeader;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -12,7 +13,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.diagnosis.Explanation;
 import dev.nexa.slurm.run.lookup.RunLookup;
-import dev.nexa.slurm.run.lookup.WithoutSecrets;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import java.io.BufferedOutputStream;

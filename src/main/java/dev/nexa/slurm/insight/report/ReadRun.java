@@ -3,6 +3,7 @@ package dev.nexa.slurm.insight.report;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.WithoutSecrets;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
@@ -15,7 +16,6 @@ import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.diagnosis.Failure;
 import dev.nexa.slurm.run.diagnosis.Finding;
 import dev.nexa.slurm.run.diagnosis.LogLine;
-import dev.nexa.slurm.run.lookup.WithoutSecrets;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -78,7 +78,7 @@ final class ReadRun {
             .flatMap(telemetry -> telemetry.optionalDecimal("gpu_idle_share")),
         run.inputs().stream().map(input -> input.run().value()).toList(),
         manifest.remediation().stream()
-            .map(step -> new Fact(step.at() + " by " + step.by(), clean(secrets, step.text())))
+            .map(step -> new Fact(step.at() + " by " + step.by(), secrets.line(step.text())))
             .toList(),
         script,
         plan.map(kept -> shown(secrets, Json.pretty(kept.json()))));
@@ -170,7 +170,7 @@ final class ReadRun {
       facts.add(new Fact("Last lines", line(secrets, line)));
     }
     root.flatMap(Finding::advice)
-        .ifPresent(text -> facts.add(new Fact("To do", clean(secrets, text))));
+        .ifPresent(text -> facts.add(new Fact("To do", secrets.line(text))));
     failure
         .remedy()
         .ifPresent(
@@ -185,21 +185,18 @@ final class ReadRun {
                             + remedy.key()
                             + "="
                             + remedy.next())));
-    failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), clean(secrets, clue.text()))));
+    failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), secrets.line(clue.text()))));
     facts.add(new Fact("Read more", "nexa-slurm why " + run.id()));
     return Optional.of(
         new ExplainedFailure(
             root.map(Finding::failure).orElse(""),
-            clean(secrets, failure.sentence()),
+            secrets.line(failure.sentence()),
             List.copyOf(facts)));
   }
 
   private static String line(WithoutSecrets secrets, LogLine line) {
-    return clean(secrets, LogLine.shortened(line.text(), LONGEST_LINE));
-  }
-
-  private static String clean(WithoutSecrets secrets, String text) {
-    return secrets.clean(text).strip();
+    // A token that is cut short is not recognized.
+    return LogLine.shortened(secrets.line(line.text()), LONGEST_LINE);
   }
 
   private static List<Fact> sums(CostFile cost) {
@@ -281,11 +278,11 @@ final class ReadRun {
       if (value instanceof BigDecimal number) {
         facts.add(new Fact(metric.getKey(), number.toPlainString()));
       } else if (value instanceof String text) {
-        facts.add(new Fact(metric.getKey(), clean(secrets, text)));
+        facts.add(new Fact(metric.getKey(), secrets.line(text)));
       } else if (value instanceof Boolean flag) {
         facts.add(new Fact(metric.getKey(), flag.toString()));
       } else if (value != null) {
-        facts.add(new Fact(metric.getKey(), clean(secrets, Json.compact(value))));
+        facts.add(new Fact(metric.getKey(), secrets.line(Json.compact(value))));
       }
     }
     return facts;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.job.code;
 
-import dev.nexa.slurm.job.config.yaml.Secrets;
+import dev.nexa.slurm.base.text.Secrets;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;

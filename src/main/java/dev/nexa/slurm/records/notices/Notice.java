@@ -11,6 +11,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * A notification: what happened, in words and as facts for programs. Its texts have one line each,
@@ -105,6 +106,19 @@ public record Notice(
     all.add(command);
     Notice said = new Notice(id, kind, at, user, run, title, all, facts, deliveries, prepared);
     return said.with("why", bounded(why, LONGEST_LINE));
+  }
+
+  /** Returns a copy with each of its texts changed. */
+  public Notice map(UnaryOperator<String> change) {
+    JsonObject changed = new JsonObject();
+    facts
+        .members()
+        .forEach(
+            (name, value) ->
+                changed.with(name, value instanceof String text ? change.apply(text) : value));
+    List<String> all = lines.stream().map(change).toList();
+    return new Notice(
+        id, kind, at, user, run, change.apply(title), all, changed, deliveries, prepared);
   }
 
   /** Returns a copy that goes to these channels. */

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.text.WithoutSecrets;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.job.config.NotifyChannel;
 import dev.nexa.slurm.records.notices.Delivery;
@@ -26,6 +27,8 @@ import java.util.concurrent.TimeoutException;
 /** Chooses the channels of a notification, and adds why a run failed. */
 final class ChooseChannels {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private static final String API_KEY = "api_key";
 
   private final Context context;
   private final List<NotifyChannel> ofPolicy;
@@ -98,8 +101,10 @@ final class ChooseChannels {
   private Optional<String> ask(RunFolder run) {
     ExplainRun explain = new ExplainRun(context);
     Optional<String> headline = explain.headline(run);
-    return headline.isPresent()
-        ? headline
-        : explain.of(run, OptionalInt.empty(), new ArrayList<>()).headline();
+    // Before the notification shortens it: a token that is cut short is not recognized.
+    return (headline.isPresent()
+            ? headline
+            : explain.of(run, OptionalInt.empty(), new ArrayList<>()).headline())
+        .map(WithoutSecrets.of(run.path().resolve(API_KEY))::line);
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.SecretLines;
 import dev.nexa.slurm.command.Main;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -47,6 +48,8 @@ class PostmortemCommandTest {
         secret,
         "token is "
             + TOKEN
+            + "\n"
+            + String.join("\n", SecretLines.SECRET)
             + "\n-----BEGIN OPENSSH PRIVATE KEY-----\nbm90aGluZw\n-----END OPENSSH PRIVATE KEY-----\n");
     Files.writeString(
         workspace.resolve("run.yaml"),
@@ -105,6 +108,7 @@ class PostmortemCommandTest {
         .contains("x [the server's API key] y")
         .contains("run/api_key: a secret")
         .doesNotContain(TOKEN)
+        .doesNotContain(SecretLines.MARK)
         .doesNotContain("k3y-of-a-server")
         .doesNotContain("bm90aGluZw")
         .doesNotContain("weights\n");

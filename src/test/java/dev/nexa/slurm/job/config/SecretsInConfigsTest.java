@@ -3,7 +3,7 @@ package dev.nexa.slurm.job.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.nexa.slurm.job.config.yaml.Secrets;
+import dev.nexa.slurm.base.text.Secrets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;

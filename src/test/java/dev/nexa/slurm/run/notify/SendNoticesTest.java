@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.StandIn;
+import dev.nexa.slurm.base.text.SecretLines;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.records.notices.Delivery;
@@ -365,6 +366,55 @@ class SendNoticesTest {
     assertThat(mail.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThan(200));
     String body = new String(Base64.getMimeDecoder().decode(parts[1]), StandardCharsets.UTF_8);
     assertThat(body).startsWith("größe^JBcc: eve").contains("\n.\nBcc: eve@example.org\n");
+  }
+
+  /** In its title, its lines and its facts; also of a notification that an older program kept. */
+  @Test
+  void noKindOfChannelSendsASecret() throws IOException {
+    StandIn.sh(folder.resolve("sendmail"), "cat >>" + folder + "/mail");
+    StandIn.sh(folder.resolve("hook"), "cat >>" + folder + "/hooked");
+    policy(
+        "team: {kind: slack, url_file: U}\nhook: {kind: webhook, url_file: U2}\n"
+                .replace("U2", folder + "/url2")
+                .replace("U}", folder + "/url}")
+            + "m: {kind: mail, to: [ann@example.org], sendmail: "
+            + folder
+            + "/sendmail}\np: {kind: command, command: ["
+            + folder
+            + "/hook]}");
+    try (Receiver second = new Receiver()) {
+      Files.writeString(folder.resolve("url2"), second.address() + "\n");
+      Files.setPosixFilePermissions(
+          folder.resolve("url2"), PosixFilePermissions.fromString("rw-------"));
+      context = new Context(folder, environment);
+      List<String> all = SecretLines.SECRET;
+      for (int from = 0; from < all.size(); from += 15) {
+        String[] lines = all.subList(from, Math.min(all.size(), from + 15)).toArray(String[]::new);
+        outbox.record(notice(NoticeKind.FAILED, "n" + from, lines[0], lines).with("why", lines[0]));
+      }
+
+      pass();
+
+      int sent = (all.size() + 14) / 15;
+      assertThat(receiver.ids()).hasSize(sent);
+      assertThat(second.ids()).hasSize(sent);
+      StringBuilder mails = new StringBuilder();
+      for (String part : Files.readString(folder.resolve("mail")).split("\n\n|\nTo: ", -1)) {
+        mails.append(part).append('\n');
+        if (part.matches("[A-Za-z0-9+/=\\s]+")) {
+          mails.append(new String(Base64.getMimeDecoder().decode(part), StandardCharsets.UTF_8));
+        }
+      }
+      assertThat(mails.toString()).contains("left out a line");
+      assertThat(
+              receiver.got()
+                  + ""
+                  + second.got()
+                  + mails
+                  + Files.readString(folder.resolve("hooked")))
+          .contains("left out a line")
+          .doesNotContain(SecretLines.MARK);
+    }
   }
 
   @Test

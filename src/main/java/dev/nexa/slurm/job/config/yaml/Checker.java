@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.config.yaml;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.text.Secrets;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.yaml.Schema.Anything;
 import dev.nexa.slurm.job.config.yaml.Schema.Axis;

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config.yaml;
 
+import dev.nexa.slurm.base.text.Secrets;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;

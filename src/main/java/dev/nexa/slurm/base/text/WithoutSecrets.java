@@ -1,7 +1,6 @@
-package dev.nexa.slurm.run.lookup;
+package dev.nexa.slurm.base.text;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.job.config.yaml.Secrets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -12,7 +11,8 @@ import java.util.Optional;
 
 /**
  * Returns texts without what looks like a secret: the run's own API key, and each line that holds a
- * token, a password or a private key of a known form.
+ * token, a password or a private key of a known form. Every text of a job passes through here
+ * before it leaves the workspace: in a notification, an archive of {@code postmortem}, a report.
  *
  * @param key the run's own API key; empty if it has none
  */
@@ -55,6 +55,11 @@ public record WithoutSecrets(Optional<String> key) {
     }
   }
 
+  /** Returns one line without secrets, and without the white space around it. */
+  public String line(String text) {
+    return clean(text).strip();
+  }
+
   /** Returns a text without secrets. */
   public String clean(String text) {
     String own = key.isPresent() ? text.replace(key.get(), "[the server's API key]") : text;
@@ -70,7 +75,7 @@ public record WithoutSecrets(Optional<String> key) {
         inKey = !line.contains("-----END ");
         continue;
       }
-      Optional<String> secret = Secrets.inText(line);
+      Optional<String> secret = OutputSecrets.in(line);
       if (secret.isPresent()) {
         inKey = line.contains(BEGIN) && !line.contains("-----END ");
         kept.append("[nexa-slurm left out a line that looks like ")

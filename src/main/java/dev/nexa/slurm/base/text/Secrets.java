@@ -1,4 +1,4 @@
-package dev.nexa.slurm.job.config.yaml;
+package dev.nexa.slurm.base.text;
 
 import java.util.List;
 import java.util.Locale;
@@ -7,14 +7,15 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Recognizes secrets by their names and their forms.
+ * Recognizes secrets by their names and their forms. What programs print is read by {@link
+ * OutputSecrets}, which takes more for a secret.
  *
  * <p>A run keeps its config and shows it to others, so a config must not contain secrets. No
  * message contains the value. Pure.
  */
 public final class Secrets {
   /** A shorter text has none of the forms below. */
-  static final int SHORTEST = 9;
+  public static final int SHORTEST = 9;
 
   /** Words of a name, between underscores, that occur only in names of secrets. */
   private static final Set<String> WORDS =
@@ -287,7 +288,7 @@ public final class Secrets {
   }
 
   /** Returns whether any value of a variable with that name counts as a secret. */
-  private static boolean isStrong(String upper) {
+  static boolean isStrong(String upper) {
     for (String part : PARTS) {
       if (upper.contains(part)) {
         return true;
@@ -318,7 +319,7 @@ public final class Secrets {
    *
    * @param variable whether the name is that of a variable of the job
    */
-  static Optional<String> of(String name, String value, boolean variable) {
+  public static Optional<String> of(String name, String value, boolean variable) {
     Optional<String> form = inText(value);
     if (form.isPresent()) {
       return form;
@@ -333,7 +334,7 @@ public final class Secrets {
     return named ? Optional.of("a secret, by its name") : Optional.empty();
   }
 
-  private static boolean isHarmless(String value, String upper) {
+  static boolean isHarmless(String value, String upper) {
     String word = value.strip().toLowerCase(Locale.ROOT);
     if (PLACEHOLDERS.contains(word)
         || "/~.$<{".indexOf(word.charAt(0)) >= 0
@@ -464,7 +465,7 @@ public final class Secrets {
    * Returns whether the value looks as if a program had generated it. Names and digests do not:
    * they have one case or contain words.
    */
-  static boolean isRandom(String value) {
+  public static boolean isRandom(String value) {
     int end = behind(value, 0, "+/=");
     if (end != value.length() || value.length() < RANDOM || value.startsWith("/")) {
       return false;
