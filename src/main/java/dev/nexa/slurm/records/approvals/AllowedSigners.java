@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -51,6 +52,14 @@ public record AllowedSigners(
       return (validAfter.isEmpty() || !time.isBefore(validAfter.get()))
           && (validBefore.isEmpty() || !time.isAfter(validBefore.get()));
     }
+  }
+
+  /**
+   * Returns the time zone of this machine, by /etc/localtime as ssh-keygen without {@code TZ}. Who
+   * submits can set {@code TZ}, and must not decide when a key expires.
+   */
+  public static ZoneId zoneOfMachine() {
+    return KeyValidity.zone(Path.of("/etc/localtime"));
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -7,11 +9,29 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /**
- * Reads the times of allowed_signers: {@code YYYYMMDD[HHMM[SS]][Z]}, in local time unless they end
- * in {@code Z}.
+ * Reads the times of allowed_signers: {@code YYYYMMDD[HHMM[SS]][Z]}, in the machine's time unless
+ * they end in {@code Z}.
  */
 final class KeyValidity {
+  private static final String ZONES = "/zoneinfo/";
+
   private KeyValidity() {}
+
+  /**
+   * Returns the zone to which a link such as /etc/localtime leads; UTC if it is missing, or is no
+   * link to a zone.
+   */
+  static ZoneId zone(Path localtime) {
+    try {
+      String zone = localtime.toRealPath().toString();
+      int at = zone.indexOf(ZONES);
+      return at < 0
+          ? ZoneOffset.UTC
+          : ZoneId.of(zone.substring(at + ZONES.length()).replaceFirst("^(posix|right)/", ""));
+    } catch (IOException | DateTimeException unknown) {
+      return ZoneOffset.UTC;
+    }
+  }
 
   static Instant parse(String text, ZoneId local) {
     boolean utc = text.endsWith("Z") || text.endsWith("z");

@@ -18,7 +18,6 @@ import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -72,7 +71,7 @@ public record PolicyApprovals(
     Signers signers =
         new Signers(
             AllowedSigners.parse(
-                allowed.toString(), DurableFiles.read(allowed), ZoneId.systemDefault()),
+                allowed.toString(), DurableFiles.read(allowed), AllowedSigners.zoneOfMachine()),
             revoked
                 .map(file -> RevokedKeys.parse(file.toString(), DurableFiles.readBytes(file)))
                 .orElse(RevokedKeys.NONE),

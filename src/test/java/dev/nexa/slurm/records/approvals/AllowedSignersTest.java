@@ -3,6 +3,8 @@ package dev.nexa.slurm.records.approvals;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -147,6 +149,20 @@ class AllowedSignersTest {
     assertThat(KeyValidity.parse("20260101", tokyo)).isEqualTo("2025-12-31T15:00:00Z");
     assertThat(KeyValidity.parse("202601010930", tokyo)).isEqualTo("2026-01-01T00:30:00Z");
     assertThat(KeyValidity.parse("20260101093015Z", tokyo)).isEqualTo("2026-01-01T09:30:15Z");
+  }
+
+  /** Neither TZ nor Java's own zone: both are the submitter's. */
+  @Test
+  void theZoneIsTheMachines(@TempDir Path folder) throws IOException {
+    Path tokyo = folder.resolve("zoneinfo/Asia/Tokyo");
+    Files.createDirectories(tokyo.getParent());
+    Files.writeString(tokyo, "TZif");
+    Path link = Files.createSymbolicLink(folder.resolve("localtime"), tokyo);
+
+    assertThat(KeyValidity.zone(link)).isEqualTo(ZoneId.of("Asia/Tokyo"));
+    assertThat(KeyValidity.zone(tokyo.resolveSibling("none"))).isEqualTo(ZoneOffset.UTC);
+    assertThat(KeyValidity.zone(Files.writeString(folder.resolve("copy"), "TZif")))
+        .isEqualTo(ZoneOffset.UTC);
   }
 
   private static java.util.Optional<String> refusal(AllowedSigners signers) {
