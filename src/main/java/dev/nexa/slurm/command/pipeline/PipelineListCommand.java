@@ -30,7 +30,11 @@ final class PipelineListCommand extends Subcommand {
     List<PipelineFolder> folders = new ArrayList<>(context.workspace().allPipelines());
     Collections.reverse(folders);
     for (PipelineFolder folder : folders) {
-      all.add(new ReadProgress(context).of(folder, problems));
+      try {
+        all.add(new ReadProgress(context).of(folder, problems));
+      } catch (RuntimeException broken) {
+        problems.add(folder.id() + ": " + broken.getMessage());
+      }
     }
     problems.forEach(err()::println);
     if (given(json)) {

@@ -78,7 +78,7 @@ public final class LiveReader {
       ReadProgress progress = new ReadProgress(context);
       for (PipelineFolder folder : context.workspace().openPipelines()) {
         try {
-          pipelines.add(progress.of(folder, rows));
+          pipelines.add(progress.of(folder, rows, problems));
         } catch (RuntimeException broken) {
           problems.add(folder.id() + ": " + broken.getMessage());
         }

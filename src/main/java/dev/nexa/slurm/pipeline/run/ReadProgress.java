@@ -41,9 +41,7 @@ public final class ReadProgress {
           status.asking(file.scheduler());
         }
       } else {
-        ManifestFile manifest = ManifestFile.read(run);
-        rows.put(stage.name(), RunRow.ended(manifest));
-        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
+        ended(run, stage.name(), rows, gates, problems);
       }
     }
     if (!open.isEmpty()) {
@@ -59,8 +57,10 @@ public final class ReadProgress {
    * Returns the progress of a pipeline without a question to a scheduler.
    *
    * @param known the rows of the runs that have not ended
+   * @param problems receives a line for each run that cannot be read
    */
-  public PipelineProgress of(PipelineFolder folder, Map<RunId, RunRow> known) {
+  public PipelineProgress of(
+      PipelineFolder folder, Map<RunId, RunRow> known, List<String> problems) {
     PipelineFile file = PipelineFile.read(folder);
     Map<String, RunRow> rows = new HashMap<>();
     Map<String, String> gates = new HashMap<>();
@@ -68,13 +68,28 @@ public final class ReadProgress {
       RunFolder run = context.workspace().run(stage.run());
       RunRow row = known.get(stage.run());
       if (!run.isOpen() && Files.exists(run.manifest())) {
-        ManifestFile manifest = ManifestFile.read(run);
-        rows.put(stage.name(), RunRow.ended(manifest));
-        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
+        ended(run, stage.name(), rows, gates, problems);
       } else if (row != null) {
         rows.put(stage.name(), row);
       }
     }
     return PipelineProgress.of(file, rows, gates);
+  }
+
+  /** Adds a run that has ended. A manifest that cannot be read leaves the stage unknown. */
+  private static void ended(
+      RunFolder run,
+      String stage,
+      Map<String, RunRow> rows,
+      Map<String, String> gates,
+      List<String> problems) {
+    try {
+      ManifestFile manifest = ManifestFile.read(run);
+      rows.put(stage, RunRow.ended(manifest));
+      manifest.failedGate().ifPresent(why -> gates.put(stage, why));
+    } catch (RuntimeException broken) {
+      rows.remove(stage);
+      problems.add(run.manifest() + " is broken: " + broken.getMessage());
+    }
   }
 }

@@ -302,15 +302,20 @@ public final class ManifestFile {
   }
 
   /**
-   * Checks that the members are there which every manifest has.
+   * Checks that the members are there which every manifest has, and that those which lists show can
+   * be read.
    *
-   * @throws IllegalArgumentException if one is missing
+   * @throws IllegalArgumentException if one is missing, or cannot be read
    */
   public ManifestFile requireWhole() {
-    for (String key : List.of("run_id", "status", "state")) {
+    for (String key : List.of("run_id", "stage", "status", "state")) {
       json.text(key);
     }
     json.texts("tags");
+    cost();
+    created();
+    started();
+    ended();
     return this;
   }
 
