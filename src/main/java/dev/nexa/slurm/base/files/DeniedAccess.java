@@ -10,7 +10,10 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 
-/** Says who can let this user read or write a file: its owner, its group and its mode. */
+/**
+ * Says who can let this user read or write a file: its owner, its group and its mode. Never advises
+ * to open to everybody what its owner has closed.
+ */
 public final class DeniedAccess {
   private DeniedAccess() {}
 
@@ -44,13 +47,7 @@ public final class DeniedAccess {
       at = at.resolve(name);
     }
     if (Files.exists(file) && !Files.isReadable(file)) {
-      return List.of(
-          Advice.step(file + " " + whose(file)),
-          Advice.step(
-              "to let you read it, "
-                  + owner(file)
-                  + " types: "
-                  + Advice.command("", "chmod", "a+r", file)));
+      return List.of(Advice.step(file + " " + whose(file)), letRead(file));
     }
     Path there = Files.exists(file) && !Files.isWritable(file) ? file : file.getParent();
     while (there != null && !Files.exists(there)) {
@@ -65,14 +62,27 @@ public final class DeniedAccess {
         ? List.of()
         : List.of(
             Advice.step("you may not write to " + there + ", which " + whose(there)),
-            Advice.step(
-                "to let the group of "
-                    + there
-                    + " write there, "
-                    + owner(there)
-                    + " types: "
-                    + Advice.command("", "chmod", "g+w", there)),
+            isOwn(there)
+                ? Advice.command("lets you write there", "chmod", "u+w", there)
+                : Advice.step(
+                    "to let the group of "
+                        + there
+                        + " write there, "
+                        + owner(there)
+                        + " types: "
+                        + Advice.command("", "chmod", "g+w", there)),
             Advice.step("or name another path, if the command has an option for it"));
+  }
+
+  /** Returns what lets this user read a file: the owner's own permission, or the owner. */
+  static Advice letRead(Path file) throws IOException {
+    return isOwn(file)
+        ? Advice.command("lets you read it", "chmod", "u+r", file)
+        : Advice.step("ask " + owner(file) + " for a copy, or name another path");
+  }
+
+  private static boolean isOwn(Path path) throws IOException {
+    return FileOwner.of(path).isMe();
   }
 
   /**

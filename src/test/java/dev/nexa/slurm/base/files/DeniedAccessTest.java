@@ -19,14 +19,35 @@ class DeniedAccessTest {
 
   @Test
   void theOwnersCommandIsNamed(@TempDir Path folder) throws IOException {
-    if (Files.getAttribute(folder, "unix:uid").equals(0)) {
-      Files.setAttribute(folder, "unix:uid", 1000);
-    }
+    assumeTrue(Files.getAttribute(folder, "unix:uid").equals(0), "only root can give folders away");
+    Files.setAttribute(folder, "unix:uid", 1000);
 
     assertThat(advice(folder.resolve("history.jsonl")))
         .extracting(Object::toString)
         .anyMatch(line -> line.endsWith(" types: chmod g+w " + folder))
         .anyMatch(line -> line.equals("or name another path, if the command has an option for it"));
+  }
+
+  /** Also of a folder: the group's permission does not help its owner. */
+  @Test
+  void theUsersOwnFileIsOpenedForTheUserAlone(@TempDir Path folder) throws IOException {
+    Path own = Files.writeString(folder.resolve("train.py"), "");
+
+    assertThat(DeniedAccess.letRead(own).toString()).startsWith("chmod u+r " + own);
+    if (!Files.getAttribute(folder, "unix:uid").equals(0)) {
+      assertThat(advice(folder.resolve("x")))
+          .extracting(Object::toString)
+          .anyMatch(line -> line.startsWith("chmod u+w " + folder));
+    }
+  }
+
+  @Test
+  void nobodyIsAdvisedToOpenAnothersFile(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("key"), "");
+    assumeTrue(Files.getAttribute(folder, "unix:uid").equals(0), "only root can give files away");
+    Files.setAttribute(file, "unix:uid", 1000);
+
+    assertThat(DeniedAccess.letRead(file).toString()).startsWith("ask ").doesNotContain("chmod");
   }
 
   @Test
