@@ -50,7 +50,7 @@ final class OutputSecrets {
           form("redis-cli", "-a", "[^\\s\"',$<{-]"),
           Pattern.compile("-pass(?:in|out)?\\s+pass:\\S"),
           Pattern.compile("(?i)\\bbearer\\s+(?=\\S*[0-9])[A-Za-z0-9._~+/=-]{8,}"),
-          Pattern.compile("(?i)\\b(?:machine|login)\\s+\\S+.{0,200}\\bpassword\\s+\\S"),
+          Pattern.compile("(?i)\\b(?:machine|login)\\s+\\S{1,200}.{0,200}\\bpassword\\s+\\S"),
           Pattern.compile("(?i)(?:^|[:\\]])\\s*password\\s+\\S+\\s*$"),
           Pattern.compile("(?i)\\b(?:identified\\s+by|password)\\s+'[^']"),
           Pattern.compile(

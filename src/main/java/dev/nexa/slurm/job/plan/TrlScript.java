@@ -22,6 +22,7 @@ public final class TrlScript {
   /** ModelConfig's default of {@link #DTYPE}, also with {@code bf16: true}. */
   private static final String LOADED = "float32";
 
+  private static final List<String> EVERY = List.of("all-linear");
   private static final String BFLOAT16 = "bfloat16";
   private static final String CHUNKED = "chunked_nll";
 
@@ -57,7 +58,7 @@ public final class TrlScript {
         keys.with(DTYPE, BFLOAT16);
       }
       if (said(TARGETS).isEmpty()) {
-        keys.with(TARGETS, List.of("all-linear"));
+        keys.with(TARGETS, EVERY);
       }
     }
     if (isBf16() && plan.training().flag("use_kd") && said(TEACHER).isEmpty()) {
@@ -87,8 +88,7 @@ public final class TrlScript {
 
   /** Returns whether adapters are at every linear layer; by default PEFT chooses a few. */
   public boolean adaptsEveryLayer() {
-    String targets = said(TARGETS).map(Object::toString).orElse(adapts() ? "all-linear" : "");
-    return targets.replaceAll("[\\[\\]\" ]", "").equals("all-linear");
+    return said(TARGETS).map(EVERY::equals).orElse(adapts());
   }
 
   /** Returns whether the logits of a whole batch are never in memory at once. */

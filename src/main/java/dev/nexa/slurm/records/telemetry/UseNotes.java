@@ -1,16 +1,15 @@
 package dev.nexa.slurm.records.telemetry;
 
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * Notes on how well a run used what it held. Each names a number that was sampled, and ends with
@@ -56,48 +55,42 @@ public final class UseNotes {
    * with another adapter. Never throws.
    */
   public static Optional<String> idle(RunFolder run, String adapter) {
-    return summary(run)
-        .filter(use -> worked(run) && adapter(run).equals(adapter))
-        .flatMap(use -> idle(use, gpusPerNode(run)));
-  }
-
-  private static String adapter(RunFolder run) {
-    try {
-      return run.shownPlan().json().object("training").optionalText("adapter").orElse("none");
-    } catch (RuntimeException unreadable) {
-      return "";
-    }
+    boolean same =
+        read(() -> run.shownPlan().json().object("training").optionalText("adapter"))
+            .map(other -> other.orElse("none").equals(adapter))
+            .orElse(false);
+    return same && worked(run)
+        ? summary(run).flatMap(use -> idle(use, gpusPerNode(run)))
+        : Optional.empty();
   }
 
   private static boolean worked(RunFolder run) {
-    try {
-      ManifestFile manifest = ManifestFile.read(run);
-      return manifest.state().equals("completed")
-          && manifest.started().isPresent()
-          && manifest.ended().isPresent()
-          && Duration.between(manifest.started().get(), manifest.ended().get()).compareTo(SHORTEST)
-              >= 0;
-    } catch (RuntimeException unreadable) {
-      return false;
-    }
+    return read(() -> worked(ManifestFile.read(run))).orElse(false);
+  }
+
+  private static boolean worked(ManifestFile run) {
+    return run.state().equals("completed")
+        && Duration.between(run.started().orElseThrow(), run.ended().orElseThrow())
+                .compareTo(SHORTEST)
+            >= 0;
   }
 
   private static Optional<TelemetrySummary> summary(RunFolder run) {
-    try {
-      return Files.exists(run.manifest())
-          ? ManifestFile.read(run).telemetry().map(TelemetrySummary::fromJson)
-          : Optional.empty();
-    } catch (RuntimeException unreadable) {
-      return Optional.empty();
-    }
+    return read(() -> ManifestFile.read(run).telemetry().map(TelemetrySummary::fromJson))
+        .flatMap(summary -> summary);
   }
 
   private static int gpusPerNode(RunFolder run) {
+    return read(() -> (int) (run.shownPlan().gpus() / Math.max(1, run.shownPlan().nodes())))
+        .orElse(0);
+  }
+
+  /** Returns what can be read; empty if it cannot. */
+  private static <T> Optional<T> read(Supplier<T> file) {
     try {
-      PlanFile plan = run.shownPlan();
-      return (int) (plan.gpus() / Math.max(1, plan.nodes()));
+      return Optional.of(file.get());
     } catch (RuntimeException unreadable) {
-      return 0;
+      return Optional.empty();
     }
   }
 
