@@ -119,6 +119,20 @@ class PostmortemCommandTest {
         .contains("exists, and is not replaced");
   }
 
+  /** The same filter stands before the report: of its log lines, its script and its config. */
+  @Test
+  void theReportHoldsNoSecretEither() throws IOException {
+    Path page = workspace.resolve("report.html");
+    Typed typed = type("report", "--out", page.toString());
+
+    assertThat(typed.exit()).as(typed.err()).isZero();
+    assertThat(Files.readString(page))
+        .contains(id)
+        .contains("left out a line that looks like ")
+        .doesNotContain(SecretLines.MARK)
+        .doesNotContain(TOKEN);
+  }
+
   /** GNU tar reads it. */
   @Test
   void tarListsIt() throws Exception {
