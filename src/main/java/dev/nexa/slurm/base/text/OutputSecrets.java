@@ -29,10 +29,14 @@ final class OutputSecrets {
       Pattern.compile(
           "(?<![A-Za-z0-9_.-])--([A-Za-z][A-Za-z0-9_-]{1,40})[\"']?[\\s,]{1,4}[\"']?([^\\s\"',;&)\\]-][^\\s\"',;&)\\]]*)");
 
-  /** The last word of a name that says where a secret is, or how many there are. */
+  /** A name that says where a secret is, or how many there are; a file's name. */
   private static final Pattern ABOUT =
       Pattern.compile(
-          ".*(?:FILE|PATH|DIR|NAME|COUNT|LENGTH|LEN|SIZE|TYPE|POLICY|STDIN|LIMIT|ERROR)S?");
+          ".*(?:FILE|PATH|DIR|NAME|COUNT|LENGTH|LEN|SIZE|TYPE|POLICY|STDIN|LIMIT|ERROR)S?"
+              + "|.*\\.(?:ENV|YA?ML|JSON|TOML|INI|TXT|PY|SH)");
+
+  /** The name of a variable, in the place of its value. */
+  private static final Pattern VARIABLE = Pattern.compile("[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+");
 
   private static final Pattern PASSWORD = Pattern.compile("PASSW|PASSPH|SECRET|PWD|CREDENTIAL");
   private static final Pattern NUMBER = Pattern.compile("[0-9][0-9.,/%eE+:-]*[A-Za-z]{0,3}");
@@ -98,12 +102,15 @@ final class OutputSecrets {
   }
 
   private static boolean isHarmless(String value, String name) {
-    boolean password = PASSWORD.matcher(name).find();
-    boolean tooShort = !password && value.length() < SHORTEST_TOKEN;
-    return tooShort
+    boolean ordinary =
+        value.length() < SHORTEST_TOKEN
+            || NUMBER.matcher(value).matches()
+            || VARIABLE.matcher(value).matches()
+            || value.indexOf('(') > 0 // a line of a program
+            || value.indexOf('[') > 0;
+    return (ordinary && !PASSWORD.matcher(name).find())
         || "([*".indexOf(value.charAt(0)) >= 0
         || value.regionMatches(true, 0, "SHA256:", 0, 7)
-        || (!password && NUMBER.matcher(value).matches())
         || Secrets.isHarmless(value, name);
   }
 }

@@ -2,6 +2,9 @@ package dev.nexa.slurm.base.text;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -35,7 +38,16 @@ class OutputSecretsTest {
   @ParameterizedTest
   @MethodSource("ordinary")
   void anOrdinaryLineStays(String line) {
-    assertThat(new WithoutSecrets(Optional.empty()).line(line)).isEqualTo(line);
+    assertThat(new WithoutSecrets(Optional.empty()).line(line)).isEqualTo(line.strip());
+  }
+
+  /** The lines of real logs, by which `why` knows a cause: the report must show them. */
+  @Test
+  void noLineThatNamesACauseIsTakenForASecret() throws IOException {
+    List<String> lines = Files.readAllLines(Path.of("docs/troubleshooting.md"));
+
+    assertThat(lines).hasSizeGreaterThan(400);
+    assertThat(lines.stream().filter(line -> OutputSecrets.in(line).isPresent())).isEmpty();
   }
 
   @Test

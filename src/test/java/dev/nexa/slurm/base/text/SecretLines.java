@@ -89,6 +89,10 @@ public final class SecretLines {
   public static final List<String> ORDINARY =
       List.of(
           "tokens: 1280",
+          "api_key: TEACHER_KEY",
+          "    storage_key = get_unique_key(activation)",
+          "/home/me/secrets.env: expected a file of mode 600",
+          "secrets.py:12: DeprecationWarning: x",
           "token_count=5",
           "password_file /run/secrets/db",
           "password_file: secrets.txt",
