@@ -77,8 +77,7 @@ class ModelRunTest {
           model_name: x/Qwen2.5-0.5B, model_size: 494M | 10.58
           model_name: x/Qwen2.5-1.5B, model_size: 1544M | 26.66
           model_name: x/Qwen2.5-1.5B, model_size: 1544M, options: {loss_type: nll} | 40.70
-          model_name: x/Qwen2.5-1.5B, model_size: 1544M, options: {use_liger_kernel: true, loss_type: nll} | 40.70
-          model_name: x/Qwen2.5-1.5B, model_size: 1544M, adapter: lora, options: {dtype: float32} | 9.72
+          model_name: x/Qwen2.5-1.5B, model_size: 1544M, adapter: lora, options: {dtype: float32, lora_target_modules: [q_proj, v_proj]} | 9.72
           model_name: x/Qwen2.5-1.5B, model_size: 1544M, options: {use_peft: true} | 9.72
           """)
   void trlTakesTheMemoryThatWasMeasured(String keys, double gib) {
