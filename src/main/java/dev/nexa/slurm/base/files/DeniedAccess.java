@@ -78,7 +78,7 @@ public final class DeniedAccess {
   static Advice letRead(Path file) throws IOException {
     return isOwn(file)
         ? Advice.command("lets you read it", "chmod", "u+r", file)
-        : Advice.step("ask " + owner(file) + " for a copy, or name another path");
+        : Advice.step("ask " + owner(file) + " to let you read it, or name another path");
   }
 
   private static boolean isOwn(Path path) throws IOException {
