@@ -30,27 +30,23 @@ public final class ReadProgress {
   public PipelineProgress of(PipelineFolder folder, List<String> problems) {
     PipelineFile file = PipelineFile.read(folder);
     StatusRows status = new StatusRows(context);
-    Map<RunId, String> open = new HashMap<>();
-    Map<String, RunRow> rows = new HashMap<>();
-    Map<String, String> gates = new HashMap<>();
+    List<RunId> open = new ArrayList<>();
     for (PipelineFile.Stage stage : file.stages()) {
       RunFolder run = context.workspace().run(stage.run());
-      if (run.isOpen() || !Files.exists(run.manifest())) {
-        open.put(stage.run(), stage.name());
+      if (!hasEnded(run)) {
+        open.add(stage.run());
         if (!run.isOfAnotherUser()) {
           status.asking(file.scheduler());
         }
-      } else {
-        ended(run, stage.name(), rows, gates, problems);
       }
     }
+    Map<RunId, RunRow> known = new HashMap<>();
     if (!open.isEmpty()) {
-      List<RunId> ids = new ArrayList<>(open.keySet());
-      for (RunRow row : status.rows(ids, problems)) {
-        rows.put(open.getOrDefault(new RunId(row.runId()), ""), row);
+      for (RunRow row : status.rows(open, problems)) {
+        known.put(new RunId(row.runId()), row);
       }
     }
-    return PipelineProgress.of(file, rows, gates);
+    return of(file, known, problems);
   }
 
   /**
@@ -61,19 +57,26 @@ public final class ReadProgress {
    */
   public PipelineProgress of(
       PipelineFolder folder, Map<RunId, RunRow> known, List<String> problems) {
-    PipelineFile file = PipelineFile.read(folder);
+    return of(PipelineFile.read(folder), known, problems);
+  }
+
+  private PipelineProgress of(PipelineFile file, Map<RunId, RunRow> known, List<String> problems) {
     Map<String, RunRow> rows = new HashMap<>();
     Map<String, String> gates = new HashMap<>();
     for (PipelineFile.Stage stage : file.stages()) {
       RunFolder run = context.workspace().run(stage.run());
       RunRow row = known.get(stage.run());
-      if (!run.isOpen() && Files.exists(run.manifest())) {
+      if (hasEnded(run)) {
         ended(run, stage.name(), rows, gates, problems);
       } else if (row != null) {
         rows.put(stage.name(), row);
       }
     }
     return PipelineProgress.of(file, rows, gates);
+  }
+
+  private static boolean hasEnded(RunFolder run) {
+    return !run.isOpen() && Files.exists(run.manifest());
   }
 
   /** Adds a run that has ended. A manifest that cannot be read leaves the stage unknown. */
