@@ -5,6 +5,7 @@
 
 NEXA_INPUTS=()
 NEXA_LACKING=''
+NEXA_USED=''
 
 # STAGE CONDITION VARIABLE: exports VARIABLE_output and VARIABLE_checkpoint. Slurm starts a job at once if it waits for a
 # job that Slurm has forgotten, so the links in done/ are counted too. NFS may show a link late.
@@ -18,6 +19,14 @@ nexa_input() {
   [[ -z $lacking ]] || NEXA_LACKING+="${NEXA_LACKING:+; }$1: $lacking"
   export "$3_output=$(readlink "$input/output")" "$3_checkpoint=$(nexa_checkpoint "$input" "$2")"
   NEXA_INPUTS+=("$1" "$3")
+  NEXA_USED+="$1 $(nexa_attempts "$input/run/done" "$2")"$'\n'
+}
+
+# DONE CONDITION: a digest of the attempts that have completed the earlier tasks. `pipeline run --reuse` compares it.
+nexa_attempts() {
+  local task='*'
+  [[ $2 != aftercorr ]] || task=$NEXA_TASK
+  { find "$1/" -type l -name "$task" -printf '%f %l\n' 2>/dev/null || true; } | LC_ALL=C sort | sha256sum | cut -d ' ' -f 1
 }
 
 # INPUT CONDITION: says what is missing, or nothing.
@@ -73,6 +82,7 @@ nexa_require_inputs() {
     echo "nexa-slurm: inputs: $NEXA_LACKING; the command was not started" >&2
     exit 78
   fi
+  [[ -z ${NEXA_SUBMISSION:-} ]] || printf '%s' "$NEXA_USED" >"$NEXA_ATTEMPT.inputs" || true
   local file text value i kind
   shopt -u patsub_replacement 2>/dev/null || true # Bash 5.2 reads & in a value
   for file; do

@@ -297,7 +297,7 @@ class PipelineRunTest {
     config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", "lr: 1e-4\n");
     assertThat(person.says(again))
         .contains("prepare is reused: the same plan and inputs as data_")
-        .contains("train runs: changed: training.lr")
+        .contains("train runs: changed: lr")
         .contains("eval runs: train runs again")
         .contains("completed, cost ");
     assertThat(person.says("pipeline", "status")).contains("reused");
@@ -314,12 +314,13 @@ class PipelineRunTest {
     person.says(again);
     assertThat(person.says(again)).contains("train is reused");
     Files.writeString(raw, "{}");
-    assertThat(person.says(again)).contains("train runs: " + raw + " is newer than train_");
+    assertThat(person.says(again)).contains("train runs: " + raw + " is new since train_");
     config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", "lr: 1e-4\n");
 
     Path datasets = workspace.resolve("durable/datasets");
     Files.move(datasets, workspace.resolve("durable/moved"));
-    assertThat(person.fails(start)).contains("prepare cannot be reused: the output of data_");
+    assertThat(person.fails(start))
+        .contains("prepare cannot be reused: " + datasets + "/data_", " is gone since data_");
     Files.move(workspace.resolve("durable/moved"), datasets);
 
     config("prepare", "data", "echo other", "");

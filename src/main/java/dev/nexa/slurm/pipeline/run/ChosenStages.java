@@ -1,7 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.job.config.PipelineConfig;
-import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
@@ -11,7 +10,6 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -60,22 +58,18 @@ public final class ChosenStages {
   }
 
   private static StageReuse.Candidate candidate(RenderedStage one, List<RenderedStage> all) {
-    Plan plan = one.planned().prepared().plan();
     return new StageReuse.Candidate(
         one.planned().stage(),
         one.plan(),
         one.estimate().configDigest(),
         one.script().digest(),
-        isUsed(one.name(), all)
-            ? Optional.of(Path.of(plan.storage().durable(), plan.outputs()))
-            : Optional.empty(),
-        OutsideFiles.of(plan));
+        isUsed(one.name(), all));
   }
 
-  /** Returns whether a script or a file beside it names the stage's output. */
+  /** Returns whether a script or a file beside it names the stage's checkpoint. */
   private static boolean isUsed(String stage, List<RenderedStage> all) {
-    String variable = PipelineConfig.Stage.variable(stage) + "_output";
-    String reference = "${stages." + stage + ".output}";
+    String variable = PipelineConfig.Stage.variable(stage) + "_checkpoint";
+    String reference = "${stages." + stage + ".checkpoint}";
     for (RenderedStage other : all) {
       List<String> texts = new ArrayList<>(List.of(other.script().text()));
       for (RunnerFile file : other.script().files()) {

@@ -4,11 +4,14 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.documents.RunFiles;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -16,7 +19,6 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -25,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -32,9 +35,10 @@ import java.util.TreeSet;
  * Decides which stages of a pipeline run, and which finished runs of earlier pipelines of this name
  * take their place.
  *
- * <p>A run is reused if it has completed, if its plan and its script have the same digests, and if
- * it used the same runs of earlier stages. Of files outside the pipeline, only the times are
- * compared.
+ * <p>A run is reused if it has completed, if its plan and its script have the same digests, if it
+ * used the last attempts of the same runs of earlier stages, and if the files that it read outside
+ * the pipeline and the files that it wrote are as they were. Of files, names, sizes and times are
+ * compared. What cannot be compared is not reused.
  */
 final class StageReuse {
   /** Keys of plan.json that do not decide what runs. */
@@ -87,17 +91,14 @@ final class StageReuse {
   /**
    * A stage as it would run now.
    *
-   * @param outputs the folder that holds one folder for each run's output; empty if no stage uses
-   *     the output
-   * @param outside the files outside the pipeline that the stage reads
+   * @param checkpointUsed whether a stage names the checkpoint
    */
   record Candidate(
       PipelineConfig.Stage stage,
       PlanFile plan,
       String planDigest,
       String script,
-      Optional<Path> outputs,
-      OutsideFiles outside) {}
+      boolean checkpointUsed) {}
 
   /**
    * What happens with a stage.
@@ -209,22 +210,67 @@ final class StageReuse {
     if (manifest.status() != RunStatus.COMPLETED) {
       return Optional.of(old.run() + " has " + manifest.status().text());
     }
-    Optional<Path> newer = manifest.created().flatMap(one.outside()::newerThan);
-    if (newer.isPresent()) {
-      return Optional.of(newer.get() + " is newer than " + old.run());
+    return ranAgain(one, inputs, run).or(() -> filesChanged(one, run));
+  }
+
+  /** Returns which earlier stage has run again since the run used it; empty if none has. */
+  private Optional<String> ranAgain(Candidate one, Map<String, RunId> inputs, RunFolder run) {
+    Map<Integer, Map<String, String>> used = run.attemptsUsed();
+    if (used.size() < one.plan().tasks()) {
+      return Optional.of(run.id() + " has no record that each of its tasks has ended well");
     }
-    boolean gone =
-        one.outputs().isPresent()
-            && Files.notExists(one.outputs().get().resolve(old.run().value()));
-    return gone ? Optional.of("the output of " + old.run() + " is gone") : Optional.empty();
+    for (Map.Entry<String, RunId> earlier : inputs.entrySet()) {
+      String name = earlier.getKey();
+      RunFolder input = workspace.run(earlier.getValue());
+      boolean corresponds = one.stage().after().get(name) == Condition.AFTERCORR;
+      String all = corresponds ? "" : input.attempts(OptionalInt.empty());
+      for (Map.Entry<Integer, Map<String, String>> task : used.entrySet()) {
+        String now = corresponds ? input.attempts(OptionalInt.of(task.getKey())) : all;
+        String then = task.getValue().getOrDefault(name, "");
+        if (!then.equals(now)) {
+          return Optional.of(
+              then.isEmpty()
+                  ? run.id() + " has no record of the attempt of " + name + " that it used"
+                  : name + " has run again since " + run.id() + " used it");
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns which file that the run read or wrote has changed; empty if none has. */
+  private static Optional<String> filesChanged(Candidate one, RunFolder run) {
+    List<RunFiles> kinds = new ArrayList<>(List.of(RunFiles.OUTPUT));
+    if (!RunFiles.outside(one.plan()).isEmpty()) {
+      kinds.add(0, RunFiles.READ);
+    }
+    if (one.checkpointUsed()) {
+      kinds.add(RunFiles.CHECKPOINT);
+    }
+    for (RunFiles kind : kinds) {
+      boolean read = kind == RunFiles.READ;
+      Optional<FileList> then = kind.kept(run);
+      if (then.isEmpty()) {
+        return Optional.of(
+            run.id() + " has no list of the files that it " + (read ? "read" : "wrote"));
+      }
+      Optional<String> differs = then.get().difference(kind.now(run, one.plan()));
+      if (differs.isPresent()) {
+        return Optional.of(
+            differs.get() + " since " + run.id() + (read ? " was submitted" : " ended"));
+      }
+    }
+    return Optional.empty();
   }
 
   private static String changed(RunFolder run, PlanFile now) {
     if (!Files.exists(run.plan())) {
       return "its plan has changed";
     }
-    List<String> keys = new ArrayList<>();
-    compare("", ProvenFiles.of(run).plan().json(), now.json(), keys);
+    List<String> changed = new ArrayList<>();
+    compare("", ProvenFiles.of(run).plan().json(), now.json(), changed);
+    String step = "data." + now.dataStep().orElse("");
+    List<String> keys = changed.stream().map(key -> written(key, step)).distinct().toList();
     String more = keys.size() > MOST_KEYS ? " and " + (keys.size() - MOST_KEYS) + " more" : "";
     return keys.isEmpty()
         ? "its plan has changed"
@@ -246,5 +292,16 @@ final class StageReuse {
         keys.add(path + name);
       }
     }
+  }
+
+  /** Returns the config's name for a key of plan.json. */
+  private static String written(String key, String step) {
+    return key.replaceFirst("^(training|software)[.]", "")
+        .replaceFirst("^data[.]settings", step)
+        .replaceFirst("^data[.]words$", "a path of " + step)
+        .replaceFirst("^allocation[.]", "resources.")
+        .replaceFirst("^program[.].*", "nexa-slurm's own program")
+        .replaceFirst("_(seconds|bytes)$", "")
+        .replaceFirst("[.]time_limit$", ".time");
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
+import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -10,6 +11,7 @@ import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.documents.RunFiles;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.ProvenFiles;
@@ -91,6 +93,8 @@ public final class SubmitPipeline {
           stage.plan().storage().durable(),
           Optional.of(plan.config().name()));
     }
+    // Before the budgets are locked: a folder of many files takes a while.
+    List<FileList> read = rendered.stream().map(SubmitPipeline::outsideFiles).toList();
     List<NewRun.Staged> staged = new ArrayList<>();
     try {
       PipelineFolder folder;
@@ -111,6 +115,9 @@ public final class SubmitPipeline {
             grant.get().hold(folder.path().toString());
           }
           stage(folder, chosen, clearance, staged);
+          for (int i = 0; i < staged.size(); i++) {
+            RunFiles.READ.keep(staged.get(i).run(), read.get(i));
+          }
           file = document(folder, chosen, staged, clearance);
           context.passing().accept(CrashPoint.PIPELINE_STAGED);
           folder.commit(file.text());
@@ -125,6 +132,10 @@ public final class SubmitPipeline {
     } finally {
       staged.forEach(NewRun.Staged::close);
     }
+  }
+
+  private static FileList outsideFiles(RenderedStage stage) {
+    return FileList.of(RunFiles.outside(stage.plan()), List.of());
   }
 
   /** Claims a run for each stage and writes its files. Adds each to {@code staged} at once. */

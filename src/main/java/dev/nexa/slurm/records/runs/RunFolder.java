@@ -26,8 +26,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -251,6 +254,58 @@ public final class RunFolder {
   /** Returns whether the task's newest attempt has noted in {@code done/} that it completed. */
   public boolean isDone(int task) {
     return Files.exists(path().resolve(DONE).resolve("" + task), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /**
+   * Returns a digest of which attempts have completed the run's tasks. It changes when a task runs
+   * again. The job computes the same (templates/lib/inputs.sh).
+   *
+   * @param task the only task that counts; empty for all
+   */
+  public String attempts(OptionalInt task) {
+    List<String> lines = new ArrayList<>();
+    for (Map.Entry<String, Path> done : done().entrySet()) {
+      if (task.isEmpty() || done.getKey().equals("" + task.getAsInt())) {
+        lines.add(done.getKey() + " " + done.getValue() + "\n");
+      }
+    }
+    lines.sort(null);
+    return Sha256.of(String.join("", lines));
+  }
+
+  /**
+   * Returns for each task that has completed which attempts of earlier runs it used: their {@link
+   * #attempts} by the name of the input. A job of an earlier version did not note them.
+   */
+  public Map<Integer, Map<String, String>> attemptsUsed() {
+    Map<Integer, Map<String, String>> all = new TreeMap<>();
+    for (Map.Entry<String, Path> done : done().entrySet()) {
+      String result = path().resolve(DONE).resolve(done.getValue()).normalize().toString();
+      Path used = Path.of(result.replaceFirst("[.]json$", ".inputs"));
+      Map<String, String> attempts = new TreeMap<>();
+      if (Files.exists(used)) {
+        for (String line : DurableFiles.read(used).lines().toList()) {
+          int blank = line.indexOf(' ');
+          attempts.put(line.substring(0, blank), line.substring(blank + 1));
+        }
+      }
+      all.put(Integer.valueOf(done.getKey()), attempts);
+    }
+    return all;
+  }
+
+  /** Returns the links of the tasks that have completed, by the task's number. */
+  private Map<String, Path> done() {
+    Map<String, Path> done = new TreeMap<>();
+    Path folder = path().resolve(DONE);
+    for (String task : names(folder)) {
+      try {
+        done.put(task, Files.readSymbolicLink(folder.resolve(task)));
+      } catch (IOException failed) {
+        throw DurableFiles.failure("read", folder.resolve(task), failed);
+      }
+    }
+    return done;
   }
 
   /** Writes what the run uses of an earlier run. */

@@ -13,7 +13,9 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.RunFiles;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.ProvenFiles;
@@ -127,6 +129,7 @@ public final class RunPass {
         run.tidy(held);
         giveBack(run, files, state);
         copyRecords(run, files, state, problems);
+        listFiles(run, files, state, problems);
       }
       return changed;
     }
@@ -155,6 +158,28 @@ public final class RunPass {
           .ifPresent(
               why ->
                   problems.add(why + "; `nexa-slurm audit --repair " + run.id() + "` copies them"));
+    }
+  }
+
+  /** Lists what a stage of a pipeline has written, for {@code pipeline run --reuse}. */
+  private static void listFiles(
+      RunFolder run, ProvenFiles files, RunState state, List<String> problems) {
+    if (state.pipeline().isEmpty() || state.submissions().isEmpty()) {
+      return;
+    }
+    PlanFile plan = files.plan();
+    // A host without the tier would find no files.
+    if (Files.isDirectory(Path.of(plan.storage().durable()))) {
+      try {
+        RunFiles.OUTPUT.keep(run, RunFiles.OUTPUT.now(run, plan));
+        RunFiles.CHECKPOINT.keep(run, RunFiles.CHECKPOINT.now(run, plan));
+      } catch (UncheckedIOException failed) {
+        problems.add(
+            run.id()
+                + ": "
+                + failed.getMessage()
+                + "; `pipeline run --reuse` runs the stage again");
+      }
     }
   }
 

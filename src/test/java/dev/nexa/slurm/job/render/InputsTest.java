@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.records.runs.RunFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,11 +13,14 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** templates/lib/inputs.sh beside earlier runs that are complete, and such that are not. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -67,6 +71,36 @@ class InputsTest {
 
     assertThat(shell("nexa_input train afterok NEXA_STAGE_train; " + SHOW))
         .endsWith("checkpoint=/durable/checkpoints/t\n");
+  }
+
+  /** The job and {@code pipeline run --reuse} compute one digest. */
+  @ParameterizedTest
+  @CsvSource({"afterok, -1", "afterany, -1", "aftercorr, 0"})
+  void theTaskNotesWhichAttemptsItUsed(String condition, int only) throws IOException {
+    tasks(12);
+    for (int task = 0; task < 12; task++) {
+      done(task);
+    }
+    Path named = folder.resolve("runs/train_20261126_120000");
+    Files.createSymbolicLink(named, earlier);
+    RunFolder train = RunFolder.at(named).orElseThrow();
+    OptionalInt task = only < 0 ? OptionalInt.empty() : OptionalInt.of(only);
+    String before = train.attempts(task);
+
+    String said =
+        shell(
+            "NEXA_SUBMISSION=x NEXA_ATTEMPT="
+                + folder
+                + "/0.0; nexa_input train "
+                + condition
+                + " NEXA_STAGE_train; nexa_require_inputs");
+
+    assertThat(said).isEqualTo("0 ");
+    assertThat(folder.resolve("0.0.inputs")).hasContent("train " + before);
+    Files.delete(earlier.resolve("done/7"));
+    Files.createSymbolicLink(
+        earlier.resolve("done/7"), Path.of("../submissions/k/results/7.1.json"));
+    assertThat(train.attempts(task).equals(before)).isEqualTo(only == 0);
   }
 
   @Test
