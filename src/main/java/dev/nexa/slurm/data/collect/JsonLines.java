@@ -115,7 +115,7 @@ public final class JsonLines {
     byte[] bytes = line.toByteArray();
     line.reset();
     try {
-      String text = decode(bytes);
+      String text = decode(bytes, offset);
       if (!text.isBlank()) {
         reader.accept(new Line(file, number, offset, text, Optional.empty()));
       }
@@ -124,8 +124,10 @@ public final class JsonLines {
     }
   }
 
-  private static String decode(byte[] bytes) throws CharacterCodingException {
-    return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+  /** Decodes a line. Some programs begin a file with a byte order mark. */
+  private static String decode(byte[] bytes, long offset) throws CharacterCodingException {
+    String text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    return offset == 0 && text.startsWith("\uFEFF") ? text.substring(1) : text;
   }
 
   /**
@@ -143,11 +145,11 @@ public final class JsonLines {
       for (int i = 0; i < Math.max(read, 0); i++) {
         if (part.get(i) == '\n') {
           line.write(part.array(), 0, i);
-          return decode(line.toByteArray());
+          return decode(line.toByteArray(), offset);
         }
       }
       if (read < 0) {
-        return decode(line.toByteArray());
+        return decode(line.toByteArray(), offset);
       }
       line.write(part.array(), 0, read);
     }

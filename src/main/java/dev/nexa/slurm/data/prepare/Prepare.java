@@ -67,6 +67,7 @@ public final class Prepare {
       List<String> clusters,
       List<String> parts,
       Path folder) {
+    settings.requests().ifPresent(requests -> new RequestQuery(settings).require());
     if (settings.parts()) {
       requireFirst(clusters, parts);
       Output output = Output.in(engine, folder, share, Parts.stems());
@@ -108,6 +109,9 @@ public final class Prepare {
       JsonObject details,
       Running comparing) {
     duplicateIds(rows);
+    if (settings.requests().isPresent()) {
+      rows.reject("request too long", new RequestQuery(settings).tooLong());
+    }
     comparing.done(1, 0);
     if (!against.isEmpty()) {
       details.with("contaminated_by_file", new EvalSets(engine, settings).reject(rows, against));

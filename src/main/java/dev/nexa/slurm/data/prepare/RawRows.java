@@ -194,6 +194,12 @@ final class RawRows {
       sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.languages()));
       sql.append(", language) THEN 'language'");
     }
+    if (settings.id().isPresent()) {
+      // A request needs an id; without requests an optional id may be missing.
+      String id = Source.name(settings.column(settings.id().get())) + "::VARCHAR";
+      String none = settings.requests().isPresent() ? "coalesce(" + id + ", '')" : id;
+      sql.append(" WHEN " + none + " = '' THEN 'empty id'");
+    }
     return sql + " END AS reason";
   }
 

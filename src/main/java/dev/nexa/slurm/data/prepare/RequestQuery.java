@@ -1,6 +1,12 @@
 package dev.nexa.slurm.data.prepare;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.collect.BatchRequest;
+import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.prepare.PrepareSettings.Requests;
 import dev.nexa.slurm.data.rows.Source;
@@ -11,6 +17,7 @@ import java.util.regex.Pattern;
 
 /** The lines that {@code vllm run-batch} reads: custom_id, method, url, body. */
 final class RequestQuery {
+  private static final String URL = "/v1/chat/completions";
   private static final Pattern PLACE = Pattern.compile("\\{([^{}]+)}");
 
   private final PrepareSettings settings;
@@ -21,12 +28,59 @@ final class RequestQuery {
     this.requests = settings.requests().orElseThrow();
   }
 
+  /**
+   * Checks that the step that sends the requests accepts what they all have.
+   *
+   * @throws NexaException if it does not; the message names the key
+   */
+  void require() {
+    JsonObject body = new JsonObject();
+    requests.options().members().forEach(body::with);
+    body.with("model", requests.model())
+        .with("messages", List.of(new JsonObject().with("role", "user").with("content", "")));
+    JsonObject line =
+        new JsonObject()
+            .with("custom_id", "id")
+            .with("method", "POST")
+            .with("url", URL)
+            .with("body", body);
+    List<String> problems = BatchRequest.problems(Json.compact(line));
+    if (!problems.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          "data.prepare.requests: no request could be sent: " + String.join("; ", problems),
+          Advice.step("correct the keys of data.prepare.requests, then run the step again"));
+    }
+  }
+
+  /** Returns the query of the kept rows whose line would be too long to read. */
+  String tooLong() {
+    String line =
+        "json_object('custom_id', "
+            + id()
+            + ", 'method', 'POST', 'url', '"
+            + URL
+            + "', 'body', "
+            + body()
+            + ")";
+    return "SELECT n, strlen(line) || ' bytes' AS detail FROM (SELECT n, "
+        + line
+        + "::VARCHAR AS line FROM kept) WHERE strlen(line) > "
+        + JsonLines.LONGEST;
+  }
+
+  private String id() {
+    return settings.id().isPresent()
+        ? Source.name(settings.column(settings.id().get())) + "::VARCHAR"
+        : "key";
+  }
+
   /** Returns the columns of the file. */
   String select() {
-    String id =
-        settings.id().isPresent()
-            ? Source.name(settings.column(settings.id().get())) + "::VARCHAR"
-            : "key";
+    return id() + " AS custom_id, 'POST' AS method, '" + URL + "' AS url, " + body() + " AS body";
+  }
+
+  private String body() {
     List<String> messages = new ArrayList<>();
     if (requests.system().isPresent()) {
       messages.add(message("system", filled(requests.system().get())));
@@ -39,12 +93,7 @@ final class RequestQuery {
             + String.join(", ", messages)
             + "))";
     String options = Sql.text(Json.compact(requests.options()));
-    return id
-        + " AS custom_id, 'POST' AS method, '/v1/chat/completions' AS url, json_merge_patch("
-        + options
-        + "::JSON, "
-        + own
-        + ") AS body";
+    return "json_merge_patch(" + options + "::JSON, " + own + ")";
   }
 
   private static String message(String role, String content) {

@@ -6,9 +6,12 @@ import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.zip.GZIPInputStream;
@@ -19,6 +22,7 @@ import java.util.zip.GZIPInputStream;
  */
 public final class Lines {
   private static final int SHOWN = 200;
+  private static final byte[] MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
   private Lines() {}
 
@@ -112,6 +116,31 @@ public final class Lines {
     InputStream in = Files.newInputStream(Path.of(file));
     return new BufferedInputStream(
         file.endsWith(".gz") ? new GZIPInputStream(in, 1 << 16) : in, 1 << 16);
+  }
+
+  /**
+   * Returns the first line of a file that begins with a byte order mark, without the mark; empty
+   * for another file, for a line that is no UTF-8, and for a zst file.
+   */
+  static Optional<String> afterMark(String file) {
+    if (file.endsWith(".zst")) {
+      return Optional.empty();
+    }
+    try (InputStream in = open(file)) {
+      if (!Arrays.equals(in.readNBytes(MARK.length), MARK)) {
+        return Optional.empty();
+      }
+      ByteArrayOutputStream line = new ByteArrayOutputStream();
+      for (int next = in.read(); next >= 0 && next != '\n' && next != 0; next = in.read()) {
+        line.write(next);
+      }
+      ByteBuffer bytes = ByteBuffer.wrap(line.toByteArray());
+      return Optional.of(StandardCharsets.UTF_8.newDecoder().decode(bytes).toString());
+    } catch (CharacterCodingException broken) {
+      return Optional.empty();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of(file), failed);
+    }
   }
 
   /** Returns the first line that is longer than a number of bytes; empty if none is. */

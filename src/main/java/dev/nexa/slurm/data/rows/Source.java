@@ -115,6 +115,16 @@ public final class Source {
             + ", ignore_errors = true, maximum_object_size = "
             + maxRow
             + ")");
+    // DuckDB takes the mark for broken JSON.
+    Lines.afterMark(path)
+        .ifPresent(
+            line ->
+                engine.run(
+                    "UPDATE "
+                        + RAW
+                        + " SET json = (SELECT CASE WHEN json_valid(l) THEN l::JSON END FROM (SELECT "
+                        + Sql.text(line)
+                        + " AS l)) WHERE rowid = 0 AND json IS NULL"));
     List<String> paths = new ArrayList<>();
     for (Column column : columns) {
       String quoted = column.name().replace("\\", "\\\\").replace("\"", "\\\"");

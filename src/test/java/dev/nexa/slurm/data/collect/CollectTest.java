@@ -67,6 +67,20 @@ class CollectTest {
   }
 
   @Test
+  void aByteOrderMarkIsNoPartOfTheFirstLine() throws IOException {
+    Path requests = lines("in.jsonl", "\ufeff" + request("a"), request("b"));
+    Path answers =
+        lines("out.jsonl", "\ufeff" + answer("a", "A", "stop"), answer("b", "B", "stop"));
+
+    Collect.Result result = Collect.run(List.of(requests), List.of(answers), rows(), folder, ALL);
+
+    assertThat(result.out()).isEqualTo(2);
+    assertThat(json("rows.jsonl"))
+        .extracting(row -> row.text("completion"))
+        .containsExactly("A", "B");
+  }
+
+  @Test
   void theNextBatchIsTheMissingRequestsAndBothAreCollectedTogether() throws IOException {
     Path requests = lines("in.jsonl", request("a"), request("b"), request("c"));
     Path first = lines("out.jsonl", answer("b", "B", "stop"));
