@@ -13,11 +13,20 @@ import dev.nexa.slurm.data.generate.GenerateSettings;
 import dev.nexa.slurm.data.generate.OwnServer;
 import dev.nexa.slurm.data.generate.Proxy;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunInput;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code data generate}. */
@@ -63,7 +72,8 @@ final class GenerateCommand extends DataStepCommand {
     requireKnown(json, GenerateSettings.KEYS.toArray(String[]::new));
     GenerateSettings settings = GenerateSettings.of(json);
     Optional<OwnServer> own = Optional.ofNullable(server.<String>getValue()).map(this::ownServer);
-    Generate.Where where = new Generate.Where(output, cache(own.isPresent()), run(output), share);
+    Generate.Where where =
+        new Generate.Where(output, cache(own.isPresent()), run(output), share, weights());
     Generate.Server asked =
         new Generate.Server(
             base(settings),
@@ -154,6 +164,32 @@ final class GenerateCommand extends DataStepCommand {
     }
     String durable = environment().getOrDefault("NEXA_DURABLE", "");
     return own || durable.isEmpty() ? Optional.empty() : Optional.of(Path.of(durable, "answers"));
+  }
+
+  /**
+   * Names the attempts of the trainings that this run waited for, directly or not: the server may
+   * answer with what they made.
+   */
+  private String weights() {
+    Map<String, String> attempts = new TreeMap<>();
+    Optional.ofNullable(environment().get("NEXA_RUN_DIR"))
+        .flatMap(folder -> RunFolder.at(Path.of(folder)))
+        .ifPresent(run -> trained(run, new HashSet<>(), attempts));
+    return attempts.isEmpty() ? "" : attempts.toString();
+  }
+
+  private static void trained(RunFolder run, Set<RunId> seen, Map<String, String> attempts) {
+    for (RunInput input : run.inputs()) {
+      RunFolder earlier =
+          RunFolder.at(run.path().resolveSibling(input.run().value())).orElseThrow();
+      if (seen.add(input.run())) {
+        if (Files.isDirectory(Path.of(input.checkpoints()))
+            || ProvenFiles.of(earlier).plan().trains()) {
+          attempts.put(input.run().value(), earlier.attempts(OptionalInt.empty()));
+        }
+        trained(earlier, seen, attempts);
+      }
+    }
   }
 
   /** Returns the run's id; by hand, a name that follows from the output folder. */

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.TaskReport;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,6 +36,7 @@ public final class BatchFiles {
             Advice.step(
                 "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));
       }
+      TaskReport.require(pattern, found, BatchFiles::isLines);
       paths.addAll(found);
     }
     return paths.stream().map(Path::of).toList();
@@ -47,10 +49,11 @@ public final class BatchFiles {
     boolean folder = Files.isDirectory(Path.of(pattern));
     String glob = folder ? pattern.replaceFirst("/+$", "") + "/*.jsonl" : pattern;
     List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
-    return folder
-        ? found.stream()
-            .filter(path -> !path.substring(path.lastIndexOf('/') + 1).matches(BESIDE))
-            .toList()
-        : found;
+    return folder ? found.stream().filter(BatchFiles::isLines).toList() : found;
+  }
+
+  private static boolean isLines(String path) {
+    String name = path.substring(path.lastIndexOf('/') + 1);
+    return name.endsWith(".jsonl") && !name.matches(BESIDE);
   }
 }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.RowFile;
+import dev.nexa.slurm.data.rows.TaskReport;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.List;
@@ -47,6 +48,7 @@ public final class CollectStep {
             options);
     RowFile.toParquet(
         engine, lines, CollectedRow.columns(), result.longest(), folder.resolve(GENERATED));
+    TaskReport.write(folder, 0, result.metrics(), List.of(GENERATED));
     return result;
   }
 }

@@ -1,7 +1,9 @@
 package dev.nexa.slurm.data.generate;
 
+import java.nio.file.Path;
+
 /** Writes what a task came to, when no request of the task is open any more. */
 interface AnswerFiles {
-  /** Writes the files and returns the bytes of those with answers. */
-  long write(Requests requests, KeptAnswers kept);
+  /** Writes the files and returns the one with answers. */
+  Path write(Requests requests, KeptAnswers kept);
 }

@@ -4,8 +4,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 
@@ -18,7 +16,7 @@ final class BatchAnswers implements AnswerFiles {
   }
 
   @Override
-  public long write(Requests requests, KeptAnswers kept) {
+  public Path write(Requests requests, KeptAnswers kept) {
     String name = where.share().fileName("answers", 0, "jsonl");
     DurableFiles.sweepDead(where.output(), Instant.now());
     Path file = where.output().resolve(name);
@@ -36,9 +34,7 @@ final class BatchAnswers implements AnswerFiles {
             return true;
           });
       answers.commit();
-      return Files.size(file);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
+      return file;
     }
   }
 }

@@ -4,9 +4,9 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.data.rows.TaskReport;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,8 +36,15 @@ public final class Generate {
    * @param output the folder of the answers
    * @param cache the folder of the answers of all runs; empty for none
    * @param run names the run in the cache; all its attempts have the same name
+   * @param weights names what earlier runs trained, which the server may answer with; answers that
+   *     were kept under another name do not count. Empty if they trained nothing
    */
-  public record Where(Path output, Optional<Path> cache, String run, Share share) {
+  public record Where(Path output, Optional<Path> cache, String run, Share share, String weights) {
+    /** Makes a place of a run that waits for no training. */
+    public Where(Path output, Optional<Path> cache, String run, Share share) {
+      this(output, cache, run, share, "");
+    }
+
     Path root() {
       return cache.orElse(output.resolve(JOURNAL));
     }
@@ -120,7 +127,7 @@ public final class Generate {
   private Result run(List<Path> files, String cached, AnswerFiles form) {
     DurableFiles.onDisk().directories(where.output());
     String name = where.cache().isPresent() ? cached : "";
-    Requests requests = Requests.read(files, settings, name, where.share());
+    Requests requests = Requests.read(files, settings, name, where);
     Spent spent = new Spent(settings.limitOfEach(where.share().tasks()));
     try (KeptAnswers kept = new KeptAnswers(where.root(), requests.table())) {
       kept.readOwn(where.run(), where.share().task(), spent);
@@ -135,11 +142,13 @@ public final class Generate {
       if (stop.isStopped()) {
         return new Result(metrics, stop.reason().or(() -> Optional.of(interrupted(sum.now()))));
       }
-      metrics.with("bytes", form.write(requests, kept));
-      DurableFiles.onDisk()
-          .replace(
-              where.output().resolve(String.format("report-%05d.json", where.share().task())),
-              Json.pretty(metrics));
+      Path file = form.write(requests, kept);
+      metrics.with("bytes", DurableFiles.bytesUnder(file));
+      TaskReport.write(
+          where.output(),
+          where.share().task(),
+          metrics,
+          List.of(where.output().relativize(file).toString()));
       return new Result(metrics, Optional.empty());
     }
   }

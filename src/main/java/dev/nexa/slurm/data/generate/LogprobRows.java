@@ -4,8 +4,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -31,7 +29,7 @@ final class LogprobRows implements AnswerFiles {
   }
 
   @Override
-  public long write(Requests requests, KeptAnswers kept) {
+  public Path write(Requests requests, KeptAnswers kept) {
     Path folder = where.output().resolve(STEM);
     DurableFiles.onDisk().directories(folder);
     DurableFiles.sweepDead(folder, Instant.now());
@@ -59,9 +57,7 @@ final class LogprobRows implements AnswerFiles {
           });
       rows.commit();
       rejected.commit();
-      return Files.size(file);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
+      return file;
     }
   }
 

@@ -3,10 +3,10 @@ package dev.nexa.slurm.data.generate;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.data.collect.BatchRequest;
 import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.collect.RequestCheck;
-import dev.nexa.slurm.data.rows.Share;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
@@ -40,16 +40,17 @@ final class Requests {
    * @throws NexaException if a line is invalid, an id is used twice, or the tokens have a limit and
    *     a request does not say how many it may use
    */
-  static Requests read(List<Path> files, GenerateSettings settings, String server, Share share) {
+  static Requests read(
+      List<Path> files, GenerateSettings settings, String server, Generate.Where where) {
     RequestCheck.check(files);
     Requests requests = new Requests(files, settings);
     for (Path file : files) {
-      JsonLines.read(file, line -> requests.add(line, server, share));
+      JsonLines.read(file, line -> requests.add(line, server, where));
     }
     return requests;
   }
 
-  private void add(JsonLines.Line line, String server, Share share) {
+  private void add(JsonLines.Line line, String server, Generate.Where where) {
     Question question = question(BatchRequest.parse(line.text()));
     if (settings.limited() && question.most().isEmpty()) {
       throw new NexaException(
@@ -60,9 +61,11 @@ final class Requests {
           Advice.step("add \"max_tokens\" to the body of each request"));
     }
     String digest = question.digest(server);
-    if (share.has(digest)) {
+    // The tasks share the requests in one way, also if a training runs again between two of them.
+    if (where.share().has(digest)) {
       own.set((int) all);
-      table.add(digest);
+      String weights = where.weights();
+      table.add(weights.isEmpty() ? digest : Sha256.of(weights + "\n" + digest));
     }
     all++;
   }

@@ -83,7 +83,8 @@ public final class BucketsStep {
     }
     for (int task = 0; task < tasks; task++) {
       if (!byTask.containsKey(task)) {
-        throw StageFile.invalid(
+        throw StageFile.missing(
+            StageFile.Kind.SIGNATURES,
             "the signatures of task "
                 + task
                 + " of 0-"
@@ -91,9 +92,8 @@ public final class BucketsStep {
                 + ", band "
                 + band
                 + ", are missing",
-            "run this task of the stage with "
-                + StageFile.Kind.SIGNATURES.writer()
-                + " again: nexa-slurm pipeline resume, or rerun --failed");
+            Path.of(all.get(0).path()).resolveSibling(""),
+            "" + task);
       }
     }
     return List.copyOf(byTask.values());

@@ -46,7 +46,7 @@ public final class ClustersStep {
             "the pairs of band " + band + " are missing",
             "a task of the stage with "
                 + StageFile.Kind.PAIRS.writer()
-                + " did not complete: nexa-slurm pipeline resume, or rerun --failed");
+                + " has not written them: run it again with nexa-slurm rerun --tasks TASK RUN");
       }
     }
     Clusters clusters = new Clusters(engine);

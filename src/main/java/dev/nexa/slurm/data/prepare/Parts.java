@@ -12,6 +12,7 @@ import dev.nexa.slurm.data.rows.Portion;
 import dev.nexa.slurm.data.rows.Rows;
 import dev.nexa.slurm.data.rows.Share;
 import dev.nexa.slurm.data.rows.Source;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -214,14 +215,18 @@ final class Parts {
         missing.add("" + task);
       }
     }
-    require(
-        missing.isEmpty(),
-        "the "
-            + kind.stem()
-            + (" of task " + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size()))))
-            + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " more" : "")
-            + (" of 0-" + (tasks - 1) + " are missing in " + String.join(", ", folders)),
-        "run these tasks of the first stage again: nexa-slurm pipeline resume, or rerun --failed");
+    if (!missing.isEmpty()) {
+      throw StageFile.missing(
+          kind,
+          "the "
+              + kind.stem()
+              + " of task "
+              + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size())))
+              + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " more" : "")
+              + (" of 0-" + (tasks - 1) + " are missing in " + String.join(", ", folders)),
+          Path.of(folders.get(0)),
+          String.join(",", missing));
+    }
     return List.copyOf(byTask.values());
   }
 

@@ -7,6 +7,8 @@ import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Output;
+import dev.nexa.slurm.data.rows.TaskReport;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -121,6 +123,13 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
   /** Returns the relation with the rows of files. */
   static String relation(List<StageFile> files) {
     return "read_parquet(" + Sql.texts(files.stream().map(StageFile::path).toList()) + ")";
+  }
+
+  /** Returns the error about files of tasks that have completed, with what writes them again. */
+  static NexaException missing(Kind kind, String message, Path output, String tasks) {
+    List<Advice> advice = new ArrayList<>(TaskReport.again(output, tasks));
+    advice.add(Advice.step("see " + kind.page()));
+    return new NexaException(ErrorCode.DATA_INVALID, message, advice);
   }
 
   static NexaException invalid(String message, String step) {

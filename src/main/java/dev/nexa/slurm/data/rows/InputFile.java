@@ -56,6 +56,7 @@ public record InputFile(String path, Format format) {
             "there is no data file " + pattern,
             Advice.step("a file ends in .jsonl, .ndjson, .csv (also .gz, .zst) or .parquet"));
       }
+      TaskReport.require(pattern, found, InputFile::isData);
       paths.addAll(found);
     }
     List<InputFile> files = new ArrayList<>();

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.data.rows;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.data.engine.Engine;
@@ -24,6 +23,7 @@ public final class Output {
   private final Engine engine;
   private final Path folder;
   private final Share share;
+  private final List<String> files = new ArrayList<>();
   private long bytes;
 
   private Output(Engine engine, Path folder, Share share) {
@@ -102,6 +102,7 @@ public final class Output {
   /** Writes one file. */
   public void write(String query, String name, String options) {
     bytes += engine.write(query, folder.resolve(name), options);
+    files.add(name);
   }
 
   /** Writes {@code rejects-NNNNN.parquet}; the number is the task's. */
@@ -145,9 +146,7 @@ public final class Output {
     JsonObject report = new JsonObject();
     metrics.members().forEach(report::with);
     details.members().forEach(report::with);
-    DurableFiles.onDisk()
-        .replace(
-            folder.resolve(String.format("report-%05d.json", share.task())), Json.pretty(report));
+    TaskReport.write(folder, share.task(), report, files);
     return metrics;
   }
 }

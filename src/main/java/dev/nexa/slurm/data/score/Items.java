@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonNesting;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.Lines;
+import dev.nexa.slurm.data.rows.TaskReport;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -44,6 +45,7 @@ public final class Items {
             "there is no file of items: " + pattern,
             Advice.step("name a .parquet or .jsonl file, a pattern, or a folder of a data stage"));
       }
+      TaskReport.require(pattern, found, name -> false);
       files.addAll(found);
     }
     boolean parquet = files.stream().allMatch(file -> file.endsWith(".parquet"));

@@ -10,10 +10,12 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.TaskReport;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -29,6 +31,7 @@ public final class JudgeStep {
 
   private final Engine engine;
   private final JudgeSettings settings;
+  private final List<String> files = new ArrayList<>();
   private long in;
   private long out;
 
@@ -54,11 +57,14 @@ public final class JudgeStep {
     DurableFiles.onDisk().unmark(lines);
     DurableFiles.onDisk()
         .replace(folder.resolve(JudgeSettings.FILE), Json.pretty(settings.rubricsJson()));
-    return new JsonObject()
-        .with("rows_in", step.in)
-        .with("rows_out", step.out)
-        .with("rows_rejected", step.in - step.out)
-        .with("rows_not_sampled", all - step.in);
+    JsonObject metrics =
+        new JsonObject()
+            .with("rows_in", step.in)
+            .with("rows_out", step.out)
+            .with("rows_rejected", step.in - step.out)
+            .with("rows_not_sampled", all - step.in);
+    TaskReport.write(folder, 0, metrics, step.files);
+    return metrics;
   }
 
   private static void clear(Path folder) {
@@ -151,7 +157,6 @@ public final class JudgeStep {
   private final class Batch {
     private final Path folder;
     private Optional<StagedFile> open = Optional.empty();
-    private int files;
     private int rows;
 
     Batch(Path folder) {
@@ -163,9 +168,9 @@ public final class JudgeStep {
         end();
       }
       if (open.isEmpty()) {
-        open =
-            Optional.of(
-                new StagedFile(folder.resolve(String.format(STEM + "%05d.jsonl", files++))));
+        String name = String.format(STEM + "%05d.jsonl", files.size());
+        open = Optional.of(new StagedFile(folder.resolve(name)));
+        files.add(name);
         rows = 0;
       }
       open.get().line(text);

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -195,6 +196,13 @@ public final class PlanFile {
 
   public Optional<String> model() {
     return json.optionalText("model");
+  }
+
+  /** Returns whether the run trains a model, as far as its plan tells. */
+  public boolean trains() {
+    Set<String> keys =
+        json.optionalObject("training").orElseGet(JsonObject::new).members().keySet();
+    return stage().equals("train") || keys.contains("lr") || keys.contains("epochs");
   }
 
   /** The config's {@code model_size}, as it was written. */

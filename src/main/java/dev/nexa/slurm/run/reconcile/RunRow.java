@@ -119,7 +119,10 @@ public record RunRow(
 
   /** Makes the row of a run that has ended from its manifest. */
   public static RunRow ended(ManifestFile manifest) {
-    return of(manifest, Optional.empty(), "");
+    String cached =
+        manifest.metrics().optionalDecimal("answers_cached").orElse(BigDecimal.ZERO) + "";
+    return of(
+        manifest, Optional.empty(), cached.equals("0") ? "" : cached + " answers of earlier runs");
   }
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {

@@ -150,8 +150,11 @@ class GenerateTest {
     assertThat(told.get(0).number("rows_missing")).isEqualTo(100);
     assertThat(told.get(0).flag("api_tokens_open")).isTrue();
     assertThat(metrics.members()).doesNotContainKey("api_tokens_open");
-    assertThat(Files.readString(folder.resolve("run/report-00000.json")))
-        .isEqualTo(Json.pretty(metrics));
+    JsonObject report = Json.parseObject(Files.readString(folder.resolve("run/report-00000.json")));
+    assertThat(report.object("files").number("answers-00000.jsonl"))
+        .isEqualTo(Files.size(folder.resolve("run/answers-00000.jsonl")));
+    metrics.with("files", report.object("files"));
+    assertThat(Json.pretty(report)).isEqualTo(Json.pretty(metrics));
   }
 
   /** Each try of each prompt may go wrong; the server's own counts are the other side. */
@@ -188,6 +191,45 @@ class GenerateTest {
     for (String name : List.of("input_tokens", "output_tokens", "unknown_requests")) {
       assertThat(again.metrics().number("api_" + name)).isEqualTo(metrics.number("api_" + name));
     }
+  }
+
+  /** The cache's key holds what earlier runs trained; who asks what does not depend on it. */
+  @Test
+  void answersOfAModelThatWasTrainedAgainAreNotTaken() throws IOException {
+    Path file = requests(30, "");
+    int asked = 0;
+    for (String weights : List.of("{train_1=a}", "{train_1=b}", "{train_1=a}")) {
+      long cached = 0;
+      for (int task = 0; task < 2; task++) {
+        Generate.Where plain = where("run " + weights + asked, new Share(task, 2));
+        Generate.Where where =
+            new Generate.Where(plain.output(), plain.cache(), plain.run(), plain.share(), weights);
+        cached +=
+            generate(file, where, settings(Tokens.UNLIMITED)).metrics().number("answers_cached");
+      }
+      boolean seen = asked == 60;
+      asked += seen ? 0 : 30;
+      assertThat(cached).as(weights).isEqualTo(seen ? 30 : 0);
+      assertThat(teacher.asked.get()).isEqualTo(asked);
+    }
+  }
+
+  /** A training may run again in its place between two attempts of a run. */
+  @Test
+  void anAttemptAfterATrainingRanAgainAsksAnewAndCountsWhatWasPaidBefore() throws IOException {
+    Path file = requests(20, "");
+    Generate.Where plain = where("run", Share.ALL);
+    for (String weights : List.of("{train_1=a}", "{train_1=b}")) {
+      generate(
+          file,
+          new Generate.Where(plain.output(), Optional.empty(), "run", Share.ALL, weights),
+          settings(Tokens.UNLIMITED));
+    }
+    assertThat(teacher.asked.get()).isEqualTo(40);
+    assertThat(
+            Json.parseObject(Files.readString(folder.resolve("run/report-00000.json")))
+                .number("api_output_tokens"))
+        .isEqualTo(teacher.output.get());
   }
 
   @Test

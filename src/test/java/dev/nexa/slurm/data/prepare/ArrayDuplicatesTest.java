@@ -230,6 +230,10 @@ class ArrayDuplicatesTest {
     Files.delete(folder.resolve("signatures/signatures-05-00001-00000.parquet"));
 
     assertThatThrownBy(() -> buckets(0, 1))
+        .hasMessageContaining("signatures-05-00001-00000.parquet is missing: by report-00001.json");
+    // Of a task that did not complete there is no report either.
+    Files.delete(folder.resolve("signatures/report-00001.json"));
+    assertThatThrownBy(() -> buckets(0, 1))
         .hasMessageContaining("the signatures of task 1 of 0-2, band 5, are missing");
     // Band 5 belongs to another task of this array.
     buckets(0, 2);

@@ -240,15 +240,19 @@ class PreparePartsTest {
 
     // Task 1 is killed: its ids are there, and its rows are not.
     Files.move(file, folder.resolve("kept"));
+    Path report = Files.move(parts.resolve("report-00001.json"), folder.resolve("report"));
     assertThatThrownBy(() -> second(ALL, 0, 1))
         .hasMessageContaining("the parts of task 1 of 0-1 are missing in " + parts)
         .satisfies(
             failed ->
                 assertThat(((NexaException) failed).advice().toString())
-                    .contains("pipeline resume")
+                    .contains("run task 1 of the earlier step again")
                     .contains("docs/data.md#divide-the-reading"));
     assertThat(bench.files("train-")).isEmpty();
 
+    Files.copy(report, parts.resolve("report-00001.json"));
+    assertThatThrownBy(() -> second(ALL, 0, 1))
+        .hasMessageContaining(file + " is missing: by report-00001.json, task 1");
     Files.copy(folder.resolve("kept"), file);
     Path copy = Files.copy(file, parts.resolve("parts-copy.parquet"));
     assertThatThrownBy(() -> second(ALL, 0, 1))
@@ -257,7 +261,8 @@ class PreparePartsTest {
     Files.delete(copy);
     Path ids = parts.resolve("ids-00000-00000.parquet");
     Files.move(ids, folder.resolve("ids"));
-    assertThatThrownBy(() -> second(ALL, 0, 1)).hasMessageContaining("the ids of task 0 of 0-1");
+    assertThatThrownBy(() -> second(ALL, 0, 1))
+        .hasMessageContaining(ids + " is missing: by report");
 
     Files.move(folder.resolve("ids"), ids);
     assertThatThrownBy(() -> second(ALL.replace("\"max_chars\": 60", "\"max_chars\": 61"), 0, 1))
