@@ -21,6 +21,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 
 /**
  * Which files and folders lie at some paths, the files with size and times. Two lists are equal if
@@ -95,7 +96,8 @@ public record FileList(long count, String digest, SortedMap<String, String> file
 
   private static void add(String pattern, List<String> without, SortedMap<String, String> found) {
     Matcher glob = GLOB.matcher(pattern);
-    if (!glob.find()) {
+    // As the steps read it: a file or folder of this very name comes first.
+    if (!glob.find() || Files.exists(Path.of(pattern), LinkOption.NOFOLLOW_LINKS)) {
       add(Path.of(pattern), Integer.MAX_VALUE, path -> true, without, found);
       return;
     }
@@ -103,7 +105,11 @@ public record FileList(long count, String digest, SortedMap<String, String> file
     Path folder = Path.of(pattern.substring(0, pattern.length() - rest.length()));
     int depth = rest.contains("**") ? Integer.MAX_VALUE : rest.split("/", -1).length;
     String java = "glob:" + PLAIN.matcher(pattern).replaceAll("\\\\$0");
-    add(folder, depth, FileSystems.getDefault().getPathMatcher(java), without, found);
+    try {
+      add(folder, depth, FileSystems.getDefault().getPathMatcher(java), without, found);
+    } catch (PatternSyntaxException noPattern) {
+      // Nor can the stage find a file by it.
+    }
   }
 
   private static void add(

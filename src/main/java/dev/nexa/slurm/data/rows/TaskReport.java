@@ -61,11 +61,12 @@ public final class TaskReport {
   public static void require(String pattern, List<String> found, Predicate<String> inFolder) {
     Set<Path> files = found.stream().map(Path::of).collect(Collectors.toCollection(TreeSet::new));
     boolean folder = Files.isDirectory(Path.of(pattern));
+    boolean file = Files.isRegularFile(Path.of(pattern));
     Path last = Path.of(pattern).getFileName();
     Predicate<String> named =
-        folder || last == null ? inFolder : name -> matcher(last).matches(Path.of(name));
+        folder || last == null ? inFolder : name -> !file && matcher(last).matches(Path.of(name));
     Set<Path> folders = new TreeSet<>();
-    files.forEach(file -> folders.add(file.resolveSibling("")));
+    files.forEach(each -> folders.add(each.resolveSibling("")));
     for (Path each : folder ? Set.of(Path.of(pattern)) : folders) {
       try (DirectoryStream<Path> reports = Files.newDirectoryStream(each, REPORTS)) {
         for (Path report : reports) {

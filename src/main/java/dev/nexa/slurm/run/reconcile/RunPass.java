@@ -30,6 +30,7 @@ import dev.nexa.slurm.run.submit.SettleRules;
 import dev.nexa.slurm.run.submit.SubmissionResolver;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -173,7 +174,7 @@ public final class RunPass {
       try {
         RunFiles.OUTPUT.keep(run, RunFiles.OUTPUT.now(run, plan));
         RunFiles.CHECKPOINT.keep(run, RunFiles.CHECKPOINT.now(run, plan));
-      } catch (UncheckedIOException failed) {
+      } catch (UncheckedIOException | InvalidPathException failed) {
         problems.add(
             run.id()
                 + ": "

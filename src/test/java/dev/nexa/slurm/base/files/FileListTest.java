@@ -45,6 +45,8 @@ class FileListTest {
     "raw/below, raw/below raw/below/c.jsonl",
     "raw/{x}/*, raw/{x}/d.jsonl",
     "**/e.jsonl, ''",
+    "odd[1], odd[1] odd[1]/f.jsonl",
+    "raw/[, ''",
     "missing, ''",
     "missing/*.jsonl, ''",
     "link.jsonl, link.jsonl",
@@ -57,12 +59,13 @@ class FileListTest {
     }
     file("raw/below/left-out", "");
     file("left-out/e.jsonl", "");
+    file("odd[1]/f.jsonl", "");
     Files.createSymbolicLink(folder.resolve("link.jsonl"), folder.resolve("raw/a.jsonl"));
     Files.createSymbolicLink(folder.resolve("folder"), folder.resolve("raw/below"));
     Files.createSymbolicLink(folder.resolve("dead.jsonl"), folder.resolve("nowhere"));
 
     assertThat(list(pattern).files().keySet().stream().map(f -> f.substring(folderLength())))
-        .containsExactlyElementsOf(found.isEmpty() ? List.of() : List.of(found.split(" ")));
+        .containsExactlyElementsOf(found.isEmpty() ? List.of() : List.of(found.split(" ", -1)));
   }
 
   private int folderLength() {
