@@ -300,7 +300,7 @@ public final class PrivateSlurm implements AutoCloseable {
   }
 
   /** MariaDB of dev/cluster; it lets root in without a password. */
-  private static String mysqlSocket() throws IOException {
+  public static String mysqlSocket() throws IOException {
     return mungeSocket().resolve("../../mysql/socket").normalize().toString();
   }
 

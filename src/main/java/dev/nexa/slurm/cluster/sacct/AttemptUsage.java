@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.sacct;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.ResizedPart;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  * The resources of one attempt of a job. A null component is unknown.
  *
  * @param submit when the attempt was queued
- * @param start when it began
+ * @param start when it began; of a part after a resize, when the job was resized
  * @param end when it ended
- * @param elapsedSeconds seconds as sacct counts them, without suspended time
+ * @param elapsedSeconds seconds as sacct counts them, without suspended time; of a part after a
+ *     resize, without the parts before it
  * @param state the state as sacct names it
  * @param nodes the node list, as printed
  * @param cpus allocated CPUs
@@ -28,16 +30,43 @@ public record AttemptUsage(
     @Nullable Long cpus,
     @Nullable Map<String, Long> gpus) {
 
-  static AttemptUsage of(JobRow row) {
+  /**
+   * Returns an attempt.
+   *
+   * @param before the row of the same id before it; null for the first one
+   */
+  static AttemptUsage of(JobRow row, @Nullable JobRow before) {
+    long repeated = repeated(row, before);
+    Instant start = time(row.start());
+    Long elapsed = known(row.elapsed());
     return new AttemptUsage(
         time(row.submit()),
-        time(row.start()),
+        start == null ? null : start.plusSeconds(repeated),
         time(row.end()),
-        known(row.elapsed()),
+        elapsed == null ? null : Long.valueOf(Math.max(0, elapsed - repeated)),
         row.state(),
         row.nodes(),
         known(row.cpus()),
         row.gpus());
+  }
+
+  /**
+   * Returns the seconds of the row that are of earlier parts of a resized job. A dump can lack the
+   * row RESIZING, its state, or a time. No attempt began before it was queued.
+   */
+  private static long repeated(JobRow row, @Nullable JobRow before) {
+    boolean ends = row.end() != JobRow.UNKNOWN && row.elapsed() != JobRow.UNKNOWN;
+    if (row.start() == JobRow.UNKNOWN && !ends) {
+      return 0;
+    }
+    long start =
+        row.start() == JobRow.UNKNOWN
+            ? Integer.toUnsignedLong(row.end()) - row.elapsed()
+            : Integer.toUnsignedLong(row.start());
+    long submit = row.submit() == JobRow.UNKNOWN ? start : Integer.toUnsignedLong(row.submit());
+    boolean resized = before != null && before.mayBeResized() && before.end() != JobRow.UNKNOWN;
+    long endBefore = resized ? Integer.toUnsignedLong(before.end()) : start;
+    return ResizedPart.repeated(start, submit, start, Math.max(start, endBefore));
   }
 
   private static @Nullable Instant time(int seconds) {

@@ -84,6 +84,11 @@ record JobRow(
         && (end == UNKNOWN || at <= Integer.toUnsignedLong(end));
   }
 
+  /** Returns whether the row can be that of a job that was resized. */
+  boolean mayBeResized() {
+    return state == null || JobState.parse(state) == JobState.RESIZING;
+  }
+
   /** Returns whether the attempt is over: it has an end, or its state ends an attempt. */
   boolean ended() {
     return end != UNKNOWN || (state != null && JobState.parse(state).endsAttempt());

@@ -66,10 +66,11 @@ public record JobUsage(
   /**
    * Adds up one job.
    *
+   * @param earlier the row of the same id before them; null if there is none
    * @param rows its attempts, oldest first; at least one
    * @param steps the steps of each attempt, in the order of {@code rows}
    */
-  static JobUsage of(List<JobRow> rows, List<List<StepRow>> steps) {
+  static JobUsage of(@Nullable JobRow earlier, List<JobRow> rows, List<List<StepRow>> steps) {
     JobRow last = rows.get(rows.size() - 1);
     UsageId id = last.id();
     List<AttemptUsage> attempts = new ArrayList<>(rows.size());
@@ -80,7 +81,7 @@ public record JobUsage(
     long heldByEnded = 0;
     for (int i = 0; i < rows.size(); i++) {
       JobRow row = rows.get(i);
-      AttemptUsage attempt = AttemptUsage.of(row);
+      AttemptUsage attempt = AttemptUsage.of(row, i == 0 ? earlier : rows.get(i - 1));
       attempts.add(attempt);
       all.addAll(steps.get(i));
       energy = plus(energy, row.energy());

@@ -102,7 +102,8 @@ public final class JobUsages {
     int from = 0;
     for (int i = 1; i <= rows.size(); i++) {
       if (i == rows.size() || !goesOn(rows.get(i - 1), rows.get(i))) {
-        jobUsages.accept(JobUsage.of(rows.subList(from, i), byRow.subList(from, i)));
+        JobRow before = from == 0 ? null : rows.get(from - 1);
+        jobUsages.accept(JobUsage.of(before, rows.subList(from, i), byRow.subList(from, i)));
         from = i;
       }
     }

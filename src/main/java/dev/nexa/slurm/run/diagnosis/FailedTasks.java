@@ -80,8 +80,9 @@ record FailedTasks(
     if (Files.exists(run.cost())) {
       for (CostFile.Attempt attempt :
           CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()) {
-        // An attempt of a duplicate job did no work.
-        if (jobs.contains(attempt.arrayJobId())) {
+        // An attempt of a duplicate job did no work. After a resize, an attempt goes on.
+        boolean goesOn = JobState.parse(attempt.state()) == JobState.RESIZING;
+        if (jobs.contains(attempt.arrayJobId()) && !goesOn) {
           String job = attempt.arrayJobId() + "_" + attempt.task();
           int restart = earlier.merge(job, 1, Integer::sum) - 1;
           last.put((int) attempt.task(), EndedAttempt.of(restart, attempt));
@@ -124,7 +125,8 @@ record FailedTasks(
     Optional<EndedAttempt> last = Optional.empty();
     Map<Long, Integer> earlier = new HashMap<>();
     for (AccountingRecord row : task.attempts()) {
-      if (row.ended() && row.state() != JobState.COMPLETED) {
+      boolean goesOn = row.state() == JobState.RESIZING;
+      if (row.ended() && row.state() != JobState.COMPLETED && !goesOn) {
         int restart = row.ran() ? earlier.merge(row.arrayJobId(), 1, Integer::sum) - 1 : 0;
         last = Optional.of(EndedAttempt.of(task.task(), restart, row));
       }

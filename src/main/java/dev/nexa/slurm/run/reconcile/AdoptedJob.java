@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -40,10 +41,13 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
 
   private record Group(String cluster, long jobId, String name, String user, String account) {}
 
-  /** Groups rows into jobs, in the order of their first rows. */
+  /**
+   * Groups rows into jobs, in the order of their first rows. A row that sacct prints twice counts
+   * once.
+   */
   public static List<AdoptedJob> of(List<AccountingRecord> rows) {
     Map<Group, List<AccountingRecord>> groups = new LinkedHashMap<>();
-    for (AccountingRecord row : rows) {
+    for (AccountingRecord row : new LinkedHashSet<>(rows)) {
       Group group =
           new Group(row.cluster(), row.arrayJobId(), row.name(), row.user(), row.account());
       groups.computeIfAbsent(group, none -> new ArrayList<>()).add(row);

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;
@@ -21,9 +22,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Compares one run's files with its journal, and with the records that its journal and accounting
@@ -302,6 +305,30 @@ public final class Audit {
     }
   }
 
+  /**
+   * Returns how many attempts of a cost file cannot be the run's: they were queued before any of
+   * its submissions was sent, and accounting has another attempt of their task, which was not.
+   */
+  static long tooEarly(CostFile cost, RunState state, RunOutcome outcome) {
+    Instant first = Instant.MAX;
+    for (Submission submission : state.submissions()) {
+      first = submission.intended().isBefore(first) ? submission.intended() : first;
+    }
+    Set<Long> tasks = new HashSet<>();
+    for (AccountingRecord row : outcome.attempts()) {
+      if (!FaultyRow.isTooEarly(row.submit(), first)) {
+        tasks.add((long) row.tasks().indices().get(0));
+      }
+    }
+    long found = 0;
+    for (CostFile.Attempt attempt :
+        tasks.isEmpty() ? List.<CostFile.Attempt>of() : cost.attempts()) {
+      Instant queued = attempt.submit().orElse(Instant.EPOCH);
+      found += tasks.contains(attempt.task()) && FaultyRow.isTooEarly(queued, first) ? 1 : 0;
+    }
+    return found;
+  }
+
   /** Returns whether a file exists and has this digest. */
   static boolean isProven(Path file, Optional<String> digest) {
     return Files.isRegularFile(file)
@@ -365,7 +392,17 @@ public final class Audit {
       if (evidence.isInDoubt(state)) {
         return;
       }
-      int kept = cost.attemptCount();
+      long foreign = tooEarly(cost, state, outcome);
+      if (foreign > 0) {
+        derivedDiffers = true;
+        differences.add(
+            name(run.cost())
+                + ": "
+                + foreign
+                + " of its attempts were queued before the run was submitted, so they are not the"
+                + " run's");
+      }
+      long kept = cost.attemptCount() - foreign;
       if (outcome.attempts().size() < kept) {
         notes.add(
             run.id()

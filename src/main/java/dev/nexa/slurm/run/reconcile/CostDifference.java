@@ -51,9 +51,11 @@ record CostDifference(Map<String, Money> parts) {
     Map<String, Long> seconds = new LinkedHashMap<>();
     long left = 0;
     for (AccountingRecord row : outcome.attempts()) {
-      used.merge(row.tasks().indices().get(0), 1, Integer::sum);
+      // The next row goes on with the same attempt.
+      boolean part = row.state() == JobState.RESIZING;
+      used.merge(row.tasks().indices().get(0), part ? 0 : 1, Integer::sum);
       seconds.merge(row.allocTres(), row.elapsedSeconds(), Math::addExact);
-      left = Math.addExact(left, longestSeconds - row.elapsedSeconds());
+      left = Math.addExact(left, (part ? 0 : longestSeconds) - row.elapsedSeconds());
     }
     long notRun = 0;
     long notStarted = 0;

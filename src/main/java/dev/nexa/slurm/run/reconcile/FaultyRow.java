@@ -16,9 +16,13 @@ import java.util.TreeMap;
  *
  * <p>slurmctld 22.05 loses the Start of a job that is requeued within a second of its start (seen
  * in 4 of 10,000 jobs). Nobody corrects such a row, and little money is in doubt. Therefore its run
- * does not wait.
+ * does not wait. The same is true of a row that began some seconds before it was queued: the
+ * controller's clock was set back.
+ *
+ * @param counts whether the row can be the run's. One that ended long before the run was submitted
+ *     is not, so the run does not pay for it
  */
-record FaultyRow(AccountingRecord row, String fault) {
+record FaultyRow(AccountingRecord row, String fault, boolean counts) {
   /** How long accounting may still be corrected after the row's end. */
   private static final Duration PATIENCE = Duration.ofDays(7);
 
@@ -28,38 +32,67 @@ record FaultyRow(AccountingRecord row, String fault) {
   /** If less time than this is in doubt, the run does not wait for a correction. */
   private static final Duration LITTLE = Duration.ofMinutes(1);
 
+  /**
+   * Returns whether a time of a row lies so long before the run was submitted that it cannot be the
+   * run's. With clocks that differ more, munge lets nobody submit (munge(7), its TTL).
+   *
+   * @param time the epoch if it is not known
+   * @param sent when the run was submitted; {@link Instant#MIN} if that is not known
+   */
+  static boolean isTooEarly(Instant time, Instant sent) {
+    return !time.equals(Instant.EPOCH) && time.plus(RunPass.CLOCKS).isBefore(sent);
+  }
+
+  /**
+   * Returns whether an attempt took so much longer than its limit that the run waits for a person,
+   * who may still correct the row.
+   */
+  static boolean isFarOver(AccountingRecord row, Duration limit, Instant now) {
+    return row.more().faults().isEmpty()
+        && row.elapsedSeconds() > limit.plus(OVER_ITS_LIMIT).toSeconds()
+        && !isGivenUp(row, now);
+  }
+
   /** Returns whether the run still waits for a correction of the row. */
   boolean waits(Instant now) {
-    return !isGivenUp(row, now);
+    return counts && !isGivenUp(row, now);
   }
 
   private static boolean isGivenUp(AccountingRecord row, Instant now) {
     return row.ended() && (row.end().get().plus(PATIENCE).isBefore(now) || isLittle(row));
   }
 
-  /** Returns whether the row lacks nothing but its Start, and ended soon after it was queued. */
+  /**
+   * Returns whether the row lacks nothing but its Start, and ended soon after it was queued; or
+   * whether nothing is wrong but that it began soon before it was queued.
+   */
   private static boolean isLittle(AccountingRecord row) {
-    Duration most = Duration.between(row.submit(), row.end().orElseThrow());
-    return row.start().isEmpty()
-        && row.more().faults().size() == 1
+    boolean lacksStart = row.start().isEmpty();
+    Instant from = row.start().orElse(row.submit());
+    Duration most = Duration.between(from, lacksStart ? row.end().orElseThrow() : row.submit());
+    return row.more().faults().size() == 1
         && !row.allocTres().isEmpty()
-        && !most.isNegative()
+        && (lacksStart ? !most.isNegative() : most.toSeconds() > 0)
         && most.compareTo(LITTLE) <= 0;
   }
 
   /** Returns a sentence that says what is wrong and how to correct it. */
   String told(Instant now) {
-    String what = "job " + row.shownId() + " in accounting: " + fault;
+    boolean unread = row.rawJobId() == 0;
+    String what = (unread ? "" : "job " + row.shownId() + " in ") + "accounting: " + fault;
+    if (!counts) {
+      return what + "; it is not the run's, and is not charged";
+    }
     if (!waits(now)) {
       return what + "; it is charged the most that the row and the plan allow";
     }
+    boolean over = row.end().isPresent() && row.state().endsAttempt();
     return what
-        + "; its run waits until that row is mended in slurmdbd's database (`sacctmgr show"
-        + " runawayjobs` mends a job without an end)"
-        + (row.end().isPresent() && row.state().endsAttempt()
+        + "; its run waits until that row is mended in slurmdbd's database"
+        + (over
             ? ", or is charged the most that the row and the plan allow after "
                 + row.end().get().plus(PATIENCE)
-            : "");
+            : unread ? "" : " (`sacctmgr show runawayjobs` mends a job without an end)");
   }
 
   /**
@@ -72,7 +105,7 @@ record FaultyRow(AccountingRecord row, String fault) {
     }
     long most = facts.timeLimit().plus(OVER_ITS_LIMIT).toSeconds();
     // A job cannot have started before it was queued.
-    Instant start = row.start().orElse(row.submit());
+    Instant start = row.start().filter(told -> !told.isBefore(row.submit())).orElse(row.submit());
     long between = Duration.between(start, row.end().orElseThrow()).toSeconds();
     long seconds = Math.max(plausible(row.elapsedSeconds(), most), plausible(between, most));
     return row.holding(

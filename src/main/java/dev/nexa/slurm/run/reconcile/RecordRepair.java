@@ -87,7 +87,7 @@ public final class RecordRepair {
       if (evidence.isInDoubt(state)
           || !outcome.ended()
           || RunPass.isYetToCome(outcome)
-          || hasForgotten(run, outcome)) {
+          || hasForgotten(run, state, outcome)) {
         return false;
       }
       RunState before = RunState.of(Audit.beforeEnd(events));
@@ -251,7 +251,7 @@ public final class RecordRepair {
   /** Returns whether the journal and accounting yield the kept records, byte for byte. */
   private boolean isDerived(RunFolder run, RunFacts facts, RunState before, TaskEvidence evidence) {
     RunOutcome outcome = evidence.outcome(run, facts, before, new ArrayList<>());
-    if (!outcome.ended() || evidence.isInDoubt(before) || hasForgotten(run, outcome)) {
+    if (!outcome.ended() || evidence.isInDoubt(before) || hasForgotten(run, before, outcome)) {
       return false;
     }
     SourceComparison witnesses = SourceComparison.of(run, before, outcome);
@@ -317,9 +317,11 @@ public final class RecordRepair {
   }
 
   /** Returns whether accounting has fewer attempts than the kept cost file. */
-  private static boolean hasForgotten(RunFolder run, RunOutcome outcome) {
+  private static boolean hasForgotten(RunFolder run, RunState state, RunOutcome outcome) {
     Optional<CostFile> kept = kept(run);
-    return kept.isPresent() && outcome.attempts().size() < kept.get().attemptCount();
+    return kept.isPresent()
+        && outcome.attempts().size()
+            < kept.get().attemptCount() - Audit.tooEarly(kept.get(), state, outcome);
   }
 
   /** Returns the cost file; empty if it is missing or broken. */

@@ -107,6 +107,25 @@ public record RunOutcome(
     return submit != 0 ? submit : Boolean.compare(one.ended(), two.ended());
   }
 
+  /** Returns the state in which an attempt ended; of a part of a resized job, that of the next. */
+  JobState cameTo(AccountingRecord row) {
+    return cameTo(row, attempts);
+  }
+
+  private static JobState cameTo(AccountingRecord row, List<AccountingRecord> attempts) {
+    AccountingRecord last = row;
+    // The attempts are sorted by submit time.
+    for (int i = 0; i < attempts.size() && last.state() == JobState.RESIZING; i++) {
+      AccountingRecord next = attempts.get(i);
+      boolean follows =
+          next.rawJobId() == last.rawJobId()
+              && next.name().equals(last.name())
+              && next.submit().isAfter(last.submit());
+      last = follows ? next : last;
+    }
+    return last.state();
+  }
+
   /** Returns the resources that the attempts with one of these end states held. */
   Usage usage(Set<JobState> states, RunFacts facts) {
     return usage(attempts, states, facts);
@@ -119,7 +138,7 @@ public record RunOutcome(
       List<AccountingRecord> attempts, Set<JobState> states, RunFacts facts) {
     Map<String, Long> seconds = new HashMap<>();
     for (AccountingRecord row : attempts) {
-      if (states.contains(row.state())) {
+      if (states.contains(cameTo(row, attempts))) {
         seconds.merge(row.allocTres(), row.elapsedSeconds(), Math::addExact);
       }
     }

@@ -55,7 +55,7 @@ public final class RunPass {
   static final String NEVER_STARTS = " will never start";
 
   /** How much the clocks of two hosts may differ. */
-  private static final Duration CLOCKS = Duration.ofMinutes(5);
+  static final Duration CLOCKS = Duration.ofMinutes(5);
 
   /** How many claiming jobs of a lost submission are looked up; one that still runs is enough. */
   private static final int MOST_HOLDERS = 20;
@@ -236,6 +236,7 @@ public final class RunPass {
       outcome = compared(run, witnesses, outcome, problems);
     }
     outcome = withoutDoubt(run, state, outcome, evidence, problems);
+    outcome = withinLimits(run, facts, state, outcome, evidence.asked(), problems);
     if (outcome.ended() && !state.cancelRequested()) {
       outcome = lookedForAgain(run, facts, state, outcome, evidence);
     }
@@ -371,6 +372,48 @@ public final class RunPass {
         : outcome.disagreeing(
             evidence.disagreements(state, outcome.disagreements()),
             outcome.ended() && evidence.isInDoubt(state));
+  }
+
+  /**
+   * Lets the run wait for a week if accounting says that an attempt took a day more than its limit,
+   * and no result of the job says so. Somebody can have raised the limit of a job that was killed.
+   */
+  private static RunOutcome withinLimits(
+      RunFolder run,
+      RunFacts facts,
+      RunState state,
+      RunOutcome outcome,
+      Instant now,
+      List<String> problems) {
+    for (AccountingRecord row : outcome.attempts()) {
+      if (FaultyRow.isFarOver(row, facts.timeLimit(), now) && !saysSo(run, facts, state, row)) {
+        problems.add(
+            "%s: job %s took %d s by accounting, its limit is %d s, and it left no result of such a"
+                    .formatted(
+                        run.id(),
+                        row.shownId(),
+                        row.elapsedSeconds(),
+                        facts.timeLimit().toSeconds())
+                + " time; its run waits until that row is mended in slurmdbd's database, or is"
+                + " charged so a week after its End");
+        return outcome.disagreeing(outcome.disagreements(), outcome.ended());
+      }
+    }
+    return outcome;
+  }
+
+  /** Returns whether a result of the row's task says that an attempt took nearly as long. */
+  private static boolean saysSo(
+      RunFolder run, RunFacts facts, RunState state, AccountingRecord row) {
+    List<AccountingRecord> own = new ArrayList<>();
+    for (Submission submission : state.submissions()) {
+      own.addAll(
+          new ResultsAsAccounting(run, facts, submission, List.of(), List.of(), new ArrayList<>())
+              .rows(row.end().orElseThrow()));
+    }
+    own.removeIf(result -> !result.tasks().equals(row.tasks()));
+    long least = row.elapsedSeconds() - CLOCKS.toSeconds();
+    return own.stream().anyMatch(result -> result.elapsedSeconds() >= least);
   }
 
   /**

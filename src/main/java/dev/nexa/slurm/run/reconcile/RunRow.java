@@ -220,11 +220,11 @@ public record RunRow(
    */
   private static Optional<Money> soFar(
       RunFacts facts, Money cost, RunOutcome outcome, List<QueueEntry> queue, Instant now) {
-    Map<Long, String> allocated = new HashMap<>();
+    Map<Long, AccountingRecord> allocated = new HashMap<>();
     for (TaskOutcome task : outcome.tasks()) {
       for (AccountingRecord row : task.attempts()) {
         if (!row.ended() && !row.allocTres().isEmpty()) {
-          allocated.put(row.rawJobId(), row.allocTres());
+          allocated.put(row.rawJobId(), row);
         }
       }
     }
@@ -232,8 +232,11 @@ public record RunRow(
     boolean some = false;
     for (QueueEntry entry : queue) {
       if (runs(entry) && entry.start().isPresent()) {
-        long seconds = Math.max(0, Duration.between(entry.start().get(), now).toSeconds());
-        String tres = allocated.getOrDefault(entry.rawJobId(), facts.plannedTres());
+        AccountingRecord row = allocated.get(entry.rawJobId());
+        // After a resize, squeue shows the start of the job, and the row that of its newest part.
+        Instant start = row == null ? entry.start().get() : row.start().orElse(entry.start().get());
+        long seconds = Math.max(0, Duration.between(start, now).toSeconds());
+        String tres = row == null ? facts.plannedTres() : row.allocTres();
         held = held.plus(RunOutcome.charged(tres, seconds, facts));
         some = true;
       }

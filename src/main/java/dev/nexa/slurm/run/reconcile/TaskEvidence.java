@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,8 @@ public final class TaskEvidence {
   private final Map<String, List<ControllerJob>> remembered = new HashMap<>();
   private final Map<String, List<FaultyRow>> faulty = new HashMap<>();
   private final Set<AccountingRecord> told = new HashSet<>();
+  private final Map<String, Instant> submitted = new HashMap<>();
+  private final Map<AccountingRecord, FaultyRow> early = new LinkedHashMap<>();
   private int rowsRead;
 
   private TaskEvidence(QueueSnapshot snapshot) {
@@ -58,6 +61,7 @@ public final class TaskEvidence {
   static TaskEvidence gather(Scheduler scheduler, QueueSnapshot queue, Collection<RunState> runs) {
     Jobs jobs = Jobs.of(runs);
     TaskEvidence evidence = new TaskEvidence(queue);
+    evidence.submitted.putAll(jobs.submitted());
     if (queue.accountingKept() && !jobs.ids().isEmpty()) {
       scheduler.accounting(AccountingQuery.byIds(jobs.ids(), jobs.since()), evidence::add);
     }
@@ -66,6 +70,7 @@ public final class TaskEvidence {
       List<String> all = List.copyOf(names);
       scheduler.accounting(AccountingQuery.byNames(all, jobs.since()), evidence::add);
     }
+    evidence.addEarly();
     if (!queue.accountingKept()) {
       for (long id : queue.ended(jobs.ids())) {
         for (ControllerJob job : scheduler.remembered(id)) {
@@ -80,20 +85,23 @@ public final class TaskEvidence {
    * The jobs of some runs.
    *
    * @param ids the array job ids
+   * @param submitted when each submission was sent, by its key
    * @param since the earliest time of a submission
    */
-  private record Jobs(List<Long> ids, Instant since) {
+  private record Jobs(List<Long> ids, Map<String, Instant> submitted, Instant since) {
     static Jobs of(Collection<RunState> runs) {
       Set<Long> ids = new LinkedHashSet<>();
+      Map<String, Instant> submitted = new HashMap<>();
       Instant since = Instant.now();
       for (RunState run : runs) {
         for (Submission submission : run.submissions()) {
           submission.jobId().ifPresent(ids::add);
           ids.addAll(submission.duplicates());
+          submitted.put(submission.key(), submission.intended());
           since = submission.intended().isBefore(since) ? submission.intended() : since;
         }
       }
-      return new Jobs(List.copyOf(ids), since);
+      return new Jobs(List.copyOf(ids), submitted, since);
     }
   }
 
@@ -129,6 +137,35 @@ public final class TaskEvidence {
 
   private void add(AccountingRecord row) {
     rowsRead++;
+    Instant sent = submitted.getOrDefault(row.name(), Instant.MIN);
+    if (!row.ended() || !FaultyRow.isTooEarly(row.submit(), sent)) {
+      addOwn(row);
+      return;
+    }
+    List<String> faults = new ArrayList<>(row.more().faults());
+    faults.add("Submit " + row.submit() + " is before the run's, " + sent);
+    if (FaultyRow.isTooEarly(row.end().orElseThrow(), sent)) {
+      early.put(row, new FaultyRow(row, faults.get(faults.size() - 1), false));
+    } else {
+      addOwn(row.faulty(faults));
+    }
+  }
+
+  /**
+   * Adds the rows that ended before the run was submitted. Where a task has another row, or the row
+   * contradicts itself, it is not the run's. Any other one has a wrong day, and a time that counts.
+   */
+  private void addEarly() {
+    List<AccountingRecord> ours = new ArrayList<>(early.keySet());
+    ours.removeIf(row -> !isOnly(row) || !row.more().faults().isEmpty());
+    ours.forEach(early::remove);
+    ours.forEach(this::addOwn);
+    for (FaultyRow row : early.values()) {
+      faulty.computeIfAbsent(row.row().name(), key -> new ArrayList<>()).add(row);
+    }
+  }
+
+  private void addOwn(AccountingRecord row) {
     // Our jobs are arrays. Until its tasks have rows, an array can have one without an index. A row
     // that sacct prints twice is one allocation.
     boolean tells = !row.tasks().indices().isEmpty() || row.endedAsOne();
@@ -140,10 +177,10 @@ public final class TaskEvidence {
     }
     List<FaultyRow> faults = new ArrayList<>(0);
     for (String fault : row.more().faults()) {
-      faults.add(new FaultyRow(row, fault));
+      faults.add(new FaultyRow(row, fault, true));
     }
     if (!tells && row.ended() && row.ran()) {
-      faults.add(new FaultyRow(row, "JobID names no task, but the job held " + row.allocTres()));
+      faults.add(new FaultyRow(row, "JobID names no task, but it held " + row.allocTres(), true));
     }
     if (!faults.isEmpty()) {
       faulty.computeIfAbsent(row.name(), key -> new ArrayList<>()).addAll(faults);
@@ -172,11 +209,17 @@ public final class TaskEvidence {
   /** Returns whether the run must wait until a contradictory row is corrected. */
   boolean isInDoubt(RunState state) {
     for (FaultyRow row : faulty(state)) {
-      if (row.waits(asked())) {
+      if (row.waits(asked()) || (!row.counts() && isOnly(row.row()))) {
         return true;
       }
     }
     return false;
+  }
+
+  /** Returns whether no other row tells of the task of a row that is not the run's. */
+  private boolean isOnly(AccountingRecord row) {
+    return rows.getOrDefault(row.name(), List.of()).stream()
+        .noneMatch(other -> other.tasks().equals(row.tasks()));
   }
 
   /** Returns when the first query was sent. All data is at least this new. */

@@ -22,7 +22,7 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
   static Waste of(RunFacts facts, RunOutcome outcome, TaskResults results) {
     EnumSet<JobState> states = EnumSet.noneOf(JobState.class);
     for (AccountingRecord row : outcome.attempts()) {
-      states.add(row.state());
+      states.add(outcome.cameTo(row));
     }
     states.remove(JobState.COMPLETED);
     Map<JobState, Money> failures = new EnumMap<>(JobState.class);
@@ -42,7 +42,7 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
     BigDecimal sum = BigDecimal.ZERO;
     for (AccountingRecord row : outcome.attempts()) {
       BigDecimal used = utilization.get(row.tasks().indices().get(0));
-      if (used != null && row.state() == JobState.COMPLETED) {
+      if (used != null && outcome.cameTo(row) == JobState.COMPLETED) {
         Usage all = RunOutcome.usage(Tres.parse(row.allocTres()), row.elapsedSeconds(), facts);
         Usage gpus = Usage.of(all.gpuSeconds(), 0, 0, 1);
         sum = sum.add(facts.rates().unrounded(gpus).multiply(BigDecimal.ONE.subtract(used)));

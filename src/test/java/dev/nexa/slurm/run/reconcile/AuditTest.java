@@ -9,11 +9,13 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.reconcile.Audit.Finding;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
@@ -247,6 +249,33 @@ class AuditTest extends RunPassFixture {
     assertThat(audit().notes().stream().filter(note -> note.contains("Slurm billed 4 for")))
         .hasSize(notes);
     assertThat(audit().differences()).isEmpty();
+  }
+
+  /** A pass charged rows that a wrong sacct showed, and that nobody can see any more. */
+  @Test
+  void anAttemptThatWasQueuedBeforeTheRunIsFound() {
+    List<Event> later = new ArrayList<>();
+    for (Event event : run.journal().read()) {
+      boolean sent = event.type() == Event.Type.SUBMITTING;
+      later.add(new Event(event.type(), event.at().plusSeconds(sent ? 1000 : 0), event.data()));
+    }
+    scheduler.rows.clear();
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 1010-1040; 1 COMPLETED 1010-1070"));
+
+    Finding finding =
+        Audit.of(
+            workspace,
+            run,
+            later,
+            TaskEvidence.gather(scheduler, List.of(RunState.of(later))),
+            Map.of(),
+            false);
+
+    assertThat(finding.correctable()).isTrue();
+    assertThat(finding.differences())
+        .anyMatch(difference -> difference.contains("3 of its attempts were queued before the run"))
+        .anyMatch(difference -> difference.contains("cost_usd is 0.08, expected 0.05"));
+    assertThat(finding.notes()).noneMatch(note -> note.contains("forgotten"));
   }
 
   private RecordRepair repair() {

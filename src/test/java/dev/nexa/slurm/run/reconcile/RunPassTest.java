@@ -156,7 +156,8 @@ class RunPassTest extends RunPassFixture {
 
     scheduler.rows.clear();
     long anHourAgo = ended - 3600;
-    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-" + anHourAgo));
+    String row = "1 COMPLETED " + (anHourAgo - 60) + "-" + anHourAgo;
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; " + row));
     pass();
 
     assertThat(manifest().text("status")).isEqualTo("completed");
@@ -165,12 +166,38 @@ class RunPassTest extends RunPassFixture {
     assertThat(SchemaCheck.problems(schema("manifest"), Json.pretty(manifest()))).isEmpty();
   }
 
+  /** A limit of ten minutes, and a row of more than a day: somebody raised it, or it is wrong. */
+  @Test
+  void anAttemptFarOverItsLimitWaitsUnlessItsOwnResultSaysSo() throws IOException {
+    submitted("created submitting submitted");
+    long now = Duration.between(Rows.NOON, Instant.now()).toSeconds();
+    String rows = "0 COMPLETED 10-70; 1 COMPLETED " + (now - 200_000) + "-" + (now - 100);
+    scheduler.rows.addAll(Rows.accounting(rows));
+
+    pass();
+
+    assertThat(state().finished()).isFalse();
+    assertThat(problems)
+        .anyMatch(
+            line -> line.contains("job 100_1 took 199900 s by accounting, its limit is 600 s"));
+
+    Files.writeString(
+        run.submission(Rows.KEY).resolve("results/1.0.json"),
+        "{\"task\":1,\"restart\":0,\"job_id\":102,\"array_job_id\":100,\"node\":\"n1\",\"started\":%d,\"ended\":%d,\"exit_code\":0,\"signal\":\"\"}"
+            .formatted(
+                Rows.NOON.getEpochSecond() + now - 199_990,
+                Rows.NOON.getEpochSecond() + now - 110));
+    pass();
+
+    assertThat(state().finished()).isTrue();
+  }
+
   /** It was killed outright, and left no result; the second half of sacct's answer is missing. */
   @Test
   void aRunWaitsForTheRowOfATaskThatClaimedItsWork() throws IOException {
     submitted("created submitting submitted confirmed");
     long ended = Duration.between(Rows.NOON, Instant.now()).toSeconds() - 300;
-    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-" + ended));
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED " + (ended - 60) + "-" + ended));
     Path claims = run.submission(Rows.KEY).resolve("claims");
     Files.createSymbolicLink(claims.resolve("1"), claims.getFileSystem().getPath("102"));
 

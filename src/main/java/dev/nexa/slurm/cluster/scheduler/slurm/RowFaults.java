@@ -19,6 +19,8 @@ import java.util.OptionalLong;
  * nodes of NNodes, and holds at least what ReqTRES requests. A job has both nodes and AllocTRES, or
  * neither. A row that has not ended has no cost yet, so only its state is checked.
  *
+ * <p>{@link JobRows} takes back what is no contradiction in a row after RESIZING.
+ *
  * <p>Not thread-safe: it caches the resources of the last row.
  */
 final class RowFaults {
@@ -58,6 +60,7 @@ final class RowFaults {
       faults.add("it held " + row.allocTres() + " until " + row.end().get() + " without a Start");
     } else {
       elapsed(row, row.start().get(), elapsed, suspended, faults);
+      startsEarly(row).ifPresent(faults::add);
     }
     if (allocates) {
       faults.addAll(resources(row, allocCpus));
@@ -119,6 +122,13 @@ final class RowFaults {
     }
   }
 
+  /** Returns the fault of a row that began before it was queued. */
+  static Optional<String> startsEarly(AccountingRecord row) {
+    return row.start().isPresent() && row.start().get().isBefore(row.submit())
+        ? Optional.of("Start " + row.start().get() + " is before Submit " + row.submit())
+        : Optional.empty();
+  }
+
   private List<String> resources(AccountingRecord row, String allocCpus) {
     boolean same =
         row.allocTres().equals(allocated)
@@ -156,6 +166,13 @@ final class RowFaults {
     if (tres.gpus().isPresent() && tres.gpus().get() < typed) {
       faults.add("AllocTRES names more GPUs by type than in all: '" + allocated + "'");
     }
+    faults.addAll(lessThanAsked(allocated, requested));
+    return faults;
+  }
+
+  /** Returns a fault for each resource of which a row was allocated less than it asked for. */
+  static List<String> lessThanAsked(String allocated, String requested) {
+    List<String> faults = new ArrayList<>(0);
     for (String item : requested.isEmpty() ? new String[0] : requested.split(",", -1)) {
       String name = item.substring(0, Math.max(0, item.indexOf('=')));
       String granted = value(allocated, name);

@@ -301,7 +301,7 @@ public final class SlurmScheduler implements Scheduler {
       String said = unreadable.isEmpty() ? result.err() : "it printed '" + unreadable.get(0) + "'";
       throw unavailable("sacct", result.timedOut() ? "no answer in time" : said);
     }
-    return answer;
+    return JobRows.together(answer);
   }
 
   @Override

@@ -1,0 +1,153 @@
+package dev.nexa.slurm.command.records;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Person;
+import dev.nexa.slurm.command.PrivateSlurm;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Jobs that shrink while they run, against SQL over slurmdbd's own table. */
+@Tag("slurm")
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Execution(ExecutionMode.CONCURRENT)
+@Order(1)
+class ResizedOnSlurmTest {
+  @TempDir Path workspace;
+
+  @Test
+  void aRunThatShrinksCostsWhatTheDatabaseSays() throws Exception {
+    Person person = new Person(workspace);
+    person.slurmProfile("gpu_type: h100\n");
+    Path config = workspace.resolve("run.yaml");
+    Files.writeString(
+        config,
+        "stage: train\nbackend: shell\nrun: sleep 9\n"
+            + "resources: {nodes: 2, gpus_per_node: 1, cpus_per_task: 2, memory: 200M, time: 2m}\n");
+    JsonObject run = person.submit(config.toString());
+    String job = run.objects("jobs").get(0).number("job_id") + "_0";
+    await(job);
+    Thread.sleep(3000);
+    change(job, "NumNodes=1");
+    change(job, "TimeLimit=60");
+
+    JsonObject manifest = person.finish(run);
+
+    assertThat(manifest.text("state")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(manifest.members()).doesNotContainKey("disagreements");
+    JsonObject cost = person.cost(run);
+    JsonObject actual = cost.object("actual");
+    assertThat(actual.objects("attempts")).hasSize(2);
+    assertThat(new BigDecimal(cost.text("wasted"))).isZero();
+    long[] held = held("id_array_job=" + job.replace("_0", ""), 2);
+    assertThat(actual.text("cpu_hours")).isEqualTo(hours(held[0]));
+    assertThat(actual.text("gpu_hours")).isEqualTo(hours(held[1]));
+    assertThat(person.says("audit", run.text("run_id"))).contains("0 differences");
+  }
+
+  @Test
+  void aJobThatShrinksTwiceAndIsSuspendedUsedWhatTheDatabaseSays() throws Exception {
+    String job =
+        Person.command(
+                "sbatch",
+                "--parsable",
+                "--nodes=3",
+                "--gres=gpu:h100:1",
+                "--mem=50M",
+                "--time=2",
+                "--output=/dev/null",
+                "--wrap=sleep 8")
+            .strip();
+    await(job);
+    Thread.sleep(2000);
+    change(job, "NumNodes=2");
+    Thread.sleep(2000);
+    change(job, "NumNodes=1");
+    Person.command("scontrol", "suspend", job);
+    Thread.sleep(2000);
+    Person.command("scontrol", "resume", job);
+    for (int i = 0; i < 240 && !Person.state(job).isEmpty(); i++) {
+      Thread.sleep(500);
+      if (Person.state(job).equals("COMPLETED")) {
+        break;
+      }
+    }
+
+    JsonObject usage = new Person(workspace).json("usage", job, "--json").objects("jobs").get(0);
+
+    long[] held = held("id_job=" + job, 3);
+    assertThat(usage.number("cpu_seconds")).isEqualTo(held[0]);
+    assertThat(usage.number("gpu_seconds")).isEqualTo(held[1]);
+  }
+
+  /** CPU-seconds and GPU-seconds of a job's rows; a row after a resize begins at its submit. */
+  private static long[] held(String job, int parts) throws IOException {
+    String gpu = sql("select id from tres_table where type='gres' and name='gpu'").strip();
+    List<String> rows =
+        sql("select time_submit, time_start, time_end, time_suspended, tres_alloc"
+                + " from nexa_job_table where "
+                + job
+                + " order by time_submit")
+            .lines()
+            .toList();
+    assertThat(rows).hasSize(parts);
+    long[] held = {0, 0};
+    for (int i = 0; i < rows.size(); i++) {
+      String[] cell = rows.get(i).split("\t", -1);
+      long begin = Long.parseLong(cell[i == 0 ? 1 : 0]);
+      long seconds = Long.parseLong(cell[2]) - begin - Long.parseLong(cell[3]);
+      held[0] += seconds * count(cell[4], "1");
+      held[1] += seconds * count(cell[4], gpu);
+    }
+    return held;
+  }
+
+  private static long count(String tres, String id) {
+    Matcher found = Pattern.compile("(?:^|,)" + id + "=(\\d+)").matcher(tres);
+    return found.find() ? Long.parseLong(found.group(1)) : 0;
+  }
+
+  private static String sql(String query) throws IOException {
+    return Person.command(
+        "mariadb",
+        "--socket=" + PrivateSlurm.mysqlSocket(),
+        "--skip-column-names",
+        "--batch",
+        "slurm_acct_db",
+        "-e",
+        query);
+  }
+
+  private static void change(String job, String to) throws IOException {
+    assertThat(Person.command("sh", "-c", "scontrol update JobId=" + job + " " + to + " 2>&1"))
+        .isEmpty();
+  }
+
+  private static void await(String job) throws IOException, InterruptedException {
+    for (int i = 0; i < 240 && !Person.state(job).equals("RUNNING"); i++) {
+      Thread.sleep(250);
+    }
+    assertThat(Person.state(job)).isEqualTo("RUNNING");
+  }
+
+  private static String hours(long seconds) {
+    return BigDecimal.valueOf(seconds)
+        .divide(BigDecimal.valueOf(3600), 4, RoundingMode.HALF_EVEN)
+        .toPlainString();
+  }
+}
