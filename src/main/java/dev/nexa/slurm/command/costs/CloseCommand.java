@@ -193,6 +193,7 @@ final class CloseCommand extends Subcommand {
 
   private Integer verify(Context context, Statements statements) {
     SortedSet<YearMonth> months = new TreeSet<>(statements.closed());
+    months.addAll(statements.unsigned());
     String typed = month.getValue();
     if (typed != null) {
       months = new TreeSet<>(List.of(monthOf(typed, "close --verify")));

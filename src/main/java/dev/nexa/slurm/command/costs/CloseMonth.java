@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.process.ProcessIdentity;
@@ -25,6 +26,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -89,7 +91,7 @@ final class CloseMonth {
     }
   }
 
-  private static NexaException refused(String why, Advice advice) {
+  private static NexaException refused(String why, Advice... advice) {
     return new NexaException(ErrorCode.MONTH_NOT_CLOSABLE, why, advice);
   }
 
@@ -148,7 +150,29 @@ final class CloseMonth {
           "the ledger is not whole, so nothing was closed: " + String.join("; ", problems),
           Advice.command("writes it again", "nexa-slurm", "audit", "--repair"));
     }
-    return closing.statement(previous, budgets(), capacity(), open);
+    Statement statement = closing.statement(previous, budgets(), capacity(), open);
+    requireUnreported(statement);
+    return statement;
+  }
+
+  /**
+   * Refuses to replace a statement without a signature by one with other amounts. It may have been
+   * signed and reported; a process that died before it signed leaves the same statement.
+   */
+  private void requireUnreported(Statement statement) {
+    YearMonth month = statement.month();
+    Path file = statements.file(month);
+    boolean differs =
+        statements.unsigned().contains(month)
+            && !Sha256.of(DurableFiles.readBytes(file)).equals(Sha256.of(statement.text()));
+    if (differs) {
+      throw refused(
+          file + " has no signature, and is not what would be written in its place",
+          Advice.step(
+              "if the month was closed: bring " + month + ".signature.json back from a backup"),
+          Advice.command(
+              "if not: puts it aside; then close the month", "mv", file, file + ".unsigned"));
+    }
   }
 
   private List<BudgetShare> budgets() {
@@ -156,11 +180,10 @@ final class CloseMonth {
   }
 
   private List<Capacity> capacity() {
-    List<Capacity> all = new ArrayList<>();
-    for (String profile : TierRoot.profiles(context.workspace().root())) {
-      all.addAll(Capacity.of(context.configs().cluster(profile)));
-    }
-    return all;
+    return Capacity.of(
+        TierRoot.profiles(context.workspace().root()).stream()
+            .map(profile -> context.configs().cluster(profile))
+            .toList());
   }
 
   /**

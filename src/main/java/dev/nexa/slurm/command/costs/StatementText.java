@@ -24,7 +24,10 @@ final class StatementText {
   private static final Columns<Closed> CLOSED =
       new Columns<Closed>()
           .text("month", closed -> closed.statement().month().toString())
-          .number("runs", closed -> closed.statement().runs().size())
+          // A run with a bill in another currency has two postings.
+          .number(
+              "runs",
+              closed -> closed.statement().runs().stream().map(Posting::runId).distinct().count())
           .number("adjustments", closed -> closed.statement().adjustments().size())
           .text("total", closed -> totals(closed.statement()))
           .right()

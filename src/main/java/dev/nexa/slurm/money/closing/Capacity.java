@@ -5,25 +5,33 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.math.RoundingMode;
 import java.time.YearMonth;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * The GPUs of one type that a cluster has, and what nobody used of them in a month.
  *
  * <p>A profile's partitions often share nodes, so the partition with the most GPUs of a type
- * counts, and not the sum. The price of an hour is what the month's runs paid for an hour of this
- * type.
+ * counts, and not the sum. Profiles that have a partition in common are of the same nodes, and
+ * count together. The price of an hour is the mean of the rates of the month's runs, weighted by
+ * their hours.
  *
+ * @param cluster the profile's name; several, with commas, if their nodes are the same
  * @param gpus how many GPUs there are
  * @param capacity GPU-hours of the month
  * @param used GPU-hours of the runs that ended in the month
- * @param price what an hour cost; empty if no run used this type
+ * @param price what an hour cost, rounded; empty if no run used this type
+ * @param unusedCost what the unused hours would have cost, rounded once; empty as the price is
  */
 public record Capacity(
     String cluster,
@@ -31,10 +39,12 @@ public record Capacity(
     long gpus,
     BigDecimal capacity,
     BigDecimal used,
-    Optional<Money> price) {
+    Optional<Money> price,
+    Optional<BigDecimal> unusedCost) {
   private static final int HOUR_DECIMALS = 2;
   private static final int PRICE_DECIMALS = 6;
   private static final BigDecimal HOUR = BigDecimal.valueOf(3600);
+  private static final String AND = ", ";
 
   /** All columns. */
   public static final Columns<Capacity> COLUMNS =
@@ -47,62 +57,123 @@ public record Capacity(
           .hours("unused_gpu_hours", Capacity::unused)
           .text("currency", row -> row.price.map(Money::currency).orElse(null))
           .money("gpu_hour", row -> row.price.map(Money::amount).orElse(null))
-          .money("unused_cost", row -> row.unusedCost().orElse(null));
+          .money("unused_cost", row -> row.unusedCost.orElse(null));
 
-  /** Returns the GPUs of a profile that says how many nodes its partitions have. */
-  public static List<Capacity> of(ClusterProfile profile) {
-    Map<String, Long> most = new TreeMap<>();
-    for (ClusterProfile.Partition partition : profile.partitions().values()) {
-      if (partition.gpuType().isPresent()
+  private record Part(String partition, String gpuType, long gpus) {}
+
+  /**
+   * Returns the GPUs of the profiles that say how many nodes their partitions have. A profile whose
+   * jobs run on CPUs has none.
+   */
+  public static List<Capacity> of(List<ClusterProfile> profiles) {
+    Map<String, Set<Part>> nodes = new LinkedHashMap<>();
+    for (ClusterProfile profile : profiles) {
+      Set<Part> parts = parts(profile);
+      String names = profile.name();
+      for (String other : List.copyOf(nodes.keySet())) {
+        if (!Collections.disjoint(nodes.get(other), parts)) {
+          parts.addAll(nodes.remove(other));
+          names = other + AND + names;
+        }
+      }
+      nodes.put(names, parts);
+    }
+    List<Capacity> rows = new ArrayList<>();
+    nodes.forEach(
+        (names, parts) -> {
+          Map<String, Long> most = new TreeMap<>();
+          parts.forEach(part -> most.merge(part.gpuType, part.gpus, Math::max));
+          most.forEach((type, gpus) -> rows.add(bare(names, type, gpus)));
+        });
+    return rows;
+  }
+
+  private static Set<Part> parts(ClusterProfile profile) {
+    Set<Part> parts = new HashSet<>();
+    for (Map.Entry<String, ClusterProfile.Partition> one : profile.partitions().entrySet()) {
+      ClusterProfile.Partition partition = one.getValue();
+      if (profile.accelerator().equals("cuda")
+          && partition.gpuType().isPresent()
           && partition.gpusPerNode().isPresent()
           && partition.maxNodes().isPresent()) {
         long gpus = (long) partition.gpusPerNode().get() * partition.maxNodes().get();
-        most.merge(partition.gpuType().get(), gpus, Math::max);
+        parts.add(new Part(one.getKey(), partition.gpuType().get(), gpus));
       }
     }
-    List<Capacity> all = new ArrayList<>();
-    most.forEach((type, gpus) -> all.add(bare(profile.name(), type, gpus)));
-    return all;
+    return parts;
   }
 
   private static Capacity bare(String cluster, String type, long gpus) {
-    return new Capacity(cluster, type, gpus, BigDecimal.ZERO, BigDecimal.ZERO, Optional.empty());
+    BigDecimal none = BigDecimal.ZERO;
+    return new Capacity(cluster, type, gpus, none, none, Optional.empty(), Optional.empty());
   }
 
+  /** Reads a row of a statement. Its hours are added up again; its price is what was signed. */
   static Capacity of(JsonObject json) {
-    return bare(json.text("cluster"), json.text("gpu_type"), json.number("gpus"));
+    Optional<String> currency = json.optionalText("currency");
+    return bare(json.text("cluster"), json.text("gpu_type"), json.number("gpus"))
+        .costing(
+            currency.map(code -> new Money(new BigDecimal(json.text("gpu_hour")), code)),
+            json.optionalText("unused_cost").map(BigDecimal::new));
+  }
+
+  private Capacity costing(Optional<Money> hour, Optional<BigDecimal> unused) {
+    return new Capacity(cluster, gpuType, gpus, capacity, used, hour, unused);
   }
 
   /** Returns the same GPUs with what these runs of the month used of them. */
   Capacity in(YearMonth month, List<Posting> runs) {
-    Map<String, Long> seconds = new TreeMap<>();
+    BigDecimal all = hours(seconds(month));
+    return new Capacity(cluster, gpuType, gpus, all, hours(used(runs)), price, unusedCost);
+  }
+
+  /** Returns the same GPUs at the price of these runs of the month. */
+  Capacity priced(YearMonth month, List<Posting> runs) {
+    Map<String, BigDecimal> seconds = new TreeMap<>();
     Map<String, BigDecimal> costs = new TreeMap<>();
-    long all = 0;
     for (Posting run : runs) {
-      if (run.held().cluster().equals(Optional.of(cluster))
-          && run.held().gpuType().equals(Optional.of(gpuType))
-          && run.held().gpuSeconds() > 0) {
-        all += run.held().gpuSeconds();
-        seconds.merge(run.currency(), run.held().gpuSeconds(), Long::sum);
-        costs.merge(run.currency(), run.held().gpuCost(), BigDecimal::add);
+      if (isHere(run)) {
+        BigDecimal held = BigDecimal.valueOf(run.held().gpuSeconds());
+        Optional<BigDecimal> rate = run.proof().gpuHour();
+        // Without a rate, the amount of the ledger counts, which is rounded.
+        BigDecimal cost =
+            rate.isPresent() ? rate.get().multiply(held) : run.held().gpuCost().multiply(HOUR);
+        seconds.merge(run.currency(), held, BigDecimal::add);
+        costs.merge(run.currency(), cost, BigDecimal::add);
       }
     }
-    Optional<Money> price = Optional.empty();
-    long longest = 0;
-    for (Map.Entry<String, BigDecimal> cost : costs.entrySet()) {
-      long held = seconds.getOrDefault(cost.getKey(), 0L);
-      if (held > longest && cost.getValue().signum() > 0) {
-        longest = held;
-        BigDecimal hour =
-            cost.getValue()
-                .multiply(HOUR)
-                .divide(BigDecimal.valueOf(held), PRICE_DECIMALS, RoundingMode.HALF_EVEN);
-        price = Optional.of(new Money(hour, cost.getKey()));
+    Capacity priced = this;
+    BigDecimal longest = BigDecimal.ZERO;
+    BigDecimal unused = BigDecimal.valueOf(Math.max(0, seconds(month) - used(runs)));
+    for (Map.Entry<String, BigDecimal> one : seconds.entrySet()) {
+      String currency = one.getKey();
+      BigDecimal cost = costs.getOrDefault(currency, BigDecimal.ZERO);
+      if (one.getValue().compareTo(longest) > 0 && cost.signum() > 0) {
+        longest = one.getValue();
+        BigDecimal hour = cost.divide(longest, PRICE_DECIMALS, RoundingMode.HALF_EVEN);
+        BigDecimal all =
+            cost.multiply(unused).divide(longest.multiply(HOUR), MathContext.DECIMAL128);
+        priced =
+            costing(
+                Optional.of(new Money(hour, currency)),
+                Optional.of(new Money(all, currency).rounded().amount()));
       }
     }
-    BigDecimal whole =
-        BigDecimal.valueOf(gpus * month.lengthOfMonth() * 24).setScale(HOUR_DECIMALS);
-    return new Capacity(cluster, gpuType, gpus, whole, hours(all), price);
+    return priced;
+  }
+
+  private boolean isHere(Posting run) {
+    return run.held().gpuType().equals(Optional.of(gpuType))
+        && run.held().gpuSeconds() > 0
+        && List.of(cluster.split(AND, -1)).contains(run.held().cluster().orElse(""));
+  }
+
+  private long used(List<Posting> runs) {
+    return runs.stream().filter(this::isHere).mapToLong(run -> run.held().gpuSeconds()).sum();
+  }
+
+  private long seconds(YearMonth month) {
+    return gpus * month.lengthOfMonth() * 24 * 3600;
   }
 
   private static BigDecimal hours(long seconds) {
@@ -112,10 +183,5 @@ public record Capacity(
   /** Returns the GPU-hours that no run used; never below 0. */
   public BigDecimal unused() {
     return capacity.subtract(used).max(BigDecimal.ZERO.setScale(HOUR_DECIMALS));
-  }
-
-  /** Returns what the unused hours would have cost; empty if their price is not known. */
-  public Optional<BigDecimal> unusedCost() {
-    return price.map(hour -> Money.line(unused(), hour.amount(), hour.currency()).amount());
   }
 }

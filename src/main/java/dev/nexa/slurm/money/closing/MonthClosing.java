@@ -178,7 +178,7 @@ public final class MonthClosing {
         List.copyOf(runs),
         List.copyOf(adjustments),
         budgets,
-        capacity,
+        capacity.stream().map(row -> row.priced(month, runs)).toList(),
         unmatched(),
         unfinished);
   }

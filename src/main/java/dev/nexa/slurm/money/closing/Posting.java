@@ -95,8 +95,16 @@ public record Posting(
    * @param cost the SHA-256 of the cost file; empty if the file is missing
    * @param ledger the SHA-256 of the ledger's line, without its line feed
    * @param lacks what the cost file lacks, in sentences
+   * @param gpuHour the rate of the run's GPUs in the cost file; empty if it has none, and in a
+   *     statement that was read
    */
-  public record Proof(Optional<String> cost, String ledger, List<String> lacks) {}
+  public record Proof(
+      Optional<String> cost, String ledger, List<String> lacks, Optional<BigDecimal> gpuHour) {
+    /** Makes a proof without a rate. */
+    public Proof(Optional<String> cost, String ledger, List<String> lacks) {
+      this(cost, ledger, lacks, Optional.empty());
+    }
+  }
 
   private static @Nullable String orNull(Optional<String> text) {
     return text.orElse(null);

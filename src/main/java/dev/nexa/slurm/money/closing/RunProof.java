@@ -2,6 +2,7 @@ package dev.nexa.slurm.money.closing;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -30,7 +31,21 @@ final class RunProof {
           Optional.empty(), run.sha256(), List.of("its cost file is not there"));
     }
     byte[] bytes = DurableFiles.readBytes(file.get());
-    return new Posting.Proof(Optional.of(Sha256.of(bytes)), run.sha256(), lacks(run, bytes));
+    return new Posting.Proof(
+        Optional.of(Sha256.of(bytes)), run.sha256(), lacks(run, bytes), gpuHour(run, bytes));
+  }
+
+  private static Optional<BigDecimal> gpuHour(LedgerLine run, byte[] bytes) {
+    try {
+      for (CostLine line : CostFile.parse(Statements.utf8(bytes), "the cost file").lines()) {
+        if (line.what().equalsIgnoreCase("gpu:" + run.gpuType())) {
+          return Optional.of(line.unitPrice());
+        }
+      }
+    } catch (RuntimeException unreadable) {
+      return Optional.empty(); // What it lacks is said elsewhere.
+    }
+    return Optional.empty();
   }
 
   private static List<String> lacks(LedgerLine run, byte[] bytes) {

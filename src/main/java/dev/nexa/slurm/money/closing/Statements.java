@@ -53,11 +53,22 @@ public final class Statements {
 
   /** Returns the closed months, oldest first. */
   public SortedSet<YearMonth> closed() {
+    return months(SIGNATURE);
+  }
+
+  /** Returns the months that have a statement without a signature, oldest first. */
+  public SortedSet<YearMonth> unsigned() {
+    SortedSet<YearMonth> months = months(END);
+    months.removeAll(closed());
+    return months;
+  }
+
+  private SortedSet<YearMonth> months(String end) {
     SortedSet<YearMonth> months = new TreeSet<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(), "????-??" + SIGNATURE)) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(), "????-??" + end)) {
       for (Path file : found) {
         String name = file.getFileName().toString();
-        String month = name.substring(0, name.length() - SIGNATURE.length());
+        String month = name.substring(0, name.length() - end.length());
         if (month.matches("\\d{4}-(0[1-9]|1[0-2])")) {
           months.add(YearMonth.parse(month));
         }

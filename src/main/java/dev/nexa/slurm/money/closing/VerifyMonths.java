@@ -60,6 +60,13 @@ public final class VerifyMonths {
   private void document(YearMonth month) {
     Path file = statements.file(month);
     Path signed = statements.signature(month);
+    if (Files.exists(file) && !Files.exists(signed)) {
+      String name = signed.getFileName().toString();
+      String why = "signs it, if the month was never closed; else bring " + name + " back";
+      Advice advice = Advice.command(why, "nexa-slurm", "costs", "close", month);
+      add(month, file, "it has no signature: " + name + " is not there", advice);
+      return;
+    }
     Optional<byte[]> bytes = bytes(month, file);
     Optional<byte[]> signatureBytes = bytes(month, signed);
     if (bytes.isEmpty() || signatureBytes.isEmpty()) {
@@ -107,7 +114,8 @@ public final class VerifyMonths {
             ? Optional.of(Sha256.of(DurableFiles.readBytes(earlier)))
             : Optional.empty();
     if (!Files.exists(statements.signature(before))) {
-      add(before, statements.signature(before), "it is not there", restore(file));
+      Path signature = statements.signature(before);
+      add(before, signature, "it is not there", restore(signature));
     }
     if (there.isEmpty()) {
       add(before, earlier, "it is not there, and " + name(file) + " names it", restore(earlier));
@@ -148,10 +156,14 @@ public final class VerifyMonths {
 
   private void behind(YearMonth month, Posting posting, LedgerDigests ledger, RunProof proof) {
     String run = posting.runId();
-    if (!ledger.digests().contains(posting.proof().ledger())) {
+    Path lines = workspace.runs().resolve("ledger-" + posting.month() + ".jsonl");
+    // A damaged line is named already.
+    boolean damaged =
+        ledger.problems().stream().anyMatch(problem -> problem.startsWith(name(lines) + ": "));
+    if (!ledger.digests().contains(posting.proof().ledger()) && !damaged) {
       add(
           month,
-          workspace.runs().resolve("ledger-" + posting.month() + ".jsonl"),
+          lines,
           "the line of " + run + ", version " + posting.version() + ", is missing or was changed",
           repair());
     }

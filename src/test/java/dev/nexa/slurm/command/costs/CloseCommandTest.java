@@ -416,4 +416,84 @@ class CloseCommandTest {
     assertThat(terminal.type("costs", "close", "--verify", "2025-08").out())
         .contains("runs/statements/2025-08.json: it is not there");
   }
+
+  /** Its signature is lost: it may have been reported, so that it is not replaced unseen. */
+  @Test
+  void aStatementWithoutASignatureIsNamedAndNotReplacedByAnother() throws IOException {
+    close("2025-10");
+    Path signature = statement(OCTOBER).resolveSibling("2025-10.signature.json");
+    byte[] signed = Files.readAllBytes(signature);
+    Files.delete(signature);
+
+    Screen verify = terminal.type("costs", "close", "--verify");
+    assertThat(verify.exit()).isEqualTo(1);
+    assertThat(verify.out())
+        .contains("runs/statements/2025-10.json: it has no signature")
+        .contains("nexa-slurm costs close 2025-10", "1 change found");
+
+    // The same amounts are what a process leaves that dies before it signs.
+    assertThat(close("2025-10").exit()).isZero();
+    Files.delete(signature);
+    run("late_20251031_235959", 1, "2025-10", "nlp", "USD", "3.00", "0.00", 0);
+    String before = Files.readString(statement(OCTOBER));
+    for (String[] more : new String[][] {{}, {"--dry-run"}}) {
+      Screen refused = close("2025-10", more);
+      assertThat(refused.exit()).as(refused.err()).isEqualTo(2);
+      assertThat(refused.err())
+          .contains("2025-10.json has no signature", "[month-not-closable]")
+          .contains("bring 2025-10.signature.json back", "mv ");
+    }
+    assertThat(Files.readString(statement(OCTOBER))).isEqualTo(before);
+
+    Files.write(signature, signed);
+    assertThat(close("2025-10").out()).startsWith("2025-10 was closed by fay@site");
+    Files.delete(signature);
+    Files.move(statement(OCTOBER), statement(OCTOBER).resolveSibling("2025-10.json.unsigned"));
+    assertThat(close("2025-10").exit()).isZero();
+    assertThat(terminal.type("costs", "close", "--verify").exit()).isZero();
+  }
+
+  /**
+   * Short runs, whose amounts are rounded up: the rate counts. The GPUs of the nodes count once,
+   * whatever profiles name them.
+   */
+  @Test
+  void unusedGpusHaveTheRateOfTheRunsAndCountOnce() throws IOException {
+    String gpu = Files.readString(terminal.workspace.resolve("configs/clusters/default.yaml"));
+    terminal.file("configs/clusters/cpu.yaml", "accelerator: cpu\n" + gpu);
+    terminal.file("configs/clusters/again.yaml", gpu);
+    terminal.file(
+        "configs/clusters/other.yaml", gpu.replace("gpu:", "big:").replace("night:", "small:"));
+    run(TRAIN, 2, "2025-10", "nlp", "USD", "0.01", "0.00", 7);
+    rate(TRAIN, "3.10");
+    run("train_20251005_120000", 1, "2025-10", "nlp", "USD", "0.01", "0.00", 14);
+    rate("train_20251005_120000", "2.20");
+
+    Screen screen = close("2025-10");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    // (8 * 744 h - 21 s) at (7 * 3.10 + 14 * 2.20) / 21 = 2.50 are 14879.985…
+    assertThat(screen.out())
+        .contains(
+            """
+            CLUSTER         GPU TYPE  GPUS  CAPACITY GPU HOURS  USED GPU HOURS  UNUSED GPU HOURS  CURRENCY  GPU HOUR  UNUSED COST
+            again, default  h100         8             5952.00            0.01           5951.99  USD       2.500000     14879.99
+            other           h100         8             5952.00            0.00           5952.00  -                -            -
+            """);
+    assertThat(screen.out()).doesNotContain("\ncpu ");
+    assertThat(terminal.type("costs", "close", "--verify").exit()).isZero();
+  }
+
+  private void rate(String id, String price) throws IOException {
+    Path file = terminal.workspace.resolve("runs/manifests/cost_" + id + ".json");
+    Files.writeString(
+        file,
+        Files.readString(file)
+            .replaceFirst(
+                "\\n}",
+                ",\n  \"actual\": {\"lines\": [{\"what\": \"gpu:h100\", \"quantity\": \"0.0019\","
+                    + " \"unit\": \"gpu_hour\", \"unit_price\": \""
+                    + price
+                    + "\", \"source\": \"test\", \"amount\": \"0.01\"}]}\n}"));
+  }
 }
