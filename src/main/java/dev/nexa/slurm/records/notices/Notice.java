@@ -41,6 +41,9 @@ public record Notice(
   /** The fact that only the channels of the run's config get the notification. */
   public static final String ONLY_OF_RUN = "only_run_channels";
 
+  /** The fact that channels of another kind get the notification, too: its name. */
+  public static final String ALSO = "also";
+
   private static final int NEWEST = 1;
   private static final int LONGEST_TITLE = 200;
   private static final int LONGEST_LINE = 400;
@@ -131,6 +134,12 @@ public record Notice(
     List<Delivery> all = new ArrayList<>(deliveries);
     all.set(index, delivery);
     return to(all);
+  }
+
+  /** Returns whether a channel that asks for these kinds gets it. */
+  public boolean isFor(List<NoticeKind> asked) {
+    Optional<String> also = facts.optionalText(ALSO);
+    return asked.contains(kind) || (also.isPresent() && asked.contains(NoticeKind.of(also.get())));
   }
 
   /** Returns whether a pass has nothing more to do with it. */

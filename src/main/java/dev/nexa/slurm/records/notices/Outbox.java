@@ -82,14 +82,14 @@ public final class Outbox {
   }
 
   /**
-   * Records an event if a channel asks for its kind. For commands that have done their work: a
-   * failure does not end them.
+   * Records an event if a channel asks for it. For commands that have done their work: a failure
+   * does not end them.
    *
    * @param channels the channels of the policy
    * @return why it could not be recorded; empty if it was, or if nobody asks for it
    */
   public Optional<String> recordIfAsked(List<NotifyChannel> channels, Notice notice) {
-    if (channels.stream().noneMatch(channel -> channel.kinds().contains(notice.kind()))) {
+    if (channels.stream().noneMatch(channel -> notice.isFor(channel.kinds()))) {
       return Optional.empty();
     }
     try {

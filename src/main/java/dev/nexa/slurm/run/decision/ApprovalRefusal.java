@@ -105,12 +105,15 @@ final class ApprovalRefusal {
     lines.add("asked for by " + asked.submitter().user());
     lines.add("most it can cost: " + asked.total());
     lines.add("nexa-slurm approve " + asked.digest() + (over ? " --over-budget" : ""));
-    return Notice.of(
+    Notice notice =
+        Notice.of(
             over ? NoticeKind.OVER_BUDGET : NoticeKind.APPROVAL_NEEDED,
             asked.digest(),
             Optional.empty(),
             asked.config() + (over ? " does not fit into a budget" : " needs an approval"),
-            lines)
+            lines);
+    boolean both = over && exceedsLimit();
+    return (both ? notice.with(Notice.ALSO, NoticeKind.APPROVAL_NEEDED.text()) : notice)
         .with("digest", asked.digest())
         .with("config", asked.config())
         .with("cost", asked.total().amount().toPlainString())

@@ -43,9 +43,9 @@ final class ChooseChannels {
     Set<String> targets = new HashSet<>();
     List<Delivery> deliveries = new ArrayList<>();
     if (!notice.facts().members().containsKey(Notice.ONLY_OF_RUN)) {
-      add(notice.kind(), ofPolicy, false, targets, deliveries);
+      add(notice, ofPolicy, false, targets, deliveries);
     }
-    add(notice.kind(), ofRun(notice), true, targets, deliveries);
+    add(notice, ofRun(notice), true, targets, deliveries);
     Notice chosen = notice.to(deliveries);
     if (deliveries.isEmpty() || notice.kind() != NoticeKind.FAILED || notice.run().isEmpty()) {
       return chosen;
@@ -57,13 +57,13 @@ final class ChooseChannels {
   }
 
   private static void add(
-      NoticeKind kind,
+      Notice notice,
       List<NotifyChannel> channels,
       boolean ofRun,
       Set<String> targets,
       List<Delivery> deliveries) {
     for (NotifyChannel channel : channels) {
-      if (channel.kinds().contains(kind) && targets.add(channel.target())) {
+      if (notice.isFor(channel.kinds()) && targets.add(channel.target())) {
         deliveries.add(Delivery.waiting(channel.name(), ofRun));
       }
     }

@@ -264,5 +264,14 @@ class NotifyEventsTest {
         .asString()
         .startsWith("over_budget.")
         .endsWith("does not fit into a budget");
+
+    Terminal eve =
+        site.policy(
+                "budgets:\n  - {scope: all, amount: 1, currency: USD, period: month}\nnotify:\n  "
+                    + channel.replace("]}", "], events: [approval_needed]}"))
+            .workspace("eve");
+    eve.type("submit", "run.yaml");
+    eve.type("reconcile");
+    assertThat(got()).as("who asked for approvals only").hasSize(3);
   }
 }
