@@ -8,7 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.start.AccountCheck;
+import dev.nexa.slurm.run.decision.AccountCheck;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.LocalDate;

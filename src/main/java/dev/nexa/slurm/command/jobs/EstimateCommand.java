@@ -10,13 +10,11 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.estimate.Comparison;
 import dev.nexa.slurm.job.estimate.EstimateDiff;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.start.AccountCheck;
 import dev.nexa.slurm.run.start.DataPathCheck;
 import dev.nexa.slurm.run.start.ExpectStart;
 import dev.nexa.slurm.run.start.ModelNumbers;
@@ -104,10 +102,7 @@ public final class EstimateCommand extends Subcommand {
     ExpectedStart start = new ExpectStart(context).of(prepared.plan());
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(wrong -> err().println("note: " + wrong));
-    if (!prepared.plan().scheduler().equals(ClusterProfile.LOCAL)) {
-      AccountCheck.of(context, prepared.plan().allocation().account())
-          .ifPresent(missing -> err().println("note: " + missing));
-    }
+    tellAccount(context, prepared.plan());
     PrintWriter out = out();
     List<BudgetClaim> budgets = prepared.budgets(context);
     Optional<String> used = prepared.pastUse(context);

@@ -1,9 +1,11 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.AccountCheck;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -234,6 +236,14 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Returns whether a person is at a terminal and can be asked. */
   public final boolean canAsk() {
     return RootCommand.of(spec).canAsk();
+  }
+
+  /** Prints a note if the plan names an account that Slurm's accounting does not have. */
+  protected final void tellAccount(Context context, Plan plan) {
+    if (!plan.scheduler().equals(ClusterProfile.LOCAL)) {
+      AccountCheck.of(context, plan.allocation().account())
+          .ifPresent(missing -> err().println("note: " + missing));
+    }
   }
 
   /** Prints the notes of a plan, and what its code is, as lines for the user. */

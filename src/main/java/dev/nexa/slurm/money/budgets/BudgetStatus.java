@@ -109,7 +109,8 @@ public final class BudgetStatus {
   public boolean covers(LedgerLine run) {
     return switch (budget.scope()) {
       case "project" -> budget.name().equals(run.tagged("project"));
-      case "account" -> budget.name().equals(run.account());
+      // Slurm takes an account in any case, and keeps it in lower case.
+      case "account" -> budget.name().equalsIgnoreCase(run.account());
       case "user" -> budget.name().equals(run.user());
       default -> true;
     };

@@ -32,23 +32,20 @@ import java.util.Optional;
 public final class BudgetGate implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static final BudgetGate NONE =
-      new BudgetGate(Optional.empty(), List.of(), List.of(), Optional.empty());
-
   private final Optional<FileLock> lock;
   private final List<BudgetStatus> budgets;
   private final List<String> unread;
-  private final Optional<String> outside;
+  private final List<String> notCounted;
 
   private BudgetGate(
       Optional<FileLock> lock,
       List<BudgetStatus> budgets,
       List<String> unread,
-      Optional<String> outside) {
+      List<String> notCounted) {
     this.lock = lock;
     this.budgets = budgets;
     this.unread = unread;
-    this.outside = outside;
+    this.notCounted = notCounted;
   }
 
   /**
@@ -57,14 +54,14 @@ public final class BudgetGate implements AutoCloseable {
    *
    * @param plan the content of plan.json; gets {@code charged_account} if a budget is by account
    *     and only Slurm knows the account
-   * @throws NexaException if other submits hold the lock for 60 seconds, or if the account is
-   *     unknown
+   * @throws NexaException if other submits hold the lock for 60 seconds, or if a budget is by
+   *     account and the account is unknown
    */
   public static BudgetGate enter(Context context, Policy policy, PlanFile plan) {
+    List<String> notes = account(context, policy, plan);
     if (policy.budgets().isEmpty()) {
-      return NONE;
+      return of(Optional.empty(), context, policy, plan, notes);
     }
-    account(context, policy, plan);
     Optional<FileLock> lock = context.workspace().lockBudgets(PATIENCE);
     if (lock.isEmpty()) {
       throw new NexaException(
@@ -73,7 +70,7 @@ public final class BudgetGate implements AutoCloseable {
           Advice.step("nothing was submitted; type it again"));
     }
     try {
-      return of(lock, context, policy, plan);
+      return of(lock, context, policy, plan, notes);
     } catch (RuntimeException failed) {
       lock.get().close();
       throw failed;
@@ -91,8 +88,8 @@ public final class BudgetGate implements AutoCloseable {
     try {
       List<BudgetGate> gates = new ArrayList<>();
       for (PlanFile plan : plans) {
-        account(context, policy, plan);
-        gates.add(policy.budgets().isEmpty() ? NONE : look(context, policy, plan));
+        List<String> notes = account(context, policy, plan);
+        gates.add(of(Optional.empty(), context, policy, plan, notes));
       }
       return new Together(first, gates);
     } catch (RuntimeException failed) {
@@ -143,11 +140,14 @@ public final class BudgetGate implements AutoCloseable {
 
   /** Returns the budgets without a lock and without asking Slurm, for a report. */
   public static BudgetGate look(Context context, Policy policy, PlanFile plan) {
-    return of(Optional.empty(), context, policy, plan);
+    return of(Optional.empty(), context, policy, plan, List.of());
   }
 
   private static BudgetGate of(
-      Optional<FileLock> lock, Context context, Policy policy, PlanFile plan) {
+      Optional<FileLock> lock, Context context, Policy policy, PlanFile plan, List<String> notes) {
+    if (policy.budgets().isEmpty()) {
+      return new BudgetGate(lock, List.of(), List.of(), notes);
+    }
     LocalDate today = LocalDate.now(ZoneOffset.UTC);
     LedgerLine asks = asks(plan, YearMonth.from(today));
     List<String> unread = new ArrayList<>();
@@ -157,8 +157,9 @@ public final class BudgetGate implements AutoCloseable {
         budgets.add(budget);
       }
     }
-    return new BudgetGate(
-        lock, budgets, budgets.isEmpty() ? List.of() : unread, outside(policy, asks));
+    List<String> all = new ArrayList<>(notes);
+    outside(policy, asks).ifPresent(all::add);
+    return new BudgetGate(lock, budgets, budgets.isEmpty() ? List.of() : unread, all);
   }
 
   /**
@@ -199,14 +200,39 @@ public final class BudgetGate implements AutoCloseable {
   /**
    * Adds the user's default account to the plan, because Slurm charges it if a job names no
    * account.
+   *
+   * @return a note about a named account that does not exist, if no budget is by account
+   * @throws NexaException if a budget is by account, and the run's account is unknown or does not
+   *     exist
    */
-  private static void account(Context context, Policy policy, PlanFile plan) {
-    boolean byAccount = false;
+  static List<String> account(Context context, Policy policy, PlanFile plan) {
+    List<String> accounts = new ArrayList<>();
     for (Policy.Budget budget : policy.budgets()) {
-      byAccount |= budget.scope().equals("account");
+      if (budget.scope().equals("account")) {
+        accounts.add(budget.name());
+      }
     }
-    if (!byAccount || plan.account().isPresent() || plan.isLocal()) {
-      return;
+    String name = plan.account().orElse("");
+    boolean counted = accounts.stream().anyMatch(name::equalsIgnoreCase);
+    if (plan.isLocal() || counted || (name.isEmpty() && accounts.isEmpty())) {
+      return List.of();
+    }
+    if (!name.isEmpty()) {
+      Optional<String> missing = AccountCheck.of(context, plan.account());
+      if (missing.isEmpty() || accounts.isEmpty()) {
+        return missing.map(sentence -> List.of("note: " + sentence)).orElse(List.of());
+      }
+      throw new NexaException(
+          ErrorCode.ACCOUNT_NEEDED,
+          policy.name()
+              + " has budgets by account, and Slurm's accounting has no account '"
+              + name
+              + "'"
+              + Nearest.hint(name, accounts)
+              + ", so that no budget would count the run",
+          Advice.step(
+              "name another one: --set resources.account=NAME (`sacctmgr show account` lists the"
+                  + " accounts)"));
     }
     Optional<String> account = Optional.empty();
     try {
@@ -226,6 +252,7 @@ public final class BudgetGate implements AutoCloseable {
                   + " yours)"));
     }
     plan.chargedTo(account.get());
+    return List.of();
   }
 
   /** Returns the run's claim on each budget that applies to it. */
@@ -262,10 +289,13 @@ public final class BudgetGate implements AutoCloseable {
         notes.add(claim.warning());
       }
     }
-    if (outside.isPresent()) {
-      notes.add(outside.get());
-    }
+    notes.addAll(notCounted);
     return notes;
+  }
+
+  /** Returns notes about a project or an account that no budget counts. */
+  List<String> notCounted() {
+    return notCounted;
   }
 
   @Override

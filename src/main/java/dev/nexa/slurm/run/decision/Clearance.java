@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.decision;
 
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
@@ -36,7 +37,7 @@ public final class Clearance implements AutoCloseable {
    * @param plan the content of plan.json; gets {@code charged_account}
    * @param asked the estimate as an approver reads it
    * @param named the approval's file; if empty, it is searched in the policy's folder
-   * @throws dev.nexa.slurm.base.error.NexaException if the run needs an approval and has none
+   * @throws NexaException if the run needs an approval and has none
    */
   public static Clearance of(
       Context context,
@@ -67,7 +68,7 @@ public final class Clearance implements AutoCloseable {
    * Returns why {@link #of} would refuse the run now; empty if it would clear it. Takes no lock and
    * no use of an approval, and writes nothing.
    *
-   * @param plan the content of plan.json
+   * @param plan the content of plan.json; gets {@code charged_account}
    * @param asked the estimate as an approver reads it
    * @param named the approval's file; if empty, it is searched in the policy's folder
    */
@@ -78,6 +79,13 @@ public final class Clearance implements AutoCloseable {
       PlanFile plan,
       EstimateFile asked,
       Optional<String> named) {
+    try {
+      if (context.slurm().isPresent()) {
+        BudgetGate.account(context, policy, plan);
+      }
+    } catch (NexaException unknown) {
+      return Optional.of(String.valueOf(unknown.getMessage()));
+    }
     BudgetGate budgets = BudgetGate.look(context, policy, plan);
     Money most = proposal.estimate().total();
     List<String> reasons = new ArrayList<>();

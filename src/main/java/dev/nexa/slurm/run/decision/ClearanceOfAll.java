@@ -125,6 +125,9 @@ public final class ClearanceOfAll implements AutoCloseable {
         notes.add(claim.warning());
       }
     }
+    for (BudgetGate gate : budgets.gates()) {
+      gate.notCounted().stream().filter(note -> !notes.contains(note)).forEach(notes::add);
+    }
     if (approved.isPresent()) {
       notes.addAll(approved.get().notes());
     }

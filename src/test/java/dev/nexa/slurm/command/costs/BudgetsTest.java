@@ -156,6 +156,49 @@ class BudgetsTest {
     assertThat(runs()).isEmpty();
   }
 
+  /** Where Slurm does not enforce accounts, a mistyped one would escape its budget. */
+  @Test
+  void anAccountThatDoesNotExistIsRefusedWhereverARunBegins() {
+    budget("scope: account, name: lab", "1000");
+    terminal.program(
+        "sacctmgr", "for a; do case $a in name=lab|name=nlp) echo ${a#*=};; esac; done");
+    terminal.file("pipe.yaml", "name: pipe\nstages:\n  one: {config: run.yaml}\n");
+    String refused =
+        "has budgets by account, and Slurm's accounting has no account 'lba' (did you mean 'lab'?)";
+
+    terminal.file("run.yaml", CONFIG.replace("cpus_per_task: 1", "cpus_per_task: 1, account: lba"));
+    for (String command : List.of("submit run.yaml", "pipeline run pipe.yaml")) {
+      Screen screen = terminal.type(command.split(" ", -1));
+      assertThat(screen.exit()).as(command + screen.err()).isEqualTo(2);
+      assertThat(screen.err()).contains(refused, "--set resources.account=NAME");
+    }
+    assertThat(terminal.type("submit", "run.yaml", "--dry-run").out())
+        .contains("submit would refuse it: ", refused);
+    assertThat(runs()).isEmpty();
+
+    // One that a budget counts needs no answer of accounting, in whatever case it is typed.
+    for (String account : List.of("lab", "LAB", "nlp")) {
+      terminal.file(
+          "run.yaml", CONFIG.replace("cpus_per_task: 1", "cpus_per_task: 1, account: " + account));
+      assertThat(terminal.type("submit", "run.yaml").exit()).as(account).isZero();
+    }
+    JsonObject kept = terminal.type("costs", "budget", "--json").json().objects("budgets").get(0);
+    assertThat(kept.text("reserved")).isEqualTo("23.00");
+  }
+
+  @Test
+  void withoutBudgetsByAccountAnAccountThatDoesNotExistIsNoted() {
+    terminal.program("sacctmgr", "");
+    terminal.file("run.yaml", CONFIG.replace("cpus_per_task: 1", "cpus_per_task: 1, account: lba"));
+    String note = "note: Slurm's accounting has no account 'lba'";
+
+    assertThat(terminal.type("submit", "run.yaml", "--dry-run").err()).contains(note);
+    Screen screen = terminal.type("submit", "run.yaml");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).contains(note);
+  }
+
   @Test
   void whoTakesMostOfItIsTold() {
     budget("scope: all", "12");

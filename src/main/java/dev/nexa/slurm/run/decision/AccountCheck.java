@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.start;
+package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
