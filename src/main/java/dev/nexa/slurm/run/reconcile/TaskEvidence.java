@@ -127,7 +127,10 @@ public final class TaskEvidence {
   }
 
   private boolean hasRow(Submission submission) {
-    for (AccountingRecord row : rows.getOrDefault(submission.key(), List.of())) {
+    List<AccountingRecord> all = new ArrayList<>(early.keySet());
+    all.removeIf(row -> !row.name().equals(submission.key()));
+    all.addAll(rows.getOrDefault(submission.key(), List.of()));
+    for (AccountingRecord row : all) {
       if (submission.jobId().isPresent() && row.arrayJobId() == submission.jobId().get()) {
         return true;
       }

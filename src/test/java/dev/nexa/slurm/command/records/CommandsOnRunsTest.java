@@ -224,7 +224,9 @@ class CommandsOnRunsTest {
         Terminal.accountingRow(4711, 0, "CANCELLED by 1000", key)
             + "\n"
             + Terminal.accountingRow(4711, 1, "CANCELLED by 1000", key);
-    terminal.program("sacct", rows.replace("1762003600", "1762000000"));
+    terminal.program(
+        "sacct",
+        rows.replace("1762003600", "1762000000").replace("\u001f3600\u001f", "\u001f0\u001f"));
 
     for (String[] words : new String[][] {{"logs", run}, {"logs", "-f", run}, {"logs", "4711_1"}}) {
       Screen screen = terminal.type(words);
