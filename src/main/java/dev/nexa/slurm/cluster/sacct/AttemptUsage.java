@@ -63,10 +63,12 @@ public record AttemptUsage(
         row.start() == JobRow.UNKNOWN
             ? Integer.toUnsignedLong(row.end()) - row.elapsed()
             : Integer.toUnsignedLong(row.start());
-    long submit = row.submit() == JobRow.UNKNOWN ? start : Integer.toUnsignedLong(row.submit());
-    boolean resized = before != null && before.mayBeResized() && before.end() != JobRow.UNKNOWN;
-    long endBefore = resized ? Integer.toUnsignedLong(before.end()) : start;
-    return ResizedPart.repeated(start, submit, start, Math.max(start, endBefore));
+    long submit = row.submit() == JobRow.UNKNOWN ? 0 : Integer.toUnsignedLong(row.submit());
+    long endBefore = 0;
+    if (before != null && before.mayBeResized() && before.end() != JobRow.UNKNOWN) {
+      endBefore = Integer.toUnsignedLong(before.end());
+    }
+    return ResizedPart.repeated(start, submit, endBefore);
   }
 
   private static @Nullable Instant time(int seconds) {

@@ -15,11 +15,9 @@ public final class ResizedPart {
    * after its Start. All times are epoch seconds.
    *
    * @param start the row's Start, as printed
-   * @param startBefore the Start of the row RESIZING before it, as printed
-   * @param endBefore the end of the row RESIZING
-   * @return 0 if the row does not repeat that Start
+   * @param endBefore the end of the row RESIZING before it; 0 if there is none
    */
-  public static long repeated(long start, long submit, long startBefore, long endBefore) {
-    return start == startBefore && start <= endBefore ? Math.max(submit, endBefore) - start : 0;
+  public static long repeated(long start, long submit, long endBefore) {
+    return Math.max(0, Math.max(submit, endBefore) - start);
   }
 }

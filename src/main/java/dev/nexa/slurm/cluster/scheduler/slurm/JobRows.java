@@ -72,13 +72,11 @@ final class JobRows {
     List<String> faults = new ArrayList<>(row.more().faults());
     faults.removeAll(RowFaults.lessThanAsked(row.allocTres(), row.reqTres()));
     Instant start = row.start().get();
-    long repeated =
-        ResizedPart.repeated(
-            start.getEpochSecond(),
-            row.submit().getEpochSecond(),
-            before.start().map(Instant::getEpochSecond).orElse(-1L),
-            before.end().orElseThrow().getEpochSecond());
-    if (repeated > 0) {
+    // A row that does not repeat the Start counts from its own.
+    long repeated = 0;
+    if (before.start().equals(row.start()) && !start.isAfter(before.end().orElseThrow())) {
+      long end = before.end().get().getEpochSecond();
+      repeated = ResizedPart.repeated(start.getEpochSecond(), row.submit().getEpochSecond(), end);
       RowFaults.startsEarly(row).ifPresent(faults::remove);
     }
     long held = Math.max(0, row.elapsedSeconds() - repeated);
