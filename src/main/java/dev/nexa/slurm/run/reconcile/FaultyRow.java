@@ -81,7 +81,7 @@ record FaultyRow(AccountingRecord row, String fault, boolean counts) {
     boolean unread = row.rawJobId() == 0;
     String what = (unread ? "" : "job " + row.shownId() + " in ") + "accounting: " + fault;
     if (!counts) {
-      return what + "; it is not the run's, and is not charged";
+      return what + "; it is not charged, and a run whose task has no other row waits";
     }
     if (!waits(now)) {
       return what + "; it is charged the most that the row and the plan allow";

@@ -212,7 +212,9 @@ public final class StatusRows {
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
     RunRow row =
         RunRow.of(user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
-    return row.leaving(!isActive(evidence.queue(state)) && hasBegun(run, state));
+    return evidence.isInDoubt(state)
+        ? row.noted(evidence.disagreements(state, List.of()).get(0))
+        : row.leaving(!isActive(evidence.queue(state)) && hasBegun(run, state));
   }
 
   /** Returns whether a job may still run. squeue lists ended jobs too, for some minutes. */

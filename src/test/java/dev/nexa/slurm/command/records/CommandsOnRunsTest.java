@@ -239,6 +239,21 @@ class CommandsOnRunsTest {
   }
 
   @Test
+  void statusSaysWhyARunThatSeemsToHaveEndedIsNotSettled() {
+    String rows =
+        Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "COMPLETED", key);
+    terminal.program("sacct", rows.replace("\u001f3600\u001f", "\u001f7200\u001f"));
+
+    JsonObject row = terminal.type("status", "--json").json().objects("runs").get(0);
+
+    assertThat(row.text("note"))
+        .startsWith("job 4711_0 in accounting: ")
+        .contains("a run whose task has no other row waits");
+  }
+
+  @Test
   void theDocumentsHaveTheKeysThatScriptsRelyOn() {
     assertThat(
             terminal

@@ -161,7 +161,9 @@ class SacctHistoriesTest {
       assertThat(evidence.isInDoubt(journal)).isFalse();
       assertThat(evidence.disagreements(journal, List.of()))
           .isNotEmpty()
-          .allMatch(line -> line.endsWith("it is not the run's, and is not charged"));
+          .allMatch(
+              line ->
+                  line.endsWith("it is not charged, and a run whose task has no other row waits"));
     }
     TaskEvidence alone = TaskEvidence.gather(slurm(wrong), List.of(journal));
     assertThat(alone.isInDoubt(journal)).isTrue();
