@@ -290,9 +290,14 @@ public final class DurableFiles {
     }
   }
 
-  /** Creates the directory and its missing parents. */
+  /**
+   * Creates the directory and its missing parents.
+   *
+   * @throws UncheckedIOException also if another user has put a link there
+   */
   public void directories(Path directory) {
     if (Files.isDirectory(directory)) {
+      requireNotPlanted(directory);
       return;
     }
     Path parent = directory.getParent();
@@ -307,6 +312,21 @@ public final class DurableFiles {
       }
     } catch (IOException failed) {
       throw failure("create", directory, failed);
+    }
+  }
+
+  /**
+   * Checks that no other user has put a link there.
+   *
+   * @throws UncheckedIOException if one has
+   */
+  public static void requireNotPlanted(Path path) {
+    try {
+      if (FileOwner.isPlanted(path)) {
+        throw new FileSystemException(path.toString(), null, "another user has put a link there");
+      }
+    } catch (IOException failed) {
+      throw failure("use", path, failed);
     }
   }
 
@@ -521,6 +541,9 @@ public final class DurableFiles {
    */
   public static void sweepDead(Path folder, Instant now) {
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, ".*" + TEMPORARY)) {
+      if (FileOwner.isPlanted(folder)) {
+        return;
+      }
       for (Path temp : found) {
         Instant written = Files.getLastModifiedTime(temp, LinkOption.NOFOLLOW_LINKS).toInstant();
         boolean old = written.isBefore(now.minus(OLD));

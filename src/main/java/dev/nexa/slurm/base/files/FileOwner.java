@@ -2,6 +2,7 @@ package dev.nexa.slurm.base.files;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -15,10 +16,54 @@ import java.util.Map;
 public record FileOwner(long uid, long device, boolean writableByAll, boolean shared) {
   private static final int OTHERS_WRITE = 2;
   private static final int GROUP_SHARES = 03020;
+  private static final int STICKY = 01000;
+  private static final int NOT_ONLY_OWNER_WRITES = 022;
 
   /** Reads the owner with stat(2), following links. */
   public static FileOwner of(Path path) throws IOException {
-    Map<String, Object> stat = Files.readAttributes(path, "unix:uid,dev,mode");
+    return read(path);
+  }
+
+  /**
+   * Returns whether a file or folder is this user's own. A command asks this before money, a job or
+   * what it starts rests on something in a folder in which others make files.
+   *
+   * <p>The owner is read without following links. In a sticky folder, nobody but root and the
+   * folder's owner can take away or replace what is this user's own, so the answer stays true.
+   */
+  public static boolean isMine(Path path) throws IOException {
+    try {
+      return read(path, LinkOption.NOFOLLOW_LINKS).isMe() && !isPlanted(path) && of(path).isMe();
+    } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
+      return true;
+    }
+  }
+
+  /**
+   * Returns whether a path is a link that another user can have put there: it is in a sticky folder
+   * in which others make files, and belongs neither to this user, nor to root, nor to the folder's
+   * owner. A link with two names is nobody's: anybody can have given it the second one.
+   */
+  public static boolean isPlanted(Path path) throws IOException {
+    if (!Files.isSymbolicLink(path)) {
+      return false;
+    }
+    try {
+      Path folder = path.toAbsolutePath().getParent();
+      long mode = folder == null ? 0 : number(Files.readAttributes(folder, "unix:mode"), "mode");
+      if (folder == null || (mode & STICKY) == 0 || (mode & NOT_ONLY_OWNER_WRITES) == 0) {
+        return false;
+      }
+      FileOwner link = read(path, LinkOption.NOFOLLOW_LINKS);
+      Object names = Files.getAttribute(path, "unix:nlink", LinkOption.NOFOLLOW_LINKS);
+      return !names.equals(1) || !(link.isMe() || link.uid == 0 || link.uid == of(folder).uid);
+    } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
+      return false;
+    }
+  }
+
+  private static FileOwner read(Path path, LinkOption... links) throws IOException {
+    Map<String, Object> stat = Files.readAttributes(path, "unix:uid,dev,mode", links);
     long mode = number(stat, "mode");
     return new FileOwner(
         number(stat, "uid"),

@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
@@ -27,6 +28,7 @@ import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -121,6 +123,7 @@ public final class AuditRuns {
     Workspace workspace = context.workspace();
     RunsByScheduler runs = RunsByScheduler.of(workspace, ids, progress);
     Pass pass = new Pass(ledger, repair);
+    pass.differences.addAll(chargedTwice(runs));
     leaveOthers(runs.groups().getOrDefault("local", Map.of()), pass.notes);
     pass.differences.addAll(runs.problems().values());
     pass.differences.addAll(orphans);
@@ -159,6 +162,28 @@ public final class AuditRuns {
         pass.mended,
         pass.remaining,
         pass.pastRetention);
+  }
+
+  /**
+   * Names each job that is charged in two runs. Accounting's rows are found by the submission's
+   * key, so this is a job whose key is in two journals: somebody has copied a run's folder.
+   */
+  private static List<String> chargedTwice(RunsByScheduler runs) {
+    List<String> twice = new ArrayList<>();
+    Map<String, RunId> first = new HashMap<>();
+    for (Map<RunId, RunState> group : runs.groups().values()) {
+      group.forEach(
+          (id, state) -> {
+            for (Submission one : state.submissions()) {
+              RunId other = first.putIfAbsent(one.key(), id);
+              if (other != null) {
+                String job = one.jobId().map(number -> "job " + number).orElse(one.key());
+                twice.add(id + ": " + job + " is charged in two runs: " + other + " has it, too");
+              }
+            }
+          });
+    }
+    return twice;
   }
 
   /** Removes other users' runs, because only the user of a local job can read its rows. */

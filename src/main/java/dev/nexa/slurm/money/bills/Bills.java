@@ -207,7 +207,7 @@ public final class Bills {
   }
 
   static Path folder(Workspace workspace) {
-    return workspace.runs().resolve("bills");
+    return workspace.ofOwner("bills");
   }
 
   static List<Path> list(Path folder, String glob) {

@@ -67,10 +67,10 @@ public final class AdvancePipelines {
    * @return how far it is now; empty if it is another user's
    */
   public Optional<PipelineProgress> advance(PipelineFolder folder, List<String> problems) {
-    PipelineFile file = PipelineFile.read(folder);
-    if (context.workspace().run(file.ownRuns().get(0)).isOfAnotherUser()) {
+    if (folder.isOfAnotherUser()) {
       return Optional.empty();
     }
+    PipelineFile file = PipelineFile.read(folder);
     Map<PipelineFile.Stage, RunState> open = new LinkedHashMap<>();
     List<RunId> unmade = new ArrayList<>();
     for (PipelineFile.Stage stage : file.stages()) {

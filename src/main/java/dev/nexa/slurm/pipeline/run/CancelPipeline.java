@@ -27,6 +27,7 @@ public final class CancelPipeline {
    * @return the names of the stages whose runs were asked to end
    */
   public List<String> cancel(PipelineFolder folder, List<String> problems) {
+    folder.requireOwn();
     List<PipelineFile.Stage> stages = new ArrayList<>(PipelineFile.read(folder).stages());
     List<String> asked = new ArrayList<>();
     stages.removeIf(PipelineFile.Stage::reused);

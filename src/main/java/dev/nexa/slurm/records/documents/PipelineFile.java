@@ -102,7 +102,8 @@ public record PipelineFile(
         json.text("pipeline_id"),
         json.text("name"),
         json.text("file"),
-        json.text("user"),
+        // The text is what its maker wrote; the folder's owner is who its maker is.
+        pipeline.isOfAnotherUser() ? pipeline.owner() : json.text("user"),
         json.instant("created"),
         json.text("scheduler"),
         List.copyOf(stages),

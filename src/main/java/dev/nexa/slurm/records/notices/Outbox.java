@@ -102,20 +102,22 @@ public final class Outbox {
 
   /** Makes the folders. In a team's workspace another member could have made them. */
   private void open() {
-    workspace.files().directories(waitingFolder());
-    workspace.files().directories(doneFolder());
-    workspace.files().directories(failedFolder());
-    try {
-      if (!FileOwner.of(folder).isMe()) {
+    for (Path one : List.of(folder, waitingFolder(), doneFolder(), failedFolder())) {
+      workspace.files().directories(one);
+      if (!isMine(one)) {
         throw new NexaException(
             ErrorCode.RUN_OF_ANOTHER_USER,
-            folder + " belongs to another user, so your notifications cannot wait there",
+            one + " belongs to another user, so your notifications cannot wait there",
             Advice.step("ask that user to remove the folder"));
       }
-    } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
-      return;
+    }
+  }
+
+  private static boolean isMine(Path path) {
+    try {
+      return FileOwner.isMine(path);
     } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", folder, failed);
+      throw DurableFiles.failure("read the owner of", path, failed);
     }
   }
 
@@ -194,6 +196,10 @@ public final class Outbox {
 
   private static Optional<Notice> read(Path file, List<String> problems) {
     try {
+      if (!isMine(file)) {
+        problems.add("the notification " + file + " is not read: it belongs to another user");
+        return Optional.empty();
+      }
       return Optional.of(Notice.parse(DurableFiles.readRegular(file, LARGEST), file.toString()));
     } catch (UncheckedIOException | IllegalArgumentException | NexaException broken) {
       if (Files.exists(file)) {

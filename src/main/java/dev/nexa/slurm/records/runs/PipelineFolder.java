@@ -62,6 +62,25 @@ public final class PipelineFolder {
     return Files.exists(document());
   }
 
+  /** Returns whether the pipeline belongs to another user, whatever its document says. */
+  public boolean isOfAnotherUser() {
+    return Workspace.isOfAnotherUser(path());
+  }
+
+  /** Returns the login name of the user whose pipeline this is. */
+  public String owner() {
+    return Workspace.ownerOf(path());
+  }
+
+  /**
+   * Checks that the pipeline is this user's.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if it belongs to another user
+   */
+  public void requireOwn() {
+    Workspace.requireOwn(id, path());
+  }
+
   /** Returns whether passes still read the pipeline. */
   public boolean isOpen() {
     return Files.exists(mark());

@@ -1,11 +1,7 @@
 package dev.nexa.slurm.records.runs;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
-import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -172,8 +168,14 @@ public final class RunFolder {
     return path().resolve("submissions").resolve(key);
   }
 
-  /** Returns the journal. */
+  /**
+   * Returns the journal.
+   *
+   * @throws java.io.UncheckedIOException if a link stands for the folder, which another user has
+   *     put there: the journal is then another run's
+   */
   public Journal journal() {
+    DurableFiles.requireNotPlanted(path());
     return new Journal(path().resolve("journal.jsonl"), workspace.files());
   }
 
@@ -525,16 +527,7 @@ public final class RunFolder {
    * jobs, so another user's waiting job would look lost.
    */
   public boolean isOfAnotherUser() {
-    Path owned = owned();
-    try {
-      return !FileOwner.of(owned).isMe();
-    } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
-      return false;
-    } catch (NoSuchFileException givenUp) {
-      return false;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", owned, failed);
-    }
+    return Workspace.isOfAnotherUser(owned());
   }
 
   /** Returns the login name of the user whose run this is. */
@@ -549,18 +542,14 @@ public final class RunFolder {
    * @throws NexaException with {@link ErrorCode#RUN_OF_ANOTHER_USER}
    */
   public void requireOwn() {
-    if (isOfAnotherUser()) {
-      String owner = owner();
-      throw new NexaException(
-          ErrorCode.RUN_OF_ANOTHER_USER,
-          id + " belongs to " + owner + ": only that user can change it",
-          Advice.step("ask " + owner + "; root types: runuser -u " + owner + " -- nexa-slurm …"));
-    }
+    Workspace.requireOwn(id.value(), owned());
   }
 
-  /** The folder; before it is made, the run's mark among the open runs. */
+  /** What is there under the run's name; before anything is, the run's mark among the open runs. */
   private Path owned() {
-    return exists() ? path() : workspace.open().resolve(id.value());
+    return Files.exists(path(), LinkOption.NOFOLLOW_LINKS)
+        ? path()
+        : workspace.open().resolve(id.value());
   }
 
   /**

@@ -13,6 +13,7 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -146,6 +147,51 @@ public final class Workspace {
     }
   }
 
+  /** Returns whether a file or folder belongs to another user; false if it is gone. */
+  static boolean isOfAnotherUser(Path path) {
+    try {
+      return !FileOwner.isMine(path);
+    } catch (NoSuchFileException gone) {
+      return false;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", path, failed);
+    }
+  }
+
+  /**
+   * Checks that a run or a pipeline is this user's.
+   *
+   * @param id its id, for the message
+   * @throws NexaException with {@link ErrorCode#RUN_OF_ANOTHER_USER}
+   */
+  static void requireOwn(String id, Path path) {
+    if (isOfAnotherUser(path)) {
+      String owner = ownerOf(path);
+      throw new NexaException(
+          ErrorCode.RUN_OF_ANOTHER_USER,
+          id + " belongs to " + owner + ": only that user can change it",
+          Advice.step("ask " + owner + "; root types: runuser -u " + owner + " -- nexa-slurm …"));
+    }
+  }
+
+  /**
+   * Returns a folder in {@code runs} that only the workspace's owner writes.
+   *
+   * @throws UncheckedIOException if another user has put it there
+   */
+  public Path ofOwner(String name) {
+    Path folder = runs().resolve(name);
+    if (isShared()
+        && Files.exists(folder, LinkOption.NOFOLLOW_LINKS)
+        && !ownerOf(folder).equals(ownerOf(runs()))) {
+      throw DurableFiles.failure(
+          "use",
+          folder,
+          new FileSystemException(folder.toString(), null, "another user has put it there"));
+    }
+    return folder;
+  }
+
   /** Returns the link to the user's newest run. */
   private Path latestLink() {
     return own(runs(), "latest", "");
@@ -257,6 +303,13 @@ public final class Workspace {
    */
   public void storeProgram(List<ProgramFile> program) {
     Path folder = program(program.get(0).sha256());
+    files.directories(folder);
+    if (isOfAnotherUser(folder)) {
+      // Its user's submit has written it; the job starts a checked copy
+      // (templates/lib/program.ftl).
+      program.forEach(file -> file.requireIn(folder));
+      return;
+    }
     for (ProgramFile file : program) {
       file.layIn(folder, files);
     }
@@ -439,7 +492,8 @@ public final class Workspace {
     for (RunId id : Files.isDirectory(pipelines()) ? ids(pipelines(), "") : List.<RunId>of()) {
       PipelineFolder pipeline = pipeline(id.value());
       boolean old =
-          !pipeline.exists()
+          !pipeline.isOfAnotherUser()
+              && !pipeline.exists()
               && DurableFiles.written(pipeline.path()).isBefore(now.minus(Duration.ofHours(1)));
       if (old) {
         pipeline.giveUp();
@@ -471,8 +525,10 @@ public final class Workspace {
   private void sweepPrograms(Instant now) {
     try (DirectoryStream<Path> programs = Files.newDirectoryStream(root.resolve(PROGRAMS))) {
       for (Path program : programs) {
-        DurableFiles.sweepDead(program, now);
-        DurableFiles.sweepDead(program.resolve(DuckDb.FOLDER), now);
+        if (FileOwner.isMine(program)) {
+          DurableFiles.sweepDead(program, now);
+          DurableFiles.sweepDead(program.resolve(DuckDb.FOLDER), now);
+        }
       }
     } catch (IOException none) {
       // No run has used our own program.
@@ -481,6 +537,9 @@ public final class Workspace {
 
   private void sweepBills(Instant now) {
     Path bills = runs().resolve("bills");
+    if (isOfAnotherUser(bills)) {
+      return;
+    }
     try (DirectoryStream<Path> providers = Files.newDirectoryStream(bills)) {
       for (Path provider : providers) {
         DurableFiles.sweepDead(provider, now);
@@ -692,7 +751,11 @@ public final class Workspace {
    */
   public RunId latest() {
     try {
-      return new RunId(Files.readSymbolicLink(latestLink()).getFileName().toString());
+      Path newest = Files.readSymbolicLink(latestLink());
+      if (isShared() && !ownerOf(latestLink()).equals(UnixUser.me().user())) {
+        throw new FileSystemException(newest.toString(), null, "another user has put it there");
+      }
+      return new RunId(newest.getFileName().toString());
     } catch (NoSuchFileException none) {
       throw new NexaException(
           ErrorCode.RUN_UNKNOWN,

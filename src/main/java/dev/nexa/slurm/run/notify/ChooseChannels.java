@@ -69,14 +69,18 @@ final class ChooseChannels {
     }
   }
 
-  /** Returns the channels of the run's config; empty if the notification is about no run. */
+  /**
+   * Returns the channels of the run's config; empty if the notification is about no run. A channel
+   * can be a command, so another user's run has none: its user's passes send its notifications.
+   */
   List<NotifyChannel> ofRun(Notice notice) {
     Optional<RunId> id = notice.run().flatMap(RunId::parse);
     if (id.isEmpty()) {
       return List.of();
     }
     try {
-      return ProvenFiles.of(context.workspace().run(id.get())).plan().channels();
+      RunFolder run = context.workspace().run(id.get());
+      return run.isOfAnotherUser() ? List.of() : ProvenFiles.of(run).plan().channels();
     } catch (NexaException | UncheckedIOException | IllegalArgumentException gone) {
       return List.of();
     }

@@ -185,6 +185,7 @@ public final class DurableCopies {
 
   private void folder(Path folder) throws IOException {
     if (Files.isDirectory(folder)) {
+      DurableFiles.requireNotPlanted(folder);
       return;
     }
     try {

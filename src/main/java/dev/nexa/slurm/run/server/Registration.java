@@ -1,6 +1,7 @@
 package dev.nexa.slurm.run.server;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -137,9 +138,8 @@ public record Registration(
 
   private static boolean isOwn(Path file) {
     try {
-      Object owner = Files.getAttribute(file, "unix:uid");
-      return owner.equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
-    } catch (IOException | UnsupportedOperationException | IllegalArgumentException cannotTell) {
+      return FileOwner.isMine(file);
+    } catch (IOException cannotTell) {
       return false;
     }
   }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Workspace;
@@ -96,7 +97,7 @@ public final class CleanupJournal {
   /** Returns whether another user of a shared workspace made the cleanup. */
   public boolean isOfAnotherUser() {
     try {
-      return !Files.getOwner(file).equals(Files.getOwner(Path.of("/proc/self")));
+      return !FileOwner.isMine(file);
     } catch (IOException failed) {
       throw DurableFiles.failure("read the owner of", file, failed);
     }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import java.io.IOException;
@@ -97,7 +98,11 @@ final class JobDirectory {
 
   /** Returns whether another user submitted the job. Only its user can read {@code job.json}. */
   boolean isOfAnotherUser() {
-    return JobUser.owner(path) != JobUser.current().uid();
+    try {
+      return !FileOwner.isMine(path);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", path, failed);
+    }
   }
 
   /** Writes the files that are needed before the job exists. */

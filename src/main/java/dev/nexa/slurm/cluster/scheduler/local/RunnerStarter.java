@@ -64,7 +64,7 @@ final class RunnerStarter {
    */
   void see(JobDirectory job) {
     Liveness liveness = new Liveness(job);
-    if (liveness.attended() || JobUser.owner(job.path()) != JobUser.current().uid()) {
+    if (liveness.attended() || job.isOfAnotherUser()) {
       return;
     }
     String us = ProcessOwner.ofThisProcess().line();
