@@ -20,6 +20,7 @@ nexa_unpack() {
 }
 
 nexa_unpack_here() {
+  umask "${NEXA_TIGHT:-22}" # whatever the command's is: nobody else changes what was checked
   rm -rf -- "$NEXA_CODE"
   if ! cat -- "$archive" >"$turn/tar.gz"; then
     echo "nexa-slurm: code: $archive could not be copied to $turn; the command was not started" >&2

@@ -44,7 +44,10 @@ nexa_take_scratch() {
     nexa_forget_scratch "$claims"
     # What can't be made, the check of the node reports.
     for _ in {1..20}; do ! mkdir -p -- "$NEXA_TASK_SCRATCH" 2>/dev/null || break; done
-    ! nexa_hold "$claims" "$name" || return 0
+    # In a folder of another user, that user could change what the task uses.
+    if [[ ! -L $NEXA_RUN_SCRATCH && (! -e $NEXA_RUN_SCRATCH || -O $NEXA_RUN_SCRATCH) ]]; then
+      ! nexa_hold "$claims" "$name" || return 0
+    fi
   fi
   [[ -z ${NEXA_ATTEMPT:-} ]] || echo "$NEXA_RUN_SCRATCH belongs to another run" >"$NEXA_ATTEMPT.unfit.$node"
   return 1
@@ -56,7 +59,12 @@ nexa_make_folders() {
   local profile=configs/clusters/$1.yaml error i
   shift
   # A task of this run that ends on this node may take the run's folder away before mkdir goes on in it.
-  for _ in {1..20}; do ! mkdir -p -- "$@" 2>/dev/null || return 0; done
+  for _ in {1..20}; do
+    mkdir -p -- "$@" 2>/dev/null || continue
+    [[ ! -O $1 || -L $1 ]] || return 0
+    echo "$1 belongs to another user"
+    return 1
+  done
   local -a keys=(scratch scratch durable shared) tiers=("$NEXA_SCRATCH" "$NEXA_SCRATCH" "$NEXA_DURABLE" "$NEXA_SHARED")
   local -a folders=("$@")
   for i in "${!folders[@]}"; do

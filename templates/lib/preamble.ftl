@@ -36,6 +36,8 @@ nexa_preamble() {
 </#if>
 <#if program_sha256??>
   export NEXA_PROGRAM=${NEXA_RUN_DIR%/*/*}/programs/[=program_sha256]
+  # In a team's workspace another member may have written it, and could change it after the check.
+  [[ -O $NEXA_PROGRAM && ! -L $NEXA_PROGRAM ]] || NEXA_PROGRAM=$NEXA_TASK_SCRATCH/.program
 </#if>
 <#if !(serves!false)>
   export NEXA_OUTPUT=$NEXA_DURABLE/[=outputs]/$NEXA_RUN_ID

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.runs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
@@ -124,6 +125,25 @@ class ScratchNamesTest {
 
     assertThat(names("ws", 0)).contains(RUN + ".2").doesNotContain(RUN);
     assertThat(folder.resolve("scratch/" + RUN + "/data")).exists();
+  }
+
+  /**
+   * Even if that user wrote that the name is this run's: what the task puts there could be changed.
+   */
+  @Test
+  void aFolderOfAnotherUserIsNotUsed() throws Exception {
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root can give a folder away");
+    Path claims = Files.createDirectory(folder.resolve("scratch/.nexa-scratch"));
+    Files.writeString(claims.resolve(RUN), folder.resolve("ws/runs/" + RUN) + "\n");
+    Path planted = Files.createDirectory(folder.resolve("scratch/" + RUN));
+    Files.setAttribute(planted, "unix:uid", 65534);
+    Path target = Files.createDirectory(folder.resolve("target"));
+    Files.writeString(claims.resolve(RUN + ".2"), folder.resolve("ws/runs/" + RUN) + "\n");
+    Files.createSymbolicLink(folder.resolve("scratch/" + RUN + ".2"), target);
+
+    endsWell(List.of(task("ws", 0, 1)));
+
+    assertThat(names("ws", 0)).contains(RUN + ".3").doesNotContain(RUN, RUN + ".2");
   }
 
   @Test
