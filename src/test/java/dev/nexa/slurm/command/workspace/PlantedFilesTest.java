@@ -74,6 +74,7 @@ class PlantedFilesTest {
     LINK_TO_THE_VICTIMS("ln -s $ws/$victims $path"),
     /** The folder is the victim's, and the group may write in it. */
     LINK_TO_A_LENT_FOLDER("cp -r $eves/. $lent && unlock $lent/* && ln -s $ws/$lent $path"),
+    LINK_TO_AN_EMPTY_FOLDER("ln -s $ws/$lent $path"),
     LINK_TO_EVES("cp -r $eves $copy && unlock $copy && ln -s $ws/$copy $path"),
     COPY_OF_EVES("cp -r $eves $path && unlock $path"),
     COPY_OF_THE_VICTIMS("cp -r $victims $path && unlock $path");
@@ -192,7 +193,7 @@ class PlantedFilesTest {
     Files.writeString(evil, "#!/bin/sh\nid -un >>" + canary + "\nexit 1\n");
     root("chmod 666 " + canary + "; chmod 755 " + evil);
     team.file("one.yaml", RUN.formatted("'true'"));
-    team.file("sleep.yaml", RUN.formatted("sleep 1000"));
+    team.file("sleep.yaml", RUN.formatted("sleep 10000").replace("5m", "12h"));
     team.file(
         "eve.yaml",
         RUN.formatted("'true'")
