@@ -115,6 +115,8 @@ final class ShareWorkspace {
             "storage/scratch/.nexa-scratch",
             "storage/durable",
             "storage/durable/.nexa-runs",
+            "storage/durable/datasets",
+            "storage/durable/evals",
             "storage/shared",
             "storage/shared/.nexa-runs",
             "data",

@@ -46,6 +46,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@ResourceLock("the users of Team")
 @Order(1)
 class PlantedFilesTest {
   private static final boolean EACH_ALONE = SuiteSize.of("planted.alone", 0, 1) > 0;
@@ -133,6 +134,32 @@ class PlantedFilesTest {
         .assertThat(audit.out() + audit.err())
         .contains("data_" + NEW + ": job ", "is charged in two runs: " + runs.get(ANN).get(0));
     softly.assertAll();
+  }
+
+  /** StoredProgramTest has the case in which eve changes hers after the check. */
+  @Test
+  @Tag("full")
+  void aJobStartsACopyOfAnotherMembersProgram() throws Exception {
+    team = Team.make();
+    well(team.types(ANN, "init", "--group", GROUP));
+    Path java = Files.createDirectory(team.workspace().resolveSibling("bin")).resolve("java");
+    String real = System.getProperty("java.home") + "/bin/java";
+    Files.writeString(java, "#!/bin/sh\necho started: \"$*\"\nexec " + real + " \"$@\"\n");
+    root("chmod 755 " + java.getParent() + " " + java);
+    team.file("rows.jsonl", "{\"text\": \"hello world one\"}\n{\"text\": \"another line here\"}\n");
+    team.file(
+        "data.yaml",
+        "stage: data\nbackend: data\nresources: {time: 5m, memory: 2G}\ndata:\n  prepare:\n"
+            + ("    input: ['" + team.workspace() + "/rows.jsonl']\n")
+            + "    columns: {text: text}\n    text: [text]\n");
+    for (String user : List.of(EVE, ANN)) {
+      String submit = team.command("submit data.yaml --local --wait");
+      String said = team.shell(user, "PATH=" + java.getParent() + ":$PATH " + submit);
+      String log = team.shell(user, "cat $(readlink -f runs/latest" + suffix(user) + ")/logs/*");
+      assertThat(said).as(log).contains("completed");
+      assertThat(log).contains(user.equals(EVE) ? "/programs/" : "/task_0/.program/");
+    }
+    assertThat(owned("programs", EVE)).hasSize(1);
   }
 
   private void walk(String victim, List<String> runs, SoftAssertions softly) throws IOException {

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Tag("slurm")
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@ResourceLock("the users of Team")
 @Order(1)
 class TeamTest {
   private static final String RUN =
