@@ -12,6 +12,7 @@ nexa_require_program() {
 </#if>
   if [[ $NEXA_PROGRAM != "$from" ]]; then
     umask 077
+    # shellcheck disable=SC2043
     for file in<#list program_files as file> [=file.name]</#list>; do
       mkdir -p -- "$(dirname -- "$NEXA_PROGRAM/$file")" && cat -- "$from/$file" >"$NEXA_PROGRAM/$file" && continue
       echo "nexa-slurm: $from/$file could not be copied to $NEXA_PROGRAM; the command was not started" >&2

@@ -539,7 +539,7 @@ public final class RunFolder {
    * Checks that this user made the run. Root is another user too: it must not write in a folder
    * where somebody else can put links.
    *
-   * @throws NexaException with {@link ErrorCode#RUN_OF_ANOTHER_USER}
+   * @throws dev.nexa.slurm.base.error.NexaException if it belongs to another user
    */
   public void requireOwn() {
     Workspace.requireOwn(id.value(), owned());
