@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2153,SC2154
-# Sourced by a job script that reads files of earlier runs: where these files are, and whether they are complete.
-# inputs/<name>/ holds links to the earlier run, its output and its checkpoints, and the number of its tasks. The name is
-# a stage of the pipeline, or a name of --from.
+# Sourced by a job script that reads files of earlier runs, or whose files in runner/ name the task's own folder on scratch:
+# where these files are, and whether they are complete. inputs/<name>/ holds links to the earlier run, its output and its
+# checkpoints, and the number of its tasks. The name is a stage of the pipeline, or a name of --from.
 
 NEXA_INPUTS=()
 NEXA_LACKING=''
@@ -76,6 +76,16 @@ nexa_checkpoint() {
   [[ -z $task || $tasks == 1 ]] || printf '/task_%s' "$task"
 }
 
+# FILE REFERENCE VALUE: replaces the reference in the text of that file of runner/.
+nexa_fill() {
+  [[ $text == *"\${$2}"* ]] || return 0
+  if [[ $3 == *[\"\\]* || $3 == *[[:cntrl:]]* || $3 == *': '* || $3 == *' #'* ]]; then
+    echo "nexa-slurm: inputs: $2: '$3' can't stand in runner/$1" >&2
+    exit 78
+  fi
+  text=${text//"\${$2}"/$3}
+}
+
 # FILE...: ends the task if an earlier stage is not complete; else fills the references in these files of runner/.
 nexa_require_inputs() {
   if [[ -n $NEXA_LACKING ]]; then
@@ -87,15 +97,11 @@ nexa_require_inputs() {
   shopt -u patsub_replacement 2>/dev/null || true # Bash 5.2 reads & in a value
   for file; do
     text=$(<"$NEXA_RUN_DIR/runner/$file")
+    nexa_fill "$file" task_scratch "$NEXA_TASK_SCRATCH"
     for ((i = 0; i < ${#NEXA_INPUTS[@]}; i += 2)); do
       for kind in output checkpoint; do
         value=${NEXA_INPUTS[i + 1]}_$kind
-        value=${!value}
-        if [[ $value == *[\"\\]* || $value == *[[:cntrl:]]* || $value == *': '* || $value == *' #'* ]]; then
-          echo "nexa-slurm: inputs: ${NEXA_INPUTS[i]}: '$value' can't stand in runner/$file" >&2
-          exit 78
-        fi
-        text=${text//"\${stages.${NEXA_INPUTS[i]}.$kind}"/$value}
+        nexa_fill "$file" "stages.${NEXA_INPUTS[i]}.$kind" "${!value}"
       done
     done
     mkdir -p "$NEXA_FILLED/$(dirname -- "$file")"

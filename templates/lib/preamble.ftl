@@ -57,6 +57,8 @@ nexa_preamble() {
   export NEXA_METRICS=$NEXA_ATTEMPT.metrics.json
 <#if has_inputs>
   export NEXA_FILLED=$NEXA_ATTEMPT.runner
+  # By hand, the attempt's folder is on scratch, which another node may not see.
+  [[ -n $NEXA_SUBMISSION ]] || NEXA_FILLED=$NEXA_RUN_DIR/logs/$NEXA_JOB.runner
   # shellcheck disable=SC1091
   source "$NEXA_RUN_DIR/runner/inputs.sh"
 <#list after as earlier>

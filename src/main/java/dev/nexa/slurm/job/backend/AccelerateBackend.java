@@ -82,6 +82,7 @@ public final class AccelerateBackend implements Backend {
       command.addAll(Trl.program(plan));
     }
     Problem.throwIfAny(problems);
+    notes.addAll(DeepSpeed.shared(files));
     return new Launch(Launch.DISTRIBUTED, command, files).noting(notes);
   }
 
@@ -185,8 +186,8 @@ public final class AccelerateBackend implements Backend {
       config.with("zero3_save_16bit_model", true);
     }
     if (training.offload().equals("nvme")) {
-      config.with("offload_optimizer_nvme_path", "${scratch}");
-      config.with("offload_param_nvme_path", "${scratch}");
+      config.with("offload_optimizer_nvme_path", DeepSpeed.SWAP);
+      config.with("offload_param_nvme_path", DeepSpeed.SWAP);
     }
     return config;
   }

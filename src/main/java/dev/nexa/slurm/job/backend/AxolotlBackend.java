@@ -87,8 +87,9 @@ public final class AxolotlBackend implements Backend {
       notes.addAll(known.deprecated(rest, file.name() + ": "));
       NativeFile.beside(file, "deepspeed", "--deepspeed", files, command, notes);
     }
-    files.add(NativeFile.yaml(FILE, config(plan, problems), options, FROM, plan));
+    files.add(NativeFile.yaml(FILE, config(plan, problems, notes), options, FROM, plan));
     Problem.throwIfAny(problems);
+    notes.addAll(DeepSpeed.shared(files));
     boolean distributed = plan.ranksPerNode() > 0;
     if (distributed) {
       List<String> torchrun = Torchrun.words(plan);
@@ -101,7 +102,7 @@ public final class AxolotlBackend implements Backend {
     return new Launch(template, command, files).noting(notes);
   }
 
-  private static JsonObject config(Plan plan, List<Problem> problems) {
+  private static JsonObject config(Plan plan, List<Problem> problems, List<String> notes) {
     Training training = plan.training().written();
     Trl.required(plan, "model_name", problems);
     if (plan.optionsFile().isEmpty()) {
@@ -128,11 +129,13 @@ public final class AxolotlBackend implements Backend {
         .with("auto_resume_from_checkpoints", true);
     if (training.has("eval_steps")) {
       config.withOptional("eval_steps", training.integer("eval_steps"));
-      config.with("val_set_size", new BigDecimal("0.05"));
+      if (!NativeFile.sets(plan, "val_set_size") && !NativeFile.sets(plan, "test_datasets")) {
+        config.with("val_set_size", new BigDecimal("0.05"));
+      }
     }
     adapter(config, training);
     spread(config, training);
-    distillation(config, plan, problems);
+    distillation(config, plan, problems, notes);
     return config;
   }
 
@@ -180,10 +183,16 @@ public final class AxolotlBackend implements Backend {
   }
 
   /** The plugin has no default for its temperature, and takes only weights from 0 to 1. */
-  private static void distillation(JsonObject config, Plan plan, List<Problem> problems) {
+  private static void distillation(
+      JsonObject config, Plan plan, List<Problem> problems, List<String> notes) {
     Training training = plan.training().written();
     if (!training.flag("use_kd")) {
       return;
+    }
+    if (training.has("teacher_model")) {
+      notes.add(
+          "teacher_model: axolotl loads no teacher; it reads the teacher's log-probabilities from the"
+              + " dataset's column `logprobs`");
     }
     BigDecimal weight = training.decimal("kd_lambda").orElse(BigDecimal.ONE);
     if (weight.signum() < 0 || weight.compareTo(BigDecimal.ONE) > 0) {

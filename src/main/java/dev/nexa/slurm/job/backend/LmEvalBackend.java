@@ -52,7 +52,8 @@ public final class LmEvalBackend implements Backend {
     command.addAll(
         List.of(
             "--output_path",
-            "${durable}/evals/${run_id}" + (plan.points().isEmpty() ? "" : "/task_${task}")));
+            "${durable}/evals/${run_id}"
+                + (plan.tasks() == 1 && plan.points().isEmpty() ? "" : "/task_${task}")));
     return new Launch(Launch.TASK, command, List.of(config));
   }
 

@@ -41,6 +41,12 @@ final class NativeFile {
     return RunnerFile.text(name, YamlText.of(allWrittenOut(merged(ours, options), plan)));
   }
 
+  /** Returns whether the runner's own options or the options file set a key of the runner. */
+  static boolean sets(Plan plan, String key) {
+    return plan.options().members().get(key) != null
+        || (plan.optionsFile().isPresent() && plan.optionsFile().get().value(key) != null);
+  }
+
   /**
    * Keeps a file that the options file names, and passes its path to the runner by a flag. The
    * runner would resolve a path in the options file against the job's folder.

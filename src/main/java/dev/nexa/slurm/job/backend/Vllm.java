@@ -31,6 +31,16 @@ final class Vllm {
     this.problems = problems;
     this.options = new PlanDecides(plan, problems).options("vllm", plan.options(), "options");
     flags.check(options, "options", plan.written(), problems);
+    for (String option : options.members().keySet()) {
+      String underscores = option.replace('-', '_');
+      if (option.startsWith("-")) {
+        refuse(option, "is a short name; write the long one, such as tensor_parallel_size");
+        continue;
+      }
+      if (!option.equals(underscores) && options.members().containsKey(underscores)) {
+        refuse(option, "is written twice, also as " + underscores + "; leave one of them out");
+      }
+    }
     Trl.refuseDistilling(plan, problems);
   }
 
@@ -45,14 +55,22 @@ final class Vllm {
 
   /** Returns whether the option is set, written with dashes or underscores. */
   boolean has(String option) {
-    return options.members().containsKey(option)
-        || options.members().containsKey(option.replace('_', '-'));
+    return options.members().containsKey(spelling(option));
+  }
+
+  /** Returns the option's value, written with dashes or underscores; null if it has none. */
+  @Nullable Object value(String option) {
+    return options.members().get(spelling(option));
+  }
+
+  private String spelling(String option) {
+    return options.members().containsKey(option) ? option : option.replace('_', '-');
   }
 
   /** Adds the flags for the plan's keys and options. */
   void engine() {
-    plan.training().integer("max_length").ifPresent(n -> add("--max-model-len", "" + n));
-    plan.training().integer("seed").ifPresent(n -> add("--seed", "" + n));
+    shared("max_length", "max_model_len", "--max-model-len");
+    shared("seed", "seed", "--seed");
     for (Map.Entry<String, @Nullable Object> option : options.members().entrySet()) {
       if (option.getValue() == null) {
         refuse(option.getKey(), "has no value; give it one, or leave the key out");
@@ -63,6 +81,13 @@ final class Vllm {
     if (!plan.serving().loraAdapters().isEmpty()) {
       add("--enable-lora", "--lora-modules");
       plan.serving().loraAdapters().forEach((name, path) -> add(name + "=" + path));
+    }
+  }
+
+  /** Adds the flag of a shared key, unless the runner's own option says it. */
+  private void shared(String key, String option, String flag) {
+    if (!has(option)) {
+      plan.training().integer(key).ifPresent(n -> add(flag, "" + n));
     }
   }
 
@@ -101,11 +126,10 @@ final class Vllm {
   }
 
   private long size(String option, long otherwise) {
-    String written = options.members().containsKey(option) ? option : option.replace('_', '-');
-    if (options.members().get(written) == null) {
+    if (value(option) == null) {
       return otherwise;
     }
-    long size = PlanDecides.size(options, written);
+    long size = PlanDecides.size(options, spelling(option));
     if (size == PlanDecides.BAD) {
       refuse(option, "is not a number of GPUs; expected a whole number such as 2");
     }
@@ -125,7 +149,8 @@ final class Vllm {
     }
   }
 
-  private static String word(@Nullable Object value) {
+  /** Returns a value as a word of the command. */
+  static String word(@Nullable Object value) {
     if (value instanceof JsonObject) {
       return value.toString();
     }

@@ -37,6 +37,15 @@ public final class VllmBackend implements Backend {
             key, "missing; vllm run-batch needs it, such as ${durable}/prompts/${task}.jsonl");
       }
     }
+    if (vllm.has("model")) {
+      vllm.refuse("model", "model_name says it; leave it out");
+    }
+    if (plan.tasks() > 1
+        && vllm.value("output_file") instanceof String file
+        && isShared(plan, file)) {
+      String message = "all tasks would write this one file; write ${task} into its name";
+      vllm.refuse("output_file", message);
+    }
     if (plan.allocation().nodes() > 1) {
       String message = "run-batch works on one node; write nodes: 1 and array: {shards: N}";
       problems.add(plan.written().problem("resources.nodes", message));
@@ -46,5 +55,16 @@ public final class VllmBackend implements Backend {
     vllm.engine();
     Problem.throwIfAny(problems);
     return new Launch(Launch.TASK, vllm.command(), List.of()).noting(List.of(KEPT_LATE));
+  }
+
+  /**
+   * Returns whether the file is the same for all tasks. A relative path is in the task's scratch.
+   */
+  private static boolean isShared(Plan plan, String file) {
+    boolean varies =
+        plan.points().stream()
+            .anyMatch(point -> point.members().containsKey("options.output_file"));
+    boolean absolute = file.startsWith("/") || file.startsWith("${");
+    return absolute && !varies && !file.matches(".*\\$\\{(task|point|task_scratch)}.*");
   }
 }

@@ -51,15 +51,17 @@ final class VllmGenerate {
     long seconds = plan.serving().readyWithin().orElse(Serving.READY_WITHIN).toSeconds();
     command.addAll(List.of("--ready-within", "" + seconds));
     return Launch.taught(
-        command, List.of(DataBackend.settings(settings(plan, data, model))), vllm.command());
+        command,
+        List.of(DataBackend.settings(settings(plan, data, VllmServe.served(vllm, model)))),
+        vllm.command());
   }
 
-  private static JsonObject settings(Plan plan, DataStage data, String model) {
+  private static JsonObject settings(Plan plan, DataStage data, String served) {
     JsonObject settings = new JsonObject();
     data.settings().members().forEach(settings::with);
     if (data.settings().optionalText("model").isEmpty()
         && plan.serving().loraAdapters().isEmpty()) {
-      settings.with("model", VllmServe.served(plan, model));
+      settings.with("model", served);
     }
     if (data.settings().optionalDecimal("concurrency").isEmpty()) {
       boolean logprobs = data.settings().optionalDecimal("logprobs").isPresent();

@@ -4,6 +4,7 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code stage: serve}: runs one {@code vllm serve} over all nodes, without Ray (vLLM's
@@ -32,7 +33,7 @@ final class VllmServe {
     }
     vllm.engine();
     Problem.throwIfAny(problems);
-    return Launch.server(vllm.command(), served(plan, model));
+    return Launch.server(vllm.command(), served(vllm, model));
   }
 
   private static void refuseWhatIsOurs(Plan plan, Vllm vllm, List<Problem> problems) {
@@ -70,11 +71,11 @@ final class VllmServe {
    * Returns the model's name in requests: the first {@code served_model_name}, else {@code
    * model_name}.
    */
-  static String served(Plan plan, String model) {
-    Object name = plan.options().members().get("served_model_name");
-    if (name instanceof List<?> names && !names.isEmpty()) {
-      return String.valueOf(names.get(0));
+  static String served(Vllm vllm, String model) {
+    @Nullable Object name = vllm.value("served_model_name");
+    if (name instanceof List<?> names) {
+      name = names.isEmpty() ? null : names.get(0);
     }
-    return name instanceof String text ? text : model;
+    return name == null ? model : Vllm.word(name);
   }
 }

@@ -5,41 +5,52 @@ import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The files of runner/ that refer to earlier stages of a pipeline, such as {@code
- * ${stages.train.checkpoint}}. Only the job knows the values.
+ * The files of runner/ that refer to what only the job knows: to earlier stages of a pipeline, such
+ * as {@code ${stages.train.checkpoint}}, or to the task's own folder on scratch, {@code
+ * ${task_scratch}}.
  *
- * <p>In a shell file, a reference becomes the job's variable. Any other file is filled in by the
- * job, which writes a copy to {@code ${filled}} (templates/lib/inputs.sh). Pure.
+ * <p>In a shell file, a reference to a stage becomes the job's variable. Any other file is filled
+ * in by the job, which writes a copy to {@code ${filled}} (templates/lib/inputs.sh). Pure.
  */
 final class FilledFiles {
   /** The placeholder of the folder with the copies. */
   static final String FOLDER = "filled";
 
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{stages\\.([^}]+)}");
+  private static final Pattern FILLED = Pattern.compile(REFERENCE + "|\\$\\{task_scratch}");
+  private static final Pattern TASK = Pattern.compile("^[0-9]+/");
   private static final String SHELL = ".sh";
 
   private FilledFiles() {}
 
-  /** Returns the names of the files that the job must fill in. */
-  static List<String> names(List<RunnerFile> files) {
-    List<String> names = new ArrayList<>();
-    for (RunnerFile file : files) {
-      if (!file.name().endsWith(SHELL) && REFERENCE.matcher(text(file)).find()) {
-        names.add(file.name());
+  /**
+   * Returns the names of the files that the job must fill in. A file of a sweep's task is {@code
+   * ${task}/NAME}.
+   */
+  static List<String> names(Launch launch) {
+    Set<String> names = new LinkedHashSet<>();
+    for (RunnerFile file : launch.files()) {
+      if (!file.name().endsWith(SHELL) && FILLED.matcher(text(file)).find()) {
+        names.add(
+            launch.words().isEmpty()
+                ? file.name()
+                : TASK.matcher(file.name()).replaceFirst("\\${task}/"));
       }
     }
-    return names;
+    return List.copyOf(names);
   }
 
   /** Returns a launch whose words name the copies, and whose shell files use variables. */
   static Launch inWords(Launch launch) {
-    List<String> names = names(launch.files());
+    List<String> names = names(launch);
     List<RunnerFile> files = new ArrayList<>();
     for (RunnerFile file : launch.files()) {
       files.add(file.name().endsWith(SHELL) ? forShell(file) : file);

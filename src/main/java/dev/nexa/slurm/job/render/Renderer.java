@@ -119,7 +119,8 @@ public final class Renderer {
    *     different files have one name
    */
   public Script render(Plan plan, Launch made) {
-    Launch launch = plan.after().isEmpty() ? made : FilledFiles.inWords(made);
+    boolean fills = !plan.after().isEmpty() || !FilledFiles.names(made).isEmpty();
+    Launch launch = fills ? FilledFiles.inWords(made) : made;
     StringWriter text = new StringWriter(8192);
     try {
       freemarker.getTemplate(launch.template()).process(ScriptModel.of(plan, launch), text);
@@ -158,7 +159,7 @@ public final class Renderer {
     if (launch.template().equals(Launch.DISTRIBUTED)) {
       add(files, templates.verbatim("rank.sh"), plan.config());
     }
-    if (!plan.after().isEmpty()) {
+    if (fills) {
       add(files, templates.verbatim("inputs.sh"), plan.config());
     }
     if (plan.watchdog().isPresent()) {

@@ -79,10 +79,11 @@ final class ScriptModel {
     model.put("command", words(launch.command(), code));
     model.put("teacher", words(launch.teacher(), code));
     model.put("outputs", plan.outputs());
+    List<String> filled = FilledFiles.names(launch);
     // A flag: the first built-in of FreeMarker in a template would load all of them, in 10 ms.
-    model.put("has_inputs", !plan.after().isEmpty());
+    model.put("has_inputs", !plan.after().isEmpty() || !filled.isEmpty());
     model.put("after", after(plan));
-    model.put("filled", plan.after().isEmpty() ? List.of() : FilledFiles.names(launch.files()));
+    model.put("filled", words(filled, false));
     model.put("sweep", !plan.points().isEmpty());
     model.put("python_alone", plan.isPythonAlone());
     model.put("setup", plan.setup());

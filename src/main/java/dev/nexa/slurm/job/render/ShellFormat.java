@@ -34,6 +34,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("run_dir", "NEXA_RUN_DIR"),
           Map.entry("run_id", "NEXA_RUN_ID"),
           Map.entry("task", "NEXA_TASK"),
+          Map.entry("task_scratch", "NEXA_TASK_SCRATCH"),
           Map.entry("point", "{NEXA_POINT:-000}"),
           Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
           Map.entry("output", "NEXA_OUTPUT"),

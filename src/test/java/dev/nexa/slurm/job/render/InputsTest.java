@@ -170,6 +170,14 @@ class InputsTest {
   }
 
   @Test
+  void theTasksOwnFolderOnScratchIsFilledIn() throws IOException {
+    Files.writeString(run.resolve("runner/a.yaml"), "nvme_path: \"${task_scratch}\"\n");
+
+    assertThat(shell("nexa_require_inputs a.yaml; cat \"$NEXA_FILLED/a.yaml\""))
+        .isEqualTo("0 nvme_path: \"/scratch/eval_1/task_0\"\n");
+  }
+
+  @Test
   void aValueThatAFileCannotHoldEndsTheTask() throws IOException {
     done(0);
     Path input = run.resolve("inputs/train/output");
@@ -203,6 +211,7 @@ class InputsTest {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("NEXA_RUN_DIR", run.toString());
     environment.put("NEXA_TASK", "0");
+    environment.put("NEXA_TASK_SCRATCH", "/scratch/eval_1/task_0");
     environment.put("NEXA_FILLED", folder.resolve("filled").toString());
     String whole = "set -euo pipefail; exec 2>&1; source templates/lib/inputs.sh; " + script;
     CommandResult result =
