@@ -67,14 +67,37 @@ nexa_page() {
   [[ -z $url ]] || found+=("\"$1\":\"$url\"")
 }
 
-# A runner that wrote no metrics: where its checkpoints are, and what it is called by W&B, which keeps a link to its newest
+# FOLDER: whether it holds a complete checkpoint. A command that ended with 0 has written its files wholly; two of them are
+# copies of ours. Of any other, a file says it that is written last: by Trainer, torch's distributed checkpoints, the
+# program itself, or DeepSpeed. A file of torch.save is a zip file, whose directory is its end.
+nexa_kept() {
+  local file
+  if ((status == 0)); then
+    [[ -n $(find -L "$1" -maxdepth 3 -type f -size +0 ! -path "$1/config.yaml" ! -path "$1/manifest.json" -print -quit) ]]
+    return
+  fi
+  while IFS= read -r file; do
+    case $file in
+      *.json) [[ $(tail -c 8 -- "$file" | tr -d '[:space:]') != *'}' ]] || return 0 ;;
+      *.pt | *.pth | *.ckpt | *.bin) [[ $(tail -c 65558 -- "$file" | LC_ALL=C grep -ac $'PK\x05\x06') == 0 ]] || return 0 ;;
+      *) return 0 ;;
+    esac
+  done < <(
+    find -L "$1" -maxdepth 2 -type f \( -name trainer_state.json -o -name .metadata -o -name .complete \)
+    find -L "$1" -maxdepth 1 -type f \( -name latest -o -name '*.pt' -o -name '*.pth' -o -name '*.ckpt' -o -name '*.bin' \)
+  )
+  return 1
+}
+
+# What the metrics may lack: where the checkpoints are, and what the run is called by W&B, which keeps a link to its newest
 # run, or by MLflow, which prints where its run can be viewed.
 nexa_tracked() {
-  [[ ! -e $NEXA_METRICS ]] || return 0
   local id checkpoint=$NEXA_CHECKPOINTS
   local -a found=()
   [[ -z ${NEXA_FINAL:-} ]] || checkpoint=$NEXA_FINAL/final
-  [[ ! -d $checkpoint || $checkpoint == *[\"\\]* ]] || found+=("\"checkpoint\":\"$checkpoint\"")
+  if [[ -d $checkpoint && $checkpoint != *[\"\\]* ]] && nexa_kept "$checkpoint"; then
+    found+=("\"checkpoint\":\"$checkpoint\"")
+  fi
   if id=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && id=${id#*run-*-} && [[ ! $id =~ [^A-Za-z0-9_-] ]]; then
     found+=("\"wandb_run_id\":\"$id\"")
     nexa_page wandb_url "$id"

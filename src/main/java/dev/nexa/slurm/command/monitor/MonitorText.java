@@ -67,38 +67,53 @@ final class MonitorText {
       text.append(headline(node)).append('\n');
       for (Series series : node.series()) {
         if (!series.points().isEmpty()) {
-          line(text, label(series), values(series), 0, top(series), heights, width);
+          line(
+              text,
+              label(series),
+              Sparkline.of(values(series), 0, top(series), heights, width),
+              width);
           text.append(range(series)).append('\n');
         }
       }
       text.append('\n');
     }
     for (LossCurve curve : curves) {
-      if (curve.points().isEmpty()) {
-        continue;
-      }
-      text.append(curve.name()).append(", from ").append(curve.file()).append('\n');
-      List<Double> raw = curve.points().stream().map(LossCurve.Point::loss).toList();
-      List<Double> smooth = curve.points().stream().map(LossCurve.Point::smoothed).toList();
-      double low = raw.stream().mapToDouble(loss -> loss).min().orElse(0);
-      double high = raw.stream().mapToDouble(loss -> loss).max().orElse(0);
-      line(text, "raw", raw, low, high, heights, width);
-      text.append(number(raw.get(0))).append(" to ").append(number(last(raw))).append('\n');
-      line(text, "smoothed", smooth, low, high, heights, width);
-      text.append(number(smooth.get(0))).append(" to ").append(number(last(smooth))).append("\n\n");
+      loss(text, curve, heights, width);
     }
     return text.toString();
   }
 
-  private static void line(
-      StringBuilder text,
-      String label,
-      List<Double> values,
-      double low,
-      double high,
-      String heights,
-      int width) {
-    String drawn = Sparkline.of(values, low, high, heights, width);
+  private static void loss(StringBuilder text, LossCurve curve, String heights, int width) {
+    text.append(curve.name()).append(", from ").append(curve.file());
+    curve.gap().ifPresent(gap -> text.append(": ").append(gap.words()));
+    text.append('\n');
+    if (curve.points().isEmpty()) {
+      text.append('\n');
+      return;
+    }
+    List<Double> raw = curve.points().stream().map(LossCurve.Point::loss).toList();
+    List<Double> smooth = curve.points().stream().map(LossCurve.Point::smoothed).toList();
+    double low = raw.stream().mapToDouble(loss -> loss).min().orElse(0);
+    double high = raw.stream().mapToDouble(loss -> loss).max().orElse(0);
+    String lost = "x".repeat(curve.gap().map(gap -> columns(gap, curve.points(), width)).orElse(0));
+    int left = width - lost.length();
+    line(text, "raw", Sparkline.of(raw, low, high, heights, left) + lost, width);
+    text.append(number(raw.get(0))).append(" to ").append(number(last(raw))).append('\n');
+    line(text, "smoothed", Sparkline.of(smooth, low, high, heights, left) + lost, width);
+    text.append(number(smooth.get(0))).append(" to ").append(number(last(smooth))).append("\n\n");
+  }
+
+  /** Returns how many of the columns stand for the last steps, whose loss is not a number. */
+  private static int columns(LossCurve.Gap gap, List<LossCurve.Point> points, int width) {
+    if (!gap.toTheEnd()) {
+      return 0;
+    }
+    double share = (gap.last() - gap.from()) / (gap.last() - points.get(0).step());
+    long drawn = Math.min(width, Math.round(points.size() / (1 - share)));
+    return (int) Math.max(1, Math.min(width - 1, Math.round(drawn * share)));
+  }
+
+  private static void line(StringBuilder text, String label, String drawn, int width) {
     text.append(String.format("  %-" + LABEL + "s|%-" + width + "s| ", label, drawn));
   }
 
@@ -244,6 +259,12 @@ final class MonitorText {
         String loss = BigDecimal.valueOf(point.loss()).toPlainString();
         text.append(Csv.line(List.of("", "", "", curve.name(), "", step, loss)));
       }
+      if (curve.gap().isPresent() && curve.gap().get().toTheEnd()) {
+        for (double at : List.of(curve.gap().get().from(), curve.gap().get().last())) {
+          String step = BigDecimal.valueOf(at).toPlainString();
+          text.append(Csv.line(List.of("", "", "", curve.name(), "", step, "NaN")));
+        }
+      }
     }
     return text.toString();
   }
@@ -306,6 +327,15 @@ final class MonitorText {
         .with("name", curve.name())
         .with("source", curve.source())
         .with("file", curve.file().toString())
+        .withOptional("not_a_number", curve.gap().map(MonitorText::json))
         .with("points", points);
+  }
+
+  private static JsonObject json(LossCurve.Gap gap) {
+    return new JsonObject()
+        .with("from_step", BigDecimal.valueOf(gap.from()))
+        .with("steps", gap.steps())
+        .with("to_the_end", gap.toTheEnd())
+        .with("last_step", BigDecimal.valueOf(gap.last()));
   }
 }

@@ -34,11 +34,16 @@ final class Curves {
         most = Math.max(most, line.values().get(i));
       }
     }
+    if (chart.gap().isPresent()) {
+      first = Math.min(first, chart.gap().get().from());
+      last = Math.max(last, chart.gap().get().last());
+    }
     String unit = chart.unit().isEmpty() ? "" : ", " + chart.unit();
+    String caption = chart.title() + unit + chart.gap().map(gap -> ": " + gap.words()).orElse("");
     Table table =
         new Table(chart.title() + unit).words("Line").numbers("Mean", "Half", "95 %", "Most");
     if (chart.lines().stream().allMatch(line -> line.at().isEmpty())) {
-      return Parts.figure(chart.title(), Parts.note("No value was read."));
+      return Parts.figure(caption, Parts.note("No value was read."));
     }
     Scale scale =
         Scale.upTo(chart.unit().equals("%") ? BigDecimal.valueOf(100) : BigDecimal.valueOf(most));
@@ -50,6 +55,12 @@ final class Curves {
           Charts.text(LEFT - 6, y + 4, "end", Figures.axis(tick)));
     }
     double width = Math.max(1e-9, last - first);
+    if (chart.gap().isPresent() && chart.gap().get().toTheEnd()) {
+      double x = LEFT + (WIDTH - LEFT) * (chart.gap().get().from() - first) / width;
+      svg.add(
+          Charts.rect(x, TOP, Math.max(2, WIDTH - x), PLOT, "gap")
+              .add(Tag.of("title", chart.gap().get().words())));
+    }
     for (int i = 0; i < chart.lines().size(); i++) {
       Line line = chart.lines().get(i);
       StringBuilder path = new StringBuilder();
@@ -69,7 +80,7 @@ final class Curves {
     svg.add(
         Charts.text(LEFT, HEIGHT - 8, "start", place(chart, first, last - first)),
         Charts.text(WIDTH, HEIGHT - 8, "end", place(chart, last, last - first)));
-    return Parts.figure(chart.title() + unit, svg)
+    return Parts.figure(caption, svg)
         .add(Tag.of("details").add(Tag.of("summary", "As a table"), table.tag()));
   }
 

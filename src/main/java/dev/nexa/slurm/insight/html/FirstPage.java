@@ -9,6 +9,7 @@ import dev.nexa.slurm.insight.report.Overview;
 import dev.nexa.slurm.insight.report.ProjectMonth;
 import dev.nexa.slurm.insight.report.QueueWaits;
 import dev.nexa.slurm.insight.report.Report;
+import dev.nexa.slurm.insight.report.ReportedChart;
 import dev.nexa.slurm.insight.report.ReportedRun;
 import dev.nexa.slurm.insight.report.RunDetail;
 import dev.nexa.slurm.insight.report.SpendBy;
@@ -94,11 +95,10 @@ final class FirstPage {
                   + forecast(last, sums.currency())));
     }
     int runs = 0;
-    int failed = 0;
     for (CurrencySums sums : overview.currencies()) {
       runs += sums.last().runs();
-      failed += sums.last().failed();
     }
+    int failed = failed();
     tiles.add(
         tile(
             "Runs ended in " + name,
@@ -193,7 +193,23 @@ final class FirstPage {
       empty = false;
     }
     int failures = 0;
+    int unexplained = failed();
     for (RunDetail detail : report.details()) {
+      if (detail.failure().isPresent() && detail.run().month().equals(month)) {
+        unexplained--;
+      }
+      for (ReportedChart chart : detail.charts()) {
+        if (chart.gap().isPresent()) {
+          list.add(
+              Tag.styled("li", "warn")
+                  .add(
+                      Tag.of("a", detail.run().id()).with("href", "#run/" + detail.run().id()),
+                      Tag.styled("span", "why")
+                          .text(
+                              "Its " + chart.title() + " is " + chart.gap().get().words() + ".")));
+          empty = false;
+        }
+      }
       if (detail.failure().isPresent() && ++failures <= MOST_FAILURES) {
         ReportedRun run = detail.run();
         list.add(
@@ -223,8 +239,37 @@ final class FirstPage {
                   Tag.of("a", "all runs").with("href", "#runs"),
                   Tag.of("span", ": " + (failures - MOST_FAILURES) + " older runs failed, too")));
     }
+    if (unexplained > 0) {
+      list.add(
+          Tag.of("li")
+              .add(
+                  Tag.of(
+                          "a",
+                          Figures.count(unexplained)
+                              + (failures == 0 ? " run" : " other run")
+                              + (unexplained == 1 ? "" : "s"))
+                      .with("href", "#runs"),
+                  Tag.of("span", " of " + MonthNames.whole(month) + " did not complete"),
+                  Tag.styled("span", "why")
+                      .text(
+                          "This report does not say why: it explains the newest "
+                              + report.mostDetails()
+                              + " runs, and no imported ones.")));
+      empty = false;
+    }
     return Parts.card("Needs a look")
-        .add(empty ? Parts.note("No run failed lately, and no budget is near its end.") : list);
+        .add(
+            empty
+                ? Parts.note(
+                    "No run of "
+                        + MonthNames.whole(month)
+                        + " failed, and no budget is near its end.")
+                : list);
+  }
+
+  /** Returns how many runs of the month did not complete. */
+  private int failed() {
+    return overview.currencies().stream().mapToInt(sums -> sums.last().failed()).sum();
   }
 
   /** Returns the spend by each field, as panels that a choice shows. */

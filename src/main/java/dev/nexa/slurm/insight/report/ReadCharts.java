@@ -9,6 +9,7 @@ import dev.nexa.slurm.records.telemetry.Telemetry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Reads the charts of a run: the newest attempt of its first task, on the task's first node. */
 final class ReadCharts {
@@ -65,7 +66,8 @@ final class ReadCharts {
               "",
               false,
               List.of(
-                  line("as logged", true, steps, raw), line("smoothed", false, steps, smoothed))));
+                  line("as logged", true, steps, raw), line("smoothed", false, steps, smoothed)),
+              curve.gap()));
     }
   }
 
@@ -94,7 +96,11 @@ final class ReadCharts {
               : words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1);
       charts.add(
           new ReportedChart(
-              title, bytes ? "GiB" : measure.unit().symbol(), true, List.copyOf(lines)));
+              title,
+              bytes ? "GiB" : measure.unit().symbol(),
+              true,
+              List.copyOf(lines),
+              Optional.empty()));
     }
   }
 

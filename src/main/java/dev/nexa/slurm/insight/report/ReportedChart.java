@@ -1,6 +1,8 @@
 package dev.nexa.slurm.insight.report;
 
+import dev.nexa.slurm.records.telemetry.LossCurve;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A chart of a run: what the sampler measured over time, or a loss over steps.
@@ -9,8 +11,10 @@ import java.util.List;
  * @param unit the unit of the values; empty for a plain number
  * @param overTime whether a line's places are seconds since 1970; else they are steps
  * @param lines the lines, such as one for each GPU
+ * @param gap the steps whose loss is not a number
  */
-public record ReportedChart(String title, String unit, boolean overTime, List<Line> lines) {
+public record ReportedChart(
+    String title, String unit, boolean overTime, List<Line> lines, Optional<LossCurve.Gap> gap) {
   /**
    * A line of the chart.
    *

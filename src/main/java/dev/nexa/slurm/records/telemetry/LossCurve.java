@@ -28,9 +28,11 @@ import java.util.stream.Stream;
  * @param source {@code trainer_state.json} or {@code mlflow}
  * @param file the file or folder that was read
  * @param points at most {@value Points#MOST} points; of a longer curve, each point is the mean of
- *     several steps
+ *     several steps. Steps whose loss is not a finite number have no point
+ * @param gap these steps; empty if there are none
  */
-public record LossCurve(String name, String source, Path file, List<Point> points) {
+public record LossCurve(
+    String name, String source, Path file, List<Point> points, Optional<Gap> gap) {
   private static final String STATE = "trainer_state.json";
   private static final String HISTORY = "log_history";
   private static final String TRACKING = "MLFLOW_TRACKING_URI";
@@ -47,6 +49,25 @@ public record LossCurve(String name, String source, Path file, List<Point> point
    * @param smoothed an exponential mean of this step and the steps before it
    */
   public record Point(double step, double loss, double smoothed) {}
+
+  /**
+   * The steps whose loss is not a finite number.
+   *
+   * @param from the first of them; if the curve ends with such steps, the first of the last ones
+   * @param steps how many they are
+   * @param toTheEnd whether no finite loss follows
+   * @param last the last step of the curve
+   */
+  public record Gap(double from, int steps, boolean toTheEnd, double last) {
+    /** Returns what is wrong, such as {@code not a number from step 31 on}. */
+    public String words() {
+      String step = "step " + new BigDecimal(from).stripTrailingZeros().toPlainString();
+      if (toTheEnd) {
+        return "not a number from " + step + " on";
+      }
+      return "not a number at " + (steps == 1 ? step : steps + " steps, the first of them " + step);
+    }
+  }
 
   /**
    * Returns the curves of a task by name; empty if its files are not there, or are not on this
@@ -68,6 +89,22 @@ public record LossCurve(String name, String source, Path file, List<Point> point
       }
     }
     return List.of();
+  }
+
+  /**
+   * Returns a sentence for each loss of a task that was not a number. Never throws: they only add
+   * to what another command prints.
+   */
+  public static List<String> notes(RunFolder run, int task) {
+    List<String> notes = new ArrayList<>();
+    try {
+      for (LossCurve curve : of(run, task)) {
+        curve.gap().ifPresent(gap -> notes.add(curve.name() + ": " + gap.words()));
+      }
+    } catch (RuntimeException unreadable) {
+      return List.of();
+    }
+    return notes;
   }
 
   private static List<Path> stores(JsonObject plan, RunFolder run, Path checkpoints) {
@@ -118,10 +155,11 @@ public record LossCurve(String name, String source, Path file, List<Point> point
         .members()
         .forEach(
             (name, value) -> {
-              if (value instanceof BigDecimal loss && LOSS.matcher(name).matches()) {
-                curves
-                    .computeIfAbsent(name, key -> new Growing())
-                    .add(step.doubleValue(), loss.doubleValue());
+              if (LOSS.matcher(name).matches()) {
+                // The stream reads a bare NaN as null.
+                double loss =
+                    value instanceof BigDecimal number ? number.doubleValue() : Double.NaN;
+                curves.computeIfAbsent(name, key -> new Growing()).add(step.doubleValue(), loss);
               }
             });
   }
@@ -172,7 +210,7 @@ public record LossCurve(String name, String source, Path file, List<Point> point
     } catch (IOException unreadable) {
       return List.of();
     }
-    curves.values().removeIf(curve -> curve.count == 0);
+    curves.values().removeIf(Growing::isEmpty);
     return listed(curves, "mlflow", newest.get());
   }
 
@@ -184,7 +222,7 @@ public record LossCurve(String name, String source, Path file, List<Point> point
         String[] fields = line.split(" ", -1);
         try {
           if (fields.length == 3) {
-            curve.add(Double.parseDouble(fields[2]), Double.parseDouble(fields[1]));
+            curve.add(Double.parseDouble(fields[2]), number(fields[1]));
           }
         } catch (NumberFormatException half) {
           // A training that was killed may leave half a line.
@@ -194,9 +232,16 @@ public record LossCurve(String name, String source, Path file, List<Point> point
     return curve;
   }
 
+  /** Reads a value as Python writes it: nan, inf and -inf are not Java's names. */
+  private static double number(String text) {
+    return text.matches("[+-]?(?i:nan|inf(inity)?)") ? Double.NaN : Double.parseDouble(text);
+  }
+
   private static List<LossCurve> listed(Map<String, Growing> curves, String source, Path file) {
     List<LossCurve> listed = new ArrayList<>();
-    curves.forEach((name, curve) -> listed.add(new LossCurve(name, source, file, curve.points())));
+    curves.forEach(
+        (name, curve) ->
+            listed.add(new LossCurve(name, source, file, curve.points(), curve.gap())));
     return listed;
   }
 
@@ -222,18 +267,42 @@ public record LossCurve(String name, String source, Path file, List<Point> point
     private final Points smooth = new Points();
     private double mean;
     private double known;
-    private int count;
+    private double last;
+    private double firstLost;
+    private double from;
+    private int lost;
+    private boolean open;
+    private boolean empty = true;
 
     void add(double step, double loss) {
-      if (!Double.isFinite(loss) || !Double.isFinite(step)) {
+      if (!Double.isFinite(step)) {
         return;
       }
-      count++;
+      empty = false;
+      last = step;
+      if (!Double.isFinite(loss)) {
+        firstLost = lost == 0 ? step : firstLost;
+        from = open ? from : step;
+        lost++;
+        open = true;
+        return;
+      }
+      open = false;
       mean = WEIGHT * mean + (1 - WEIGHT) * loss;
       known = WEIGHT * known + (1 - WEIGHT);
       raw.add(step, loss);
       // Without the division, a curve would begin at zero.
       smooth.add(step, mean / known);
+    }
+
+    boolean isEmpty() {
+      return empty;
+    }
+
+    Optional<Gap> gap() {
+      return lost == 0
+          ? Optional.empty()
+          : Optional.of(new Gap(open ? from : firstLost, lost, open, last));
     }
 
     List<Point> points() {

@@ -94,12 +94,23 @@ public record TaskResults(
       unfit(files, unfit);
       failures(files, failures, problems);
     }
-    // Values that the script tracked itself count only if no attempt of the task wrote metrics.
-    for (Map.Entry<Integer, Path> file : tracked.entrySet()) {
-      newest.putIfAbsent(file.getKey(), file.getValue());
-    }
     TreeSet<Integer> broken = new TreeSet<>();
     Map<Integer, JsonObject> byTask = byTask(newest, broken, problems);
+    // What the script tracked itself counts where the task's metrics lack it.
+    for (Map.Entry<Integer, JsonObject> own : byTask(tracked, broken, problems).entrySet()) {
+      if (newest.containsKey(own.getKey()) && !byTask.containsKey(own.getKey())) {
+        continue;
+      }
+      JsonObject metrics = byTask.computeIfAbsent(own.getKey(), task -> new JsonObject());
+      own.getValue()
+          .members()
+          .forEach(
+              (name, value) -> {
+                if (!metrics.members().containsKey(name)) {
+                  metrics.with(name, value);
+                }
+              });
+    }
     ChargedMetrics charged = ChargedMetrics.of(byTask, broken);
     for (String sentence : charged.unread()) {
       problems.add(run.id() + ": " + sentence);

@@ -19,6 +19,8 @@ import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,6 +118,40 @@ class ReportCommandTest {
     assertThat(document.number("run_pages")).isEqualTo(3);
     assertThat(ids(page()).stream().filter(id -> id.startsWith("run/"))).hasSize(3);
     assertThat(report("--details", "0").number("run_pages")).isZero();
+  }
+
+  /**
+   * The tile counts all runs of the month; each of them is explained below it, or counted there.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "3", "100"})
+  void theFirstPageCountsEachFailureOfTheMonth(String details) throws IOException {
+    int months = 0;
+    for (String month : months()) {
+      report("--month", month, "--details", details);
+      String shown = String.join(" ", page().texts());
+      Matcher tile = Pattern.compile("([0-9,]+) did not complete").matcher(shown);
+      if (!tile.find()) {
+        assertThat(shown).contains("No run of ", " failed, and no budget is near its end");
+        continue;
+      }
+      months++;
+      // These runs have no files, so that none is explained.
+      assertThat(shown)
+          .doesNotContain("No run of ")
+          .containsPattern(tile.group(1) + " runs? +of [A-Z][a-z]+ [0-9]{4} did not complete");
+    }
+    assertThat(months).isGreaterThan(3);
+  }
+
+  private List<String> months() throws IOException {
+    try (var all = Files.list(terminal.workspace.resolve("runs"))) {
+      return all.map(one -> one.getFileName().toString())
+          .filter(name -> name.startsWith("ledger-"))
+          .map(name -> name.substring(7, 14))
+          .sorted()
+          .toList();
+    }
   }
 
   @ParameterizedTest
@@ -299,5 +335,43 @@ class ReportCommandTest {
     assertThat(shown).contains("</script><img src=x onerror=alert(1)>", "nexa-slurm why " + run);
     assertThat(shown).doesNotContain("\u001b", "\u202e", "\u2028");
     assertThat(VisibleText.line(hostile)).contains("<U+202E>");
+  }
+
+  /** What an ML engineer looks for first, wherever a run is looked at. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aLossThatIsNotANumberIsToldEverywhere(boolean all) throws IOException {
+    terminal
+        .file(
+            "configs/clusters/default.yaml",
+            "health_check: false\nstorage: {scratch: '${workspace}/s', durable: '${workspace}/d', shared:"
+                + " '${workspace}/h'}\n")
+        .file("one.yaml", ONE.formatted("train"));
+    Screen made =
+        terminal.type("submit", terminal.workspace.resolve("one.yaml").toString(), "--json");
+    assertThat(made.exit()).as(made.err()).isZero();
+    String id = made.json().text("run_id");
+    StringBuilder history = new StringBuilder();
+    for (int step = 1; step <= 60; step++) {
+      history.append(step == 1 ? "" : ", ").append("{\"loss\": ");
+      history.append(all || step > 30 ? "NaN" : 3.0 / step);
+      history.append(", \"step\": ").append(step).append('}');
+    }
+    terminal.file(
+        "d/checkpoints/" + id + "/trainer_state.json", "{\"log_history\": [" + history + "]}");
+    String words = "not a number from step " + (all ? 1 : 31) + " on";
+
+    Screen drawn = terminal.type("monitor", "show", id);
+    assertThat(drawn.exit()).as(drawn.err()).isZero();
+    assertThat(drawn.out()).contains("trainer_state.json: " + words);
+    JsonObject loss = terminal.type("monitor", "show", id, "--json").json().objects("loss").get(0);
+    assertThat(loss.object("not_a_number").decimal("last_step")).isEqualByComparingTo("60");
+    assertThat(terminal.type("monitor", "show", id, "--csv").out()).contains(",60.0,NaN\n");
+    assertThat(terminal.type("runs", "show", id).out()).contains("loss: " + words);
+    report();
+    assertThat(String.join("", page().texts()))
+        .contains("Its loss is " + words + ".", "loss: " + words)
+        .contains(all ? "No value was read." : "step 60")
+        .doesNotContain("step 30");
   }
 }

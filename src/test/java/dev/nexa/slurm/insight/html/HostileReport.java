@@ -163,7 +163,8 @@ final class HostileReport {
                 false,
                 List.of(
                     new ReportedChart.Line(
-                        text("line of a chart"), false, List.of(1.0, 2.0), List.of(3.0, 4.0))))),
+                        text("line of a chart"), false, List.of(1.0, 2.0), List.of(3.0, 4.0))),
+                Optional.empty())),
         Optional.empty(),
         List.of(text("input")),
         List.of(new Fact(text("step"), text("what was done"))),

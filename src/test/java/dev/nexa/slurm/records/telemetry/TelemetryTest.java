@@ -227,6 +227,49 @@ class TelemetryTest {
     assertThat(curves).singleElement().satisfies(curve -> assertThat(curve.points()).hasSize(2));
   }
 
+  /** The same curve, with losses that are not numbers at the end, in the middle, and everywhere. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          2 1.5 1       | 3 | -
+          2 NaN NaN     | 1 | not a number from step 20 on
+          2 NaN 1 NaN   | 2 | not a number from step 40 on
+          2 NaN 1       | 2 | not a number at step 20
+          NaN NaN 1     | 1 | not a number at 2 steps, the first of them step 10
+          NaN NaN       | 0 | not a number from step 10 on
+          2 inf -inf    | 1 | not a number from step 20 on
+          """)
+  void aLossThatIsNotANumberIsTold(String values, int points, String words) throws IOException {
+    Path metrics = Files.createDirectories(folder.resolve("mlruns/0/3fe0/metrics"));
+    StringBuilder history = new StringBuilder();
+    StringBuilder lines = new StringBuilder();
+    int step = 0;
+    for (String value : values.split(" ", -1)) {
+      step += 10;
+      String json = value.replace("inf", "Infinity");
+      history.append(step == 10 ? "" : ", ");
+      history.append("{\"loss\": ").append(json).append(", \"step\": ").append(step).append('}');
+      lines.append("1 ").append(value.replace("NaN", "nan")).append(' ').append(step).append('\n');
+    }
+    Files.writeString(metrics.resolve("loss"), lines);
+    state("checkpoint-10", history.toString());
+
+    for (List<LossCurve> curves :
+        List.of(LossCurve.ofTrainer(folder), LossCurve.ofMlflow(folder.resolve("mlruns")))) {
+      assertThat(curves).hasSize(1);
+      LossCurve curve = curves.get(0);
+      if (words.equals("-")) {
+        assertThat(curve.gap()).isEmpty();
+      } else {
+        assertThat(curve.points()).hasSize(points);
+        assertThat(curve.gap().orElseThrow().words()).isEqualTo(words);
+        assertThat(curve.gap().orElseThrow().last()).isEqualTo(step);
+      }
+    }
+  }
+
   private void state(String checkpoint, String history) throws IOException {
     Files.createDirectories(folder.resolve(checkpoint));
     Files.writeString(
