@@ -34,8 +34,7 @@ nexa_distributed() {
   export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=${TORCH_ELASTIC_SHUTDOWN_TIMEOUT:-[=warning_seconds]}
 </#if>
 <#if debug>
-  # Slow, and many lines: only to find why ranks hang.
-  export NCCL_DEBUG=INFO TORCH_DISTRIBUTED_DEBUG=DETAIL CUDA_LAUNCH_BLOCKING=1
+  export CUDA_LAUNCH_BLOCKING=1 # slow
 </#if>
 <#if nodes gt 1>
 <@meeting_point/>

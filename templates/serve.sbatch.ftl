@@ -18,10 +18,6 @@
 <#include "lib/meeting.ftl">
 # What the server reads. PYTORCH_CUDA_ALLOC_CONF is not among it: vLLM sets that up itself.
 nexa_serving() {
-<#if debug>
-  # Many lines: only to find why it hangs.
-  export NCCL_DEBUG=INFO VLLM_LOGGING_LEVEL=DEBUG
-</#if>
 <#if nodes gt 1>
 <@meeting_point/>
 </#if>
@@ -97,7 +93,9 @@ nexa_main() {
 <#if code_sha256??>
 <@unpacked/>
 </#if>
-<#if code_sha256??>
+<#if workdir??>
+  cd [=workdir]
+<#elseif code_sha256??>
   cd "$NEXA_CODE"
 <#else>
   cd "$NEXA_RUN_DIR"

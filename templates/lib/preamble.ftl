@@ -70,6 +70,10 @@ nexa_preamble() {
   # shellcheck disable=SC1090,SC1091
   source "$NEXA_RUN_DIR/runner/$NEXA_TASK/point.env"
 </#if>
+<#if debug>
+  # Many lines: only to find why it hangs.
+  export NCCL_DEBUG=INFO TORCH_DISTRIBUTED_DEBUG=DETAIL VLLM_LOGGING_LEVEL=DEBUG
+</#if>
 <#list env as variable>
   export [=variable.name]=[=variable.value]
 </#list>

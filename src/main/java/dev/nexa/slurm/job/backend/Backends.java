@@ -12,7 +12,8 @@ public final class Backends {
   private Backends() {}
 
   /**
-   * Returns the launch of a plan, or one launch for all points of its sweep.
+   * Returns the launch of a plan, or one launch for all points of its sweep. Notes the training
+   * keys that change nothing that runs.
    *
    * @throws dev.nexa.slurm.job.config.yaml.ConfigException if the environment or the entrypoint
    *     contradicts the plan
@@ -27,7 +28,13 @@ public final class Backends {
       }
       Problem.throwIfAny(problems);
     }
-    return plan.points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
+    Launch launch = plan.points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
+    if (backend instanceof Plugin || plan.training().given().isEmpty()) {
+      return launch;
+    }
+    List<String> notes = new ArrayList<>(launch.notes());
+    notes.addAll(UnreadKeys.notes(plan, backend));
+    return launch.noting(notes);
   }
 
   /** Returns the built-in backend with that name or short name; empty if there is none. */

@@ -38,6 +38,15 @@ public final class PythonBackend implements Backend {
                             .problem(
                                 "entrypoint",
                                 "missing; backend python starts its script or module")));
+    if (!entrypoint.launcherArgs().isEmpty()
+        && (plan.ranksPerNode() == 0 || !entrypoint.torchrun())) {
+      throw new ConfigException(
+          plan.written()
+              .problem(
+                  "entrypoint.launcher_args",
+                  "torchrun does not start this program, so nothing reads them; leave them out, or"
+                      + " write launcher: torchrun"));
+    }
     List<RunnerFile> files = entrypoint.config() ? List.of(config(plan)) : List.of();
     List<String> program = program(plan, entrypoint, plan.options());
     if (entrypoint.torchrun()) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.backend;
 
+import dev.nexa.slurm.job.config.ModelFolder;
 import dev.nexa.slurm.job.config.Training;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
@@ -62,9 +63,13 @@ enum ScalingMatrix {
       }
       return;
     }
-    long parameters = training.parameters().get();
+    // A false model_size must not pass the rules.
+    long said = training.parameters().get();
+    long parameters =
+        Math.max(said, ModelFolder.contradiction(training, plan.storage()).orElse(said));
     ScalingMatrix tier = of(parameters);
     String size = words(parameters) + " parameters (" + tier + ": " + tier.hardware + ")";
+    size += parameters > said ? ", by its name or its config.json, not by model_size" : "";
     if (backend.equals("hf") && parameters > LARGEST_FOR_HF) {
       problems.add(
           plan.written()

@@ -118,7 +118,7 @@ final class Trl {
         .withOptional("seed", training.integer("seed"))
         .with("bf16", training.precision().equals("bf16"))
         .with("fp16", training.precision().equals("fp16"));
-    steps(config, plan);
+    steps(config, plan, ownFile, notes);
     adapter(config, training);
     TrlScript.of(plan).ifPresent(script -> script.frozenModel().members().forEach(config::with));
     if (plan.ranksPerNode() > 0) {
@@ -171,19 +171,30 @@ final class Trl {
 
   /**
    * Adds the keys about steps. A single data file has no test split, so evaluation begins only if
-   * the options name one.
+   * the runner's own options ask for it.
    */
-  private static void steps(JsonObject config, Plan plan) {
+  private static void steps(JsonObject config, Plan plan, boolean ownFile, List<String> notes) {
     Training training = plan.training().written();
     if (training.has("save_steps")) {
       config
           .with("save_strategy", "steps")
           .withOptional("save_steps", training.integer("save_steps"));
     }
-    if (training.has("eval_steps") && plan.options().members().containsKey("dataset_test_split")) {
+    if (!training.has("eval_steps")) {
+      return;
+    }
+    boolean evaluates = false;
+    for (String key : List.of("dataset_test_split", "eval_strategy")) {
+      evaluates |= ownFile ? NativeFile.sets(plan, key) : plan.options().members().containsKey(key);
+    }
+    if (evaluates) {
       config
           .with("eval_strategy", "steps")
           .withOptional("eval_steps", training.integer("eval_steps"));
+    } else {
+      notes.add(
+          "eval_steps: nothing is evaluated, because the config names no data for it; write"
+              + " options.dataset_test_split, such as test");
     }
   }
 

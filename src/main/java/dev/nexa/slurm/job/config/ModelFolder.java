@@ -40,6 +40,22 @@ public final class ModelFolder {
   }
 
   /**
+   * Returns the number of parameters that the model's name or folder gives, if {@code model_size}
+   * says a very different one; empty if it does not.
+   */
+  public static Optional<Long> contradiction(Training training, Storage storage) {
+    String name = training.text("model_name").orElse("");
+    Optional<Long> said = training.text("model_size").flatMap(ModelSize::parse);
+    if (said.isEmpty() || name.isEmpty()) {
+      return Optional.empty();
+    }
+    if (ModelSize.ofName(name).isPresent()) {
+      return ModelSize.contradicts(said.get(), name) ? ModelSize.ofName(name) : Optional.empty();
+    }
+    return parameters(storage.written(name)).filter(real -> !ModelSize.isNear(said.get(), real));
+  }
+
+  /**
    * Returns the {@code model_size} of the model in a folder; empty if its config.json does not say
    * it.
    */

@@ -11,6 +11,7 @@ public final class ModelSize {
   /** Pattern of the key {@code model_size}. */
   static final String FORM = "([0-9]{1,3}x)?[0-9]{1,6}(\\.[0-9]{1,6})?[MBTmbt]";
 
+  private static final double NEAR = 1.5;
   private static final long BILLION = 1_000_000_000L;
 
   private static final Pattern SIZE =
@@ -53,8 +54,30 @@ public final class ModelSize {
     return Optional.of(count(size, size.group(4) == null ? number : number + "." + size.group(4)));
   }
 
+  /**
+   * Returns whether a name gives sizes and none of them is near a number of parameters. Sizes in
+   * names are rounded, and count a mixture of experts too high.
+   */
+  static boolean contradicts(long parameters, String name) {
+    Matcher size = IN_NAME.matcher(name);
+    boolean any = false;
+    for (int from = 0;
+        from <= name.length() && size.find(from);
+        from = Math.max(size.start() + 1, size.end() - 1)) {
+      any = true;
+      if (isNear(parameters, count(size, size.group(2).replace('_', '.')))) {
+        return false;
+      }
+    }
+    return any || ofName(name).map(known -> !isNear(parameters, known)).orElse(false);
+  }
+
+  static boolean isNear(long one, long other) {
+    return one <= other * NEAR && other <= one * NEAR;
+  }
+
   /** Returns a number of parameters as a config writes it, such as {@code 7B} or {@code 350M}. */
-  static String words(long parameters) {
+  public static String words(long parameters) {
     boolean billions = parameters >= BILLION;
     return BigDecimal.valueOf(parameters)
             .movePointLeft(billions ? 9 : 6)

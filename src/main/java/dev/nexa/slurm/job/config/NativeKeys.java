@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the shared training keys from a runner's own options: of Axolotl, TRL or Accelerate.
  *
  * <p>Estimates, the manifest and the rules for large models use them. A key that the config itself
- * sets is never replaced.
+ * sets wins over the file, and the config's {@code options} win over it, as they do in what runs.
  */
 final class NativeKeys {
   /**
@@ -59,10 +59,21 @@ final class NativeKeys {
   private final JsonObject options;
   private final JsonObject launcher;
   private final Optional<NativeOptions> file;
+  private final boolean ownProgram;
   private final Map<String, Object> found = new LinkedHashMap<>();
 
-  /** Reads keys from the config's {@code options} and from the {@code options_file}. */
-  NativeKeys(String backend, JsonObject options, Optional<NativeOptions> file) {
+  /** The keys whose value is in {@code options}, with their names there. */
+  private final Map<String, String> inOptions = new LinkedHashMap<>();
+
+  private final List<String> overridden = new ArrayList<>();
+
+  /**
+   * Reads keys from the config's {@code options} and from the {@code options_file}.
+   *
+   * @param ownProgram whether the options are for a program of the user's own
+   */
+  NativeKeys(String backend, JsonObject options, Optional<NativeOptions> file, boolean ownProgram) {
+    this.ownProgram = ownProgram;
     this.axolotl = backend.startsWith("ax");
     this.accelerate = backend.startsWith("acc");
     this.options = options;
@@ -103,7 +114,24 @@ final class NativeKeys {
     }
     Set<String> read = new HashSet<>(given.keySet());
     read.removeAll(written.given().keySet());
+    for (Map.Entry<String, String> option : inOptions.entrySet()) {
+      String key = option.getKey();
+      Object value = found.get(key);
+      if (!ownProgram && value != null && written.has(key)) {
+        if (!value.equals(given.put(key, value))) {
+          overridden.add(key + ": options." + option.getValue() + " wins over it");
+        }
+        read.add(key);
+      }
+    }
     return new Training(given, read);
+  }
+
+  /** Returns the notes plus a line for each key that {@link #training} took from the options. */
+  List<String> overridden(List<String> notes) {
+    List<String> all = new ArrayList<>(notes);
+    all.addAll(overridden);
+    return List.copyOf(all);
   }
 
   /**
@@ -178,6 +206,9 @@ final class NativeKeys {
     for (List<String> names : axolotl ? AXOLOTL : TRL) {
       for (String name : names.subList(1, names.size())) {
         put(names.get(0), trained(name));
+        if (NativeOptions.value(options, name) != null) {
+          inOptions.putIfAbsent(names.get(0), name);
+        }
       }
     }
     dataset();

@@ -22,7 +22,6 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -133,10 +132,6 @@ public record RunConfig(
           "node, signal, cuda, nccl, oom, stall or an exit status from 1 to 255",
           "(node|signal|cuda|nccl|oom|stall|[1-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])");
 
-  /** Training keys that an estimate or a report reads, also if the program does not. */
-  private static final Set<String> FOR_ESTIMATES =
-      Set.of("model_name", "model_size", "dataset_path", "max_length", "adapter");
-
   /** The variables of the storage tiers, whose values come from the cluster profile. */
   public static final List<String> TIERS = List.of("NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_SHARED");
 
@@ -192,7 +187,7 @@ public record RunConfig(
         optional(
             "name",
             ValueType.NAME_WORD,
-            "The experiment's name. It becomes the tag `experiment:NAME`."));
+            "The experiment's name, also for reports. It becomes the tag `experiment:NAME`."));
     keys.add(
         inferable(
             "backend",
@@ -208,12 +203,12 @@ public record RunConfig(
         optional(
             "dataset",
             ValueType.DATASET_NAME,
-            "The dataset's name. Default: the last part of dataset_path."));
+            "The dataset's name, for reports. Default: the last part of dataset_path."));
     keys.add(
         optional(
             "tags",
             listOf(ValueType.TEXT),
-            "Words of your own that the manifest keeps, so that you can find runs by them."));
+            "Words of your own for reports: the manifest keeps them, so that you can find runs by them."));
     keys.add(inferable("resources", RESOURCES, "The resources of each task."));
     keys.add(
         optional(
@@ -380,7 +375,7 @@ public record RunConfig(
         optional(
             "estimate",
             Workload.KEYS,
-            "Facts for estimates that the other keys do not give. They change nothing that runs."));
+            "Facts for estimates that the other keys do not give. They change nothing that runs; an estimate reads those that its kind of run needs."));
     keys.add(
         optional(
             "software",
@@ -537,8 +532,10 @@ public record RunConfig(
     Resources resources = resources(values.section("resources"));
     if (NativeKeys.areReadBy(values.text("backend"))
         && !(options.isEmpty() && optionsFile.isEmpty())) {
-      NativeKeys keys = new NativeKeys(values.text("backend"), options, optionsFile);
+      NativeKeys keys =
+          new NativeKeys(values.text("backend"), options, optionsFile, values.has("entrypoint"));
       training = keys.training(training);
+      notes = keys.overridden(notes);
       if (optionsFile.isPresent()) {
         resources = keys.resources(resources, values.section("resources"));
         notes = keys.noted(notes, training, resources);
@@ -546,10 +543,6 @@ public record RunConfig(
     }
     List<JsonObject> points =
         values.has("sweep") ? Sweep.points(values.section("sweep"), new ArrayList<>()) : List.of();
-    boolean ownProgram = values.has("entrypoint") && options.isEmpty() && optionsFile.isEmpty();
-    if (ownProgram && !entrypoint(values.section("entrypoint")).config()) {
-      notes = notedUnread(notes, training, points);
-    }
     return new RunConfig(
         source,
         new ConfigPositions(
@@ -609,6 +602,7 @@ public record RunConfig(
     }
     // What the keys of a stage mean is not known while its stage or backend is wrong.
     if (!values.isWrong("stage") && !values.isWrong("backend")) {
+      misplaced(values, problems);
       Serving.check(values, problems);
       // Checked here, so that DataStage is loaded only for a config that needs it.
       if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
@@ -667,6 +661,30 @@ public record RunConfig(
     Values entrypoint = values.section("entrypoint");
     if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
       problems.add(values.problem("entrypoint", "needs either script or module"));
+    }
+  }
+
+  /** Refuses what the backend would not run. A plugin may read any key. */
+  private static void misplaced(Values values, List<Problem> problems) {
+    String backend = values.optionalText("backend").orElse("");
+    boolean programs = List.of("python", "accelerate", "acc").contains(backend);
+    boolean runners = List.of("hf", "axolotl", "ax", "vllm", "lm_eval").contains(backend);
+    if (values.has("run") && (programs || runners)) {
+      problems.add(values.problem("run", "is for backend shell; " + backend + " does not run it"));
+    }
+    if (values.has("entrypoint") && (runners || backend.equals("shell"))) {
+      problems.add(
+          values.problem(
+              "entrypoint", "is for python and accelerate; " + backend + " does not start it"));
+    }
+    if (values.has("options") && backend.equals("shell")) {
+      problems.add(values.problem("options", "shell has none; write them into run"));
+    }
+    Values entrypoint = values.section("entrypoint");
+    for (String key : List.of("launcher", "launcher_args")) {
+      if (entrypoint.has(key) && backend.startsWith("acc")) {
+        problems.add(entrypoint.problem(key, "accelerate launch starts the program; leave it out"));
+      }
     }
   }
 
@@ -798,36 +816,6 @@ public record RunConfig(
         values.optional("config", Boolean.class).orElse(true),
         values.optionalText("launcher"),
         values.texts("launcher_args"));
-  }
-
-  /** Adds a note on the training keys that a program without {@code --config FILE} does not get. */
-  private static List<String> notedUnread(
-      List<String> notes, Training training, List<JsonObject> points) {
-    Set<String> swept = points.isEmpty() ? Set.of() : points.get(0).members().keySet();
-    List<String> unread = new ArrayList<>();
-    List<String> variables = new ArrayList<>();
-    for (Schema.KnownKey key : Training.KEYS.keys()) {
-      if (swept.contains(key.name())) {
-        variables.add("NEXA_SWEEP_" + key.name().toUpperCase(Locale.ROOT));
-      } else if (training.given().containsKey(key.name()) && !FOR_ESTIMATES.contains(key.name())) {
-        unread.add(key.name());
-      }
-    }
-    List<String> all = new ArrayList<>(notes);
-    if (!unread.isEmpty()) {
-      all.add(
-          "the program does not get "
-              + String.join(", ", unread)
-              + ", because entrypoint.config is false: write them into entrypoint.args, or write"
-              + " config: true, which gives it --config FILE");
-    }
-    if (!variables.isEmpty()) {
-      all.add(
-          "the program gets the sweep's values only as variables, because entrypoint.config is false: "
-              + String.join(", ", variables)
-              + "; to give it --NAME, write options.NAME in the sweep");
-    }
-    return all;
   }
 
   private static Mail mail(Values values) {

@@ -35,8 +35,11 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
           optional(
               "model_name",
               ValueType.TEXT,
-              "The model to train or serve. The manifest keeps it as `model`."),
-          optional("dataset_path", ValueType.PATH, "Where the training data is."),
+              "The model to train or serve; also for reports, where it is `model`."),
+          optional(
+              "dataset_path",
+              ValueType.PATH,
+              "Where the training data is; also for reports, where its last part is the dataset."),
           optional("lr", ValueType.DECIMAL_NUMBER, "Learning rate."),
           optional("batch_size", ValueType.integer(1, 1_000_000), "Examples per device and step."),
           optional(
@@ -57,7 +60,7 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
           optional(
               "model_size",
               ValueType.text("a parameter count such as 350M, 7B or 8x7B", ModelSize.FORM),
-              "The number of the model's parameters. Default: read from model_name (`llama-70b`), or from the"
+              "The number of the model's parameters, for the rules for large models, for estimates and for reports. Default: read from model_name (`llama-70b`), or from the"
                   + " config.json of a model in a folder."),
           optional("max_length", ValueType.integer(1, 100_000_000), "Tokens of one example."),
           optional("seed", ValueType.integer(0, 2_000_000_000), "Seed of every random choice."),
@@ -76,7 +79,7 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
           optional(
               "offload",
               ValueType.choice("none", "cpu", "nvme"),
-              "Where fsdp and zero3 put data that does not fit into the GPUs. `nvme` is the scratch tier."),
+              "Where fsdp and zero3 put data that does not fit into the GPUs. `nvme` is a folder of the task on the scratch tier, which its end removes."),
           optional(
               "mixed_precision",
               ValueType.choice("no", "fp16", "bf16"),
@@ -153,6 +156,15 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
           values.problem(
               training.has("offload") ? "offload" : "fsdp_offload_params",
               "needs strategy: fsdp or zero3, which spread the weights"));
+    }
+    if (training.has("offload") && training.has("fsdp_offload_params")) {
+      String same = training.flag("fsdp_offload_params") ? "cpu" : "none";
+      if (!training.offload().equals(same)) {
+        problems.add(
+            values.problem(
+                "fsdp_offload_params",
+                "is another name for offload: " + same + ", but offload is " + training.offload()));
+      }
     }
     if (training.offload().equals("nvme") && !training.strategy().equals("zero3")) {
       problems.add(values.problem("offload", "nvme needs strategy: zero3; fsdp offloads to cpu"));

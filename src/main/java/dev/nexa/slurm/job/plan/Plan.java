@@ -172,6 +172,11 @@ public record Plan(
     return with(written, training, options, List.copyOf(all));
   }
 
+  /** Returns a copy with other training keys. */
+  public Plan with(Training other) {
+    return with(written, other, options, notes);
+  }
+
   private Plan with(
       ConfigPositions written, Training training, JsonObject options, List<String> notes) {
     return new Plan(

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DatasetRegistry;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.ModelFolder;
+import dev.nexa.slurm.job.config.ModelSize;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
@@ -112,6 +113,18 @@ public final class Planner {
     if (little.isPresent()) {
       notes = new ArrayList<>(notes);
       notes.add(little.get());
+    }
+    Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
+    if (other.isPresent()) {
+      notes = new ArrayList<>(notes);
+      notes.add(
+          "model_size is "
+              + config.training().text("model_size").orElseThrow()
+              + ", but "
+              + config.training().text("model_name").orElseThrow()
+              + " has "
+              + ModelSize.words(other.get())
+              + " parameters by its name or its config.json; estimates go by model_size");
     }
     boolean alone = launcher.orElse("").equals("python");
     boolean distributed =

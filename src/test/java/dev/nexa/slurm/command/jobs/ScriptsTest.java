@@ -423,7 +423,7 @@ class ScriptsTest {
     assertThat(type("estimate old.sh --time 1h --gpus 0 --mem x").err())
         .contains("nexa-slurm: --mem x: resources.memory:");
     assertThat(type("estimate train.py --backend hf").err())
-        .contains("/train.py: model_name: missing; backend hf needs it")
+        .contains("/train.py: entrypoint: is for python and accelerate; hf does not start it")
         .contains("nexa-slurm: the config of ");
   }
 

@@ -33,6 +33,37 @@ public final class ConfigSlots {
       List.of(
           "s4mple", "/s4mple", true, 1, "USD", "options.x", "550.54", "7B", "END", "2026-11-01");
 
+  /** Of each type, some are right: what a walk over all keys tries. */
+  private static final List<Object> VALUES =
+      List.of(
+          true,
+          false,
+          1,
+          2,
+          3,
+          5,
+          100,
+          "2h",
+          "3h",
+          "20s",
+          "32G",
+          "64G",
+          "7B",
+          "13B",
+          "n2",
+          "/s4mple",
+          "s4mple",
+          "sample2",
+          "END",
+          "FAIL",
+          "matlab:2",
+          "https://s.example",
+          "STANDARD_IA",
+          "50M",
+          "oom",
+          "options.x",
+          "a@example.org");
+
   private final List<Slot> slots = new ArrayList<>();
   private final String kind;
 
@@ -47,8 +78,13 @@ public final class ConfigSlots {
    * @param path the key path; a name of the user's choice is {@code *}
    * @param key the last key of ours on the path, which a refusal names
    * @param markers harmless texts that may stand there; none where no text may
+   * @param values some values of the key's type, of any kind
    */
-  public record Slot(String kind, String path, String key, List<String> markers, Put put) {
+  public record Slot(
+      String kind, String path, String key, List<String> markers, List<Object> values, Put put) {
+    Slot(String kind, String path, String key, List<String> markers, Put put) {
+      this(kind, path, key, markers, List.copyOf(markers), put);
+    }
 
     /** The document with the value there; what must stand beside it is added. */
     public JsonObject in(JsonObject document, Object value) {
@@ -124,7 +160,9 @@ public final class ConfigSlots {
           markers.add(marker);
         }
       }
-      slots.add(new Slot(kind, path, key, markers, place.around((old, value) -> value)));
+      List<Object> values = new ArrayList<>(type.choices());
+      VALUES.stream().filter(value -> fits(type, value)).forEach(values::add);
+      slots.add(new Slot(kind, path, key, markers, values, place.around((old, value) -> value)));
     } else if (shape instanceof Section section) {
       section(section, path, place);
     } else if (shape instanceof ListOf list) {

@@ -69,7 +69,7 @@ class PlannerTest {
   void theTasksOfASweepAreItsPointsAndEachIsAPlanOfItsOwn() {
     Plan plan =
         Plans.of(
-            RUN
+            "stage: train\nbackend: python\nentrypoint: {module: m}\n"
                 + "resources: {time: 10m}\nlr: 1e-3\nseed: 9\noptions: {a: {b: 1, c: 2}, d: 3}\n"
                 + "sweep: {lr: [1e-5, 2e-5], options.a.b: [x, y, z]}\narray: {max_parallel: 2}\n",
             Plans.CLUSTER);

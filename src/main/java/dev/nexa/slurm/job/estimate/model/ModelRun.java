@@ -142,8 +142,8 @@ public record ModelRun(
     int copies = (int) Math.max(1, number(one, "data_parallel_size", 1));
     int splits = (int) number(one, "tensor_parallel_size", Math.max(1, all / copies));
     splits *= (int) number(one, "pipeline_parallel_size", 1);
-    int sequence = one.training().integer("max_length").orElse(0);
-    sequence = sequence == 0 ? (int) number(one, "max_model_len", 0) : sequence;
+    int sequence =
+        (int) number(one, "max_model_len", one.training().integer("max_length").orElse(0));
     assumptions.add("weights in 16 bits");
     assumptions.add("the cache of one request of full length; vLLM gives the rest to more");
     MemorySetup setup =

@@ -118,7 +118,23 @@ public record ModelShape(
         best = known;
       }
     }
-    return Optional.ofNullable(best);
+    return best == null || told.isEmpty()
+        ? Optional.ofNullable(best)
+        : Optional.of(best.with(told.get()));
+  }
+
+  /** Returns this shape with the sizes that the config gives. */
+  private ModelShape with(Workload told) {
+    return new ModelShape(
+        name,
+        parameters,
+        told.layers().orElse(layers),
+        told.hiddenSize().orElse(hidden),
+        heads,
+        told.kvHeads().orElse(keyValueHeads),
+        intermediate,
+        told.vocabSize().orElse(vocabulary),
+        gated);
   }
 
   /** Returns the name without its size: {@code llama-3}, {@code mistral}. */

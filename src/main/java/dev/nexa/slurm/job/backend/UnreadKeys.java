@@ -1,0 +1,131 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.plan.Plan;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Finds the training keys that a config sets and that change nothing that runs. It asks the backend
+ * for the launch with another value of the key: if that is the same launch, nothing reads the key.
+ */
+final class UnreadKeys {
+  /** Keys that the manifest and the rules for large models read, whatever runs. */
+  private static final Set<String> RECORDED = Set.of("model_name", "model_size", "dataset_path");
+
+  /** Keys that the estimate of a training reads, also if the program does not. */
+  private static final Set<String> ESTIMATED = Set.of("max_length", "adapter");
+
+  private static final List<String> PRECISION = List.of(Training.PRECISION.split(" ", -1));
+  private static final List<String> OFFLOAD = List.of("offload", "fsdp_offload_params");
+
+  /** Values that leave the key's part out, as if it was not written. */
+  private static final List<Object> OFF = List.of(false, "none", "no", "ddp");
+
+  private UnreadKeys() {}
+
+  /** Returns the notes on a plan's keys; empty if all of them are read. */
+  static List<String> notes(Plan plan, Backend backend) {
+    Plan one = plan.points().isEmpty() ? plan : plan.at(0);
+    Set<String> swept =
+        plan.points().isEmpty() ? Set.of() : plan.points().get(0).members().keySet();
+    boolean unconfigured = plan.entrypoint().isPresent() && !plan.entrypoint().get().config();
+    List<String> unread = new ArrayList<>();
+    List<String> variables = new ArrayList<>();
+    Training written = one.training().written();
+    Launch now = backend.launch(one);
+    for (String key : written.given().keySet()) {
+      boolean skipped =
+          RECORDED.contains(key)
+              || (plan.stage().equals("train") && ESTIMATED.contains(key))
+              || OFF.contains(written.given().get(key));
+      if (swept.contains(key) && unconfigured) {
+        variables.add("NEXA_SWEEP_" + key.toUpperCase(Locale.ROOT));
+      } else if (!skipped && !swept.contains(key) && !isRead(one, key, backend, now)) {
+        unread.add(key);
+      }
+    }
+    List<String> notes = new ArrayList<>();
+    if (!unread.isEmpty()) {
+      String keys = String.join(", ", unread);
+      notes.add(
+          unconfigured
+              ? "the program does not get "
+                  + keys
+                  + ", because entrypoint.config is false: write them into entrypoint.args, or write"
+                  + " config: true, which gives it --config FILE"
+              : "nothing that runs reads "
+                  + keys
+                  + ": backend "
+                  + plan.backend()
+                  + " has no use for them in this config"
+                  + (plan.options().isEmpty() ? "" : ", or its options say otherwise"));
+    }
+    if (!variables.isEmpty()) {
+      notes.add(
+          "the program gets the sweep's values only as variables, because entrypoint.config is false: "
+              + String.join(", ", variables)
+              + "; to give it --NAME, write options.NAME in the sweep");
+    }
+    return notes;
+  }
+
+  private static boolean isRead(Plan plan, String key, Backend backend, Launch now) {
+    try {
+      Launch other = backend.launch(plan.with(other(plan.training(), key)));
+      return !now.command().equals(other.command())
+          || !now.teacher().equals(other.teacher())
+          || !now.notes().equals(other.notes())
+          || !digests(now).equals(digests(other));
+    } catch (ConfigException refused) {
+      return true;
+    }
+  }
+
+  private static Map<String, String> digests(Launch launch) {
+    Map<String, String> digests = new LinkedHashMap<>();
+    launch.files().forEach(file -> digests.put(file.name(), file.digest()));
+    return digests;
+  }
+
+  /** Returns the training keys with another value of a key, and of the key's other names. */
+  private static Training other(Training training, String key) {
+    Map<String, Object> given = new LinkedHashMap<>(training.given());
+    if (PRECISION.contains(key)) {
+      given.keySet().removeAll(PRECISION);
+      given.put("mixed_precision", training.precision().equals("bf16") ? "fp16" : "bf16");
+    } else if (OFFLOAD.contains(key)) {
+      given.keySet().removeAll(OFFLOAD);
+      given.put("offload", training.offload().equals("cpu") ? "none" : "cpu");
+    } else {
+      given.computeIfPresent(key, UnreadKeys::otherValue);
+    }
+    return new Training(given, training.fromOptions());
+  }
+
+  private static Object otherValue(String key, Object value) {
+    if (value instanceof Boolean flag) {
+      return !flag;
+    }
+    if (value instanceof Integer number) {
+      return number == 1 ? 2 : number - 1;
+    }
+    if (value instanceof BigDecimal number) {
+      return number.add(BigDecimal.ONE);
+    }
+    return switch (key) {
+      case "strategy" -> value.equals("fsdp") ? "zero3" : "fsdp";
+      case "fsdp" -> value.equals("full_shard") ? "shard_grad_op" : "full_shard";
+      case "fsdp_state_dict_type" ->
+          value.equals("FULL_STATE_DICT") ? "SHARDED_STATE_DICT" : "FULL_STATE_DICT";
+      case "adapter" -> value.equals("lora") ? "qlora" : "lora";
+      default -> value + "x";
+    };
+  }
+}
