@@ -260,10 +260,8 @@ final class MonitorText {
         text.append(Csv.line(List.of("", "", "", curve.name(), "", step, loss)));
       }
       if (curve.gap().isPresent() && curve.gap().get().toTheEnd()) {
-        for (double at : List.of(curve.gap().get().from(), curve.gap().get().last())) {
-          String step = BigDecimal.valueOf(at).toPlainString();
-          text.append(Csv.line(List.of("", "", "", curve.name(), "", step, "NaN")));
-        }
+        String step = BigDecimal.valueOf(curve.gap().get().last()).toPlainString();
+        text.append(Csv.line(List.of("", "", "", curve.name(), "", step, "NaN")));
       }
     }
     return text.toString();
@@ -327,15 +325,7 @@ final class MonitorText {
         .with("name", curve.name())
         .with("source", curve.source())
         .with("file", curve.file().toString())
-        .withOptional("not_a_number", curve.gap().map(MonitorText::json))
+        .withOptional("not_a_number", curve.gap().map(LossCurve.Gap::words))
         .with("points", points);
-  }
-
-  private static JsonObject json(LossCurve.Gap gap) {
-    return new JsonObject()
-        .with("from_step", BigDecimal.valueOf(gap.from()))
-        .with("steps", gap.steps())
-        .with("to_the_end", gap.toTheEnd())
-        .with("last_step", BigDecimal.valueOf(gap.last()));
   }
 }

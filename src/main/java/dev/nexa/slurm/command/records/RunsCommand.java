@@ -210,9 +210,6 @@ public final class RunsCommand extends Subcommand {
 
   /** The command {@code runs show}. */
   private static final class ShowCommand extends Subcommand {
-    /** Each task's loss is in a file of its own. */
-    private static final int MOST_LOSSES = 16;
-
     private final PositionalParamSpec reference = run();
     private final OptionSpec json = jsonFlag();
 
@@ -255,7 +252,8 @@ public final class RunsCommand extends Subcommand {
                 found.run(),
                 one -> RunsText.one(meant(owned(found.run(), one), found.task()), money, now));
         out().print(advised(text));
-        losses(found).forEach(note -> out().print(RunsText.loss(note)));
+        LossCurve.notes(found.run(), found.task().orElse(0))
+            .forEach(note -> out().printf("%-12s%s%n", "loss", note));
         approval.ifPresent(one -> out().print(RunsText.approval(one)));
         archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
         boolean failed =
@@ -270,22 +268,6 @@ public final class RunsCommand extends Subcommand {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
       }
       return ExitCode.OK.status();
-    }
-
-    /**
-     * Returns a line for each loss that was not a number, of the first tasks or of the one meant.
-     */
-    private static List<String> losses(RunLookup.Found found) {
-      if (found.task().isPresent() || !Files.exists(found.run().manifest())) {
-        return LossCurve.notes(found.run(), found.task().orElse(0));
-      }
-      long tasks = ManifestFile.read(found.run()).tasks();
-      List<String> notes = new ArrayList<>();
-      for (int task = 0; task < Math.min(tasks, MOST_LOSSES); task++) {
-        String of = tasks == 1 ? "" : "task " + task + ", ";
-        LossCurve.notes(found.run(), task).forEach(note -> notes.add(of + note));
-      }
-      return notes;
     }
 
     /** Returns the approval of the run; a broken copy is a line on stderr. */

@@ -212,13 +212,6 @@ public final class RunsText {
     return text.toString();
   }
 
-  /** Returns the line about a loss that was not a number. */
-  public static String loss(String note) {
-    StringBuilder text = new StringBuilder();
-    line(text, "loss", note);
-    return text.toString();
-  }
-
   /**
    * Returns {@code running (queued; other jobs are ahead in the queue)}: the state only if it
    * differs.

@@ -23,6 +23,10 @@ public final class ShellBackend implements Backend {
           plan.written().problem("run", "missing; backend shell runs the text under this key"));
     }
     List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
-    return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.run().get())));
+    return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.run().get())))
+        .noting(
+            plan.written().has("options")
+                ? List.of("nothing that runs reads options: shell has none; write them into run")
+                : List.of());
   }
 }

@@ -22,6 +22,12 @@ final class UnreadKeys {
   /** Keys that the estimate of a training reads, also if the program does not. */
   private static final Set<String> ESTIMATED = Set.of("max_length", "adapter");
 
+  /** Further keys that it reads, which a shell stage sets for the estimate alone. */
+  private static final Set<String> OF_MODEL =
+      Set.of(
+          "batch_size epochs lora_r fp16 bf16 mixed_precision strategy fsdp offload fsdp_offload_params use_kd"
+              .split(" ", -1));
+
   private static final List<String> PRECISION = List.of(Training.PRECISION.split(" ", -1));
   private static final List<String> OFFLOAD = List.of("offload", "fsdp_offload_params");
 
@@ -35,6 +41,10 @@ final class UnreadKeys {
     Plan one = plan.points().isEmpty() ? plan : plan.at(0);
     Set<String> swept =
         plan.points().isEmpty() ? Set.of() : plan.points().get(0).members().keySet();
+    boolean shell =
+        plan.run().isPresent()
+            && plan.stage().equals("train")
+            && plan.allocation().gpusPerNode() > 0;
     boolean unconfigured = plan.entrypoint().isPresent() && !plan.entrypoint().get().config();
     List<String> unread = new ArrayList<>();
     List<String> variables = new ArrayList<>();
@@ -44,6 +54,7 @@ final class UnreadKeys {
       boolean skipped =
           RECORDED.contains(key)
               || (plan.stage().equals("train") && ESTIMATED.contains(key))
+              || (shell && OF_MODEL.contains(key))
               || OFF.contains(written.given().get(key));
       if (swept.contains(key) && unconfigured) {
         variables.add("NEXA_SWEEP_" + key.toUpperCase(Locale.ROOT));

@@ -46,13 +46,11 @@ public final class ModelFolder {
   public static Optional<Long> contradiction(Training training, Storage storage) {
     String name = training.text("model_name").orElse("");
     Optional<Long> said = training.text("model_size").flatMap(ModelSize::parse);
-    if (said.isEmpty() || name.isEmpty()) {
-      return Optional.empty();
-    }
-    if (ModelSize.ofName(name).isPresent()) {
-      return ModelSize.contradicts(said.get(), name) ? ModelSize.ofName(name) : Optional.empty();
-    }
-    return parameters(storage.written(name)).filter(real -> !ModelSize.isNear(said.get(), real));
+    return said.isEmpty() || name.isEmpty()
+        ? Optional.empty()
+        : ModelSize.ofName(name)
+            .or(() -> parameters(storage.written(name)))
+            .filter(real -> !ModelSize.isNear(said.get(), real));
   }
 
   /**

@@ -55,23 +55,9 @@ public final class ModelSize {
   }
 
   /**
-   * Returns whether a name gives sizes and none of them is near a number of parameters. Sizes in
-   * names are rounded, and count a mixture of experts too high.
+   * Returns whether two numbers of parameters may be of one model. Sizes in names are rounded, and
+   * count a mixture of experts too high.
    */
-  static boolean contradicts(long parameters, String name) {
-    Matcher size = IN_NAME.matcher(name);
-    boolean any = false;
-    for (int from = 0;
-        from <= name.length() && size.find(from);
-        from = Math.max(size.start() + 1, size.end() - 1)) {
-      any = true;
-      if (isNear(parameters, count(size, size.group(2).replace('_', '.')))) {
-        return false;
-      }
-    }
-    return any || ofName(name).map(known -> !isNear(parameters, known)).orElse(false);
-  }
-
   static boolean isNear(long one, long other) {
     return one <= other * NEAR && other <= one * NEAR;
   }

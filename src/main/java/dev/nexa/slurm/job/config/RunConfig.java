@@ -677,9 +677,6 @@ public record RunConfig(
           values.problem(
               "entrypoint", "is for python and accelerate; " + backend + " does not start it"));
     }
-    if (values.has("options") && backend.equals("shell")) {
-      problems.add(values.problem("options", "shell has none; write them into run"));
-    }
     Values entrypoint = values.section("entrypoint");
     for (String key : List.of("launcher", "launcher_args")) {
       if (entrypoint.has(key) && backend.startsWith("acc")) {

@@ -51,21 +51,17 @@ public record LossCurve(
   public record Point(double step, double loss, double smoothed) {}
 
   /**
-   * The steps whose loss is not a finite number.
+   * Steps whose loss is not a finite number.
    *
-   * @param from the first of them; if the curve ends with such steps, the first of the last ones
-   * @param steps how many they are
+   * @param from the first of the last ones
    * @param toTheEnd whether no finite loss follows
    * @param last the last step of the curve
    */
-  public record Gap(double from, int steps, boolean toTheEnd, double last) {
+  public record Gap(double from, boolean toTheEnd, double last) {
     /** Returns what is wrong, such as {@code not a number from step 31 on}. */
     public String words() {
-      String step = "step " + new BigDecimal(from).stripTrailingZeros().toPlainString();
-      if (toTheEnd) {
-        return "not a number from " + step + " on";
-      }
-      return "not a number at " + (steps == 1 ? step : steps + " steps, the first of them " + step);
+      String step = new BigDecimal(from).stripTrailingZeros().toPlainString();
+      return "not a number " + (toTheEnd ? "from step " + step + " on" : "at step " + step);
     }
   }
 
@@ -268,22 +264,16 @@ public record LossCurve(
     private double mean;
     private double known;
     private double last;
-    private double firstLost;
-    private double from;
-    private int lost;
+    private double from = Double.NaN;
     private boolean open;
-    private boolean empty = true;
 
     void add(double step, double loss) {
       if (!Double.isFinite(step)) {
         return;
       }
-      empty = false;
       last = step;
       if (!Double.isFinite(loss)) {
-        firstLost = lost == 0 ? step : firstLost;
         from = open ? from : step;
-        lost++;
         open = true;
         return;
       }
@@ -296,13 +286,11 @@ public record LossCurve(
     }
 
     boolean isEmpty() {
-      return empty;
+      return known == 0 && gap().isEmpty();
     }
 
     Optional<Gap> gap() {
-      return lost == 0
-          ? Optional.empty()
-          : Optional.of(new Gap(open ? from : firstLost, lost, open, last));
+      return Double.isNaN(from) ? Optional.empty() : Optional.of(new Gap(from, open, last));
     }
 
     List<Point> points() {

@@ -237,7 +237,7 @@ class TelemetryTest {
           2 NaN NaN     | 1 | not a number from step 20 on
           2 NaN 1 NaN   | 2 | not a number from step 40 on
           2 NaN 1       | 2 | not a number at step 20
-          NaN NaN 1     | 1 | not a number at 2 steps, the first of them step 10
+          NaN NaN 1     | 1 | not a number at step 10
           NaN NaN       | 0 | not a number from step 10 on
           2 inf -inf    | 1 | not a number from step 20 on
           """)
