@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -33,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  * what runs differs, or the price does, or what is sent about the run; or it is refused; or a note
  * names it; or docs/run-config.md says that it is "for reports".
  *
- * <p>In {@code ./check} the keys that no training reads are tried in every third kind of run.
+ * <p>Keys below a section are tried in every third kind of run, but each kind's own section wholly.
  */
 class EveryKeyTest {
   private static final String COMMON =
@@ -161,8 +160,12 @@ class EveryKeyTest {
       JsonObject base = Json.parseObject(run.getValue());
       Outcome before = outcome(base);
       for (Slot slot : ConfigSlots.of("run")) {
-        boolean training = !slot.path().contains(".") || slot.path().startsWith("estimate.");
-        if (isOf(slot, base) && (training || SuiteSize.FULL || number++ % 3 == 0)) {
+        boolean often =
+            !slot.path().contains(".")
+                || slot.path().startsWith("estimate.")
+                || slot.path().startsWith("data.")
+                || slot.path().startsWith("sync.");
+        if (isOf(slot, base) && (often || number++ % 3 == 0)) {
           Optional<Object> silent = silent(slot, run.getValue(), before);
           if (slot.path().startsWith("estimate.")) {
             estimated.add(slot.path());
