@@ -55,7 +55,8 @@ final class UnreadKeys {
           RECORDED.contains(key)
               || (plan.stage().equals("train") && ESTIMATED.contains(key))
               || (shell && OF_MODEL.contains(key))
-              || OFF.contains(written.given().get(key));
+              || OFF.contains(written.given().get(key))
+              || now.notes().stream().anyMatch(note -> note.startsWith(key + ":"));
       if (swept.contains(key) && unconfigured) {
         variables.add("NEXA_SWEEP_" + key.toUpperCase(Locale.ROOT));
       } else if (!skipped && !swept.contains(key) && !isRead(one, key, backend, now)) {

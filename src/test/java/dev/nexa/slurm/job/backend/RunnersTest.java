@@ -269,6 +269,67 @@ class RunnersTest {
         .isNotNull();
   }
 
+  /** The name that runs decides: model_name, or what options put in its place. */
+  @ParameterizedTest
+  @CsvSource({
+    "mistral-7b, '', 7B, true",
+    "Llama-3.1-70B, '', 7B, false",
+    "own, 'options: {model_name_or_path: meta/Llama-3.1-70B}', 7B, false",
+    "mistral-7b, 'options: {model_name_or_path: meta/Llama-3.1-70B}', 7B, false",
+    "Mixtral-8x7B, '', 46.7B, false",
+    "own, '', 7B, true"
+  })
+  void aFalseModelSizePassesNoRule(String name, String options, String size, boolean passes) {
+    String config =
+        SEEDS.replace("mistral-7b", name)
+            + "backend: hf\nmodel_size: "
+            + size
+            + "\n"
+            + options
+            + "\n"
+            + ONE;
+
+    if (passes) {
+      assertThat(new Case("", config).launch()).isNotNull();
+      assertThat(plan(config).notes()).isEmpty();
+      return;
+    }
+    assertThatThrownBy(() -> new Case("", config).launch())
+        .hasMessageContaining("backend: hf trains models of up to 15B");
+    if (size.equals("7B")) {
+      assertThat(plan(config).notes())
+          .anyMatch(note -> note.startsWith("model_size is 7B, but") && note.contains("has 70B"));
+    }
+  }
+
+  @Test
+  void whatNothingReadsIsNoted() {
+    assertThat(launched(SEEDS + "backend: hf\n" + ONE).notes())
+        .containsExactly(
+            "eval_steps: nothing is evaluated, because the config names no data for it; write"
+                + " options.dataset_test_split, such as test");
+    assertThat(launched(SEEDS + "backend: hf\noptions: {eval_strategy: steps}\n" + ONE).notes())
+        .isEmpty();
+    assertThat(launched(SEEDS + "backend: ax\nteacher_model: t\n" + KD + ONE).notes())
+        .containsExactly(
+            "teacher_model: axolotl loads no teacher; it reads the teacher's log-probabilities from"
+                + " the dataset's column `logprobs`");
+    assertThat(
+            launched(
+                    "stage: train\nbackend: acc\nstrategy: fsdp\nbf16: true\nlr: 1\n"
+                        + "entrypoint: {module: m, config: false}\n"
+                        + ONE)
+                .notes())
+        .containsExactly(
+            "the program does not get lr, because entrypoint.config is false: write them into"
+                + " entrypoint.args, or write config: true, which gives it --config FILE");
+  }
+
+  private static Launch launched(String config) {
+    Plan plan = plan(config);
+    return Backends.launch(plan, Backends.builtIn(plan.backend()).orElseThrow());
+  }
+
   /** On two nodes with four GPUs each, unless it says otherwise. */
   @ParameterizedTest
   @CsvSource(
