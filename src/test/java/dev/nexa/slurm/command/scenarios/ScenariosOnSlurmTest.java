@@ -276,6 +276,7 @@ class ScenariosOnSlurmTest {
             #SBATCH --mem=1G --time=5 --cpus-per-task=1
             grep SigIgn /proc/self/status
             trap 'echo "asked to end"' TERM
+            sleep 1.1
             touch "$NEXA_RUN_DIR/started"
             for i in {1..40}; do
               sleep 0.1

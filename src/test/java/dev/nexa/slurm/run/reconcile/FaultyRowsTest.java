@@ -243,6 +243,8 @@ class FaultyRowsTest {
         Path claim = run.submission(Rows.KEY).resolve("claims").resolve("" + task);
         Path holder = claim.getFileSystem().getPath("" + (Rows.JOB + 1 + task));
         Files.createSymbolicLink(claim, holder);
+        Path done = Files.createDirectories(run.path().resolve("done")).resolve("" + task);
+        Files.createSymbolicLink(done, holder);
       }
       return run;
     } catch (IOException failed) {
