@@ -56,6 +56,7 @@ public final class Terminal {
     program("sacct", "");
     program("scancel", "printf '%s\\n' \"$*\" >>" + bin + "/scancel.argv");
     program("scontrol", "echo 'AccountingStorageType   = accounting_storage/slurmdbd'");
+    program("sinfo", "");
     return this;
   }
 

@@ -10,14 +10,15 @@ import java.util.Optional;
  * @param refused whether the scheduler says that the job would not start
  * @param why why the job would not start, or why the start is not known; empty if it would start,
  *     or if nobody was asked
+ * @param cpus the CPUs that the job would get on all its nodes; 0 if that is not known
  */
-public record ExpectedStart(Optional<Instant> at, boolean refused, String why) {
+public record ExpectedStart(Optional<Instant> at, boolean refused, String why, int cpus) {
   /** Nothing is known about the start, and nobody was asked. */
   public static final ExpectedStart UNKNOWN = unknown("");
 
-  /** Returns an expected start at this time. */
-  public static ExpectedStart at(Instant at) {
-    return new ExpectedStart(Optional.of(at), false, "");
+  /** Returns an expected start at this time, with so many CPUs. */
+  public static ExpectedStart at(Instant at, int cpus) {
+    return new ExpectedStart(Optional.of(at), false, "", cpus);
   }
 
   /**
@@ -26,7 +27,7 @@ public record ExpectedStart(Optional<Instant> at, boolean refused, String why) {
    * @param why the scheduler's reason
    */
   public static ExpectedStart never(String why) {
-    return new ExpectedStart(Optional.empty(), true, why);
+    return new ExpectedStart(Optional.empty(), true, why, 0);
   }
 
   /**
@@ -35,6 +36,6 @@ public record ExpectedStart(Optional<Instant> at, boolean refused, String why) {
    * @param why what happened instead
    */
   public static ExpectedStart unknown(String why) {
-    return new ExpectedStart(Optional.empty(), false, why);
+    return new ExpectedStart(Optional.empty(), false, why, 0);
   }
 }

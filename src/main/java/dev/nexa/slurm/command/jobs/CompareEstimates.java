@@ -18,6 +18,7 @@ import dev.nexa.slurm.job.estimate.model.MemoryFit;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.ExpectStart;
+import dev.nexa.slurm.run.start.LivePartitions;
 import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.Prepared;
 import java.util.ArrayList;
@@ -41,6 +42,7 @@ public final class CompareEstimates {
 
   private final Context context;
   private final Prepared.Request request;
+  private final LivePartitions live;
   private final Prepared base;
   private final Allocation asked;
   private final ClusterProfile cluster;
@@ -50,7 +52,8 @@ public final class CompareEstimates {
   public CompareEstimates(Context context, Prepared.Request request) {
     this.context = context;
     this.request = request;
-    this.base = Prepared.of(context, request);
+    this.live = new LivePartitions(context);
+    this.base = Prepared.of(context, context.configs(), live, request);
     this.asked = base.plan().allocation();
     this.cluster = context.configs().cluster(base.plan().cluster());
     this.gpus = context.configs().gpus();
@@ -197,7 +200,7 @@ public final class CompareEstimates {
   private Prepared prepared(List<String> set) {
     List<String> overrides = new ArrayList<>(request.overrides());
     overrides.addAll(set);
-    return Prepared.of(context, request.with(overrides));
+    return Prepared.of(context, context.configs(), live, request.with(overrides));
   }
 
   private PartitionOffer offer(

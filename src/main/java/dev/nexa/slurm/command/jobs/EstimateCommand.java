@@ -94,12 +94,10 @@ public final class EstimateCommand extends Subcommand {
   private Integer estimate() {
     Context context = context();
     Prepared planned = Prepared.of(context, config.request(context));
-    if (planned.asksSlurm()) {
-      RequirePartition.of(context, planned.plan());
-    }
+    RequirePartition.of(planned);
     ModelNumbers numbers = ModelNumbers.calibrated(context, planned.plan());
-    Prepared prepared = planned.calibrated(numbers);
-    ExpectedStart start = new ExpectStart(context).of(prepared.plan());
+    ExpectedStart start = new ExpectStart(context).of(planned.plan());
+    Prepared prepared = planned.atLeast(start.cpus()).calibrated(numbers);
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(wrong -> err().println("note: " + wrong));
     tellAccount(context, prepared.plan());
@@ -110,6 +108,9 @@ public final class EstimateCommand extends Subcommand {
       EstimateFile document = prepared.estimateFile(context);
       document.json().with("start", json(start));
       List<String> notes = new ArrayList<>(prepared.plan().notes());
+      Optional.of(prepared.plan().billed().why())
+          .filter(why -> !why.isEmpty())
+          .ifPresent(notes::add);
       used.ifPresent(notes::add);
       if (!notes.isEmpty()) {
         document.json().with("notes", notes);

@@ -46,7 +46,8 @@ public final class EstimateText {
     text.append(estimate.words(plan.allocation()));
     long over = estimate.longestAttemptSeconds() - estimate.timeLimitSeconds();
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");
-    text.append(whole(plan)).append(".\n");
+    String more = plan.billed().why();
+    text.append(more.isEmpty() ? "" : "; ").append(more).append(".\n");
     if (plan.partitionReason().isPresent()) {
       text.append("In ").append(plan.partitionReason().get()).append(".\n");
     }
@@ -76,26 +77,5 @@ public final class EstimateText {
     text.append(approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ")
         .append(threshold);
     return text.append(".\n").toString();
-  }
-
-  /** Returns a phrase about whole nodes that are charged because no other job may use them. */
-  private static String whole(Plan plan) {
-    int nodes = plan.allocation().nodes();
-    boolean more =
-        plan.billed().gpus() > nodes * plan.allocation().gpusPerNode()
-            || plan.billed().cpus() > nodes * plan.allocation().cpusPerTask();
-    if (!plan.allocation().exclusive() && !more) {
-      return "";
-    }
-    String gpus =
-        plan.billed().gpus() == 0
-            ? ""
-            : plan.billed().gpus() + " " + plan.billed().gpuType().orElse("GPUs") + " and ";
-    return (nodes == 1
-            ? "; the job gets the whole node and pays for it: "
-            : "; the job gets whole nodes and pays for them: ")
-        + gpus
-        + plan.billed().cpus()
-        + " CPUs";
   }
 }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.NodeSharing;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -102,6 +103,7 @@ public final class ProfileDifferences {
         path + "default_memory_per_node",
         file.defaultMemoryPerNode().map(Memory::words),
         cluster.defaultMemoryPerNode().map(Memory::words));
+    sharing(path, file, cluster);
     told(path + "max_nodes", file.maxNodes(), cluster.maxNodes());
     // A missing limit is reported too, because an obsolete limit in the profile rejects jobs that
     // could run.
@@ -117,6 +119,24 @@ public final class ProfileDifferences {
     if (file.billingWeights().isPresent()) {
       String now = cluster.billingWeights().orElse(NOTHING);
       key(path + "billing_weights", file.billingWeights().get(), now);
+    }
+  }
+
+  /** An obsolete value is reported too, because the estimate's upper bound rests on it. */
+  private void sharing(String path, Partition file, Partition cluster) {
+    NodeSharing kept = file.sharing();
+    NodeSharing now = cluster.sharing();
+    key(path + "cpus_multiple_of", kept.cpusMultipleOf(), now.cpusMultipleOf());
+    key(
+        path + "max_memory_per_cpu",
+        kept.maxMemoryPerCpu().map(Memory::words).orElse(NOTHING),
+        now.maxMemoryPerCpu().map(Memory::words).orElse(NOTHING));
+    // Of equal nodes the difference is told already.
+    if (!now.mostCpus().equals(cluster.cpusPerNode())) {
+      told(path + "most_cpus_per_node", kept.mostCpus(), now.mostCpus());
+    }
+    if (!now.mostGpus().equals(cluster.gpusPerNode())) {
+      told(path + "most_gpus_per_node", kept.mostGpus(), now.mostGpus());
     }
   }
 

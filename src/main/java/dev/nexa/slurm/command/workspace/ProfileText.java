@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
+import dev.nexa.slurm.job.config.NodeSharing;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
@@ -131,6 +132,7 @@ public final class ProfileText {
     node(partition, "cpus_per_node: ", "", partition.cpus());
     gpus(partition);
     node(partition, "memory_per_node: ", "M", partition.memoryMib());
+    sharing(partition);
     if (partition.defaultMibPerCpu().isPresent()) {
       line(
           "    default_memory_per_cpu: " + partition.defaultMibPerCpu().get() + "M",
@@ -155,6 +157,30 @@ public final class ProfileText {
     billing(partition.billingWeights());
     if (!partition.onlyFor().isEmpty()) {
       line("    by_name_only: true", partition.onlyFor() + ": delete this line if yours may");
+    }
+  }
+
+  /** Adds what jobs get beyond what they ask for. A whole node can be larger than its limits. */
+  private void sharing(Partition partition) {
+    NodeSharing sharing = partition.sharing();
+    if (sharing.cpusMultipleOf() > 1) {
+      line(
+          "    cpus_multiple_of: " + sharing.cpusMultipleOf(),
+          "SelectTypeParameters: Slurm gives no part of a core");
+    }
+    if (sharing.maxMemoryPerCpu().isPresent()) {
+      line(
+          "    max_memory_per_cpu: " + (sharing.maxMemoryPerCpu().get() >> 20) + "M",
+          "MaxMemPerCPU: for more memory Slurm gives more CPUs");
+    }
+    long cpus = partition.exclusive() ? partition.cpus().most() : partition.cpus().least();
+    if (sharing.mostCpus().orElse(0) > Math.max(1, cpus)) {
+      line("    most_cpus_per_node: " + sharing.mostCpus().get(), "what a whole node may cost");
+    }
+    if (sharing.mostGpus().orElse(0) > partition.gpus().least() && !partition.exclusive()) {
+      line(
+          "    most_gpus_per_node: " + Math.min(MOST_GPUS, sharing.mostGpus().get()),
+          "what a whole node may cost");
     }
   }
 

@@ -83,6 +83,24 @@ public record ClusterProfile(
               "GPUs of a node, 0 for none. Required if exclusive."),
           optional("gpu_type", ValueType.NAME_WORD, "The type of the partition's GPUs."),
           optional("memory_per_node", ValueType.MEMORY, "Memory of a node. Required if exclusive."),
+          withDefault(
+              "cpus_multiple_of",
+              ValueType.integer(1, 4096),
+              "1",
+              "A job's CPUs on a node are rounded up to a multiple of this: the threads of a core if slurm.conf's"
+                  + " SelectTypeParameters has CR_Core, the CPUs of a socket with CR_Socket."),
+          optional(
+              "max_memory_per_cpu",
+              ValueType.MEMORY,
+              "The partition's MaxMemPerCPU, or the cluster's. Slurm gives a job with more memory more CPUs."),
+          optional(
+              "most_cpus_per_node",
+              ValueType.integer(1, 4096),
+              "CPUs of the largest node: what a job that gets a whole node can get. Default: cpus_per_node."),
+          optional(
+              "most_gpus_per_node",
+              ValueType.integer(0, 64),
+              "GPUs of the node that has the most, in the same way. Default: gpus_per_node."),
           optional(
               "default_memory_per_cpu",
               ValueType.MEMORY,
@@ -318,7 +336,7 @@ public record ClusterProfile(
   /**
    * One partition of the profile. Memory is in bytes. An empty value is unknown.
    *
-   * @param exclusive whether jobs always get whole nodes
+   * @param sharing what jobs get of the nodes beyond what they ask for
    * @param defaultMemoryPerCpu memory for each CPU of a job that asks for none (DefMemPerCPU)
    * @param defaultMemoryPerNode memory on each node of a job that asks for none (DefMemPerNode)
    * @param maxNodes the most nodes of one job
@@ -328,7 +346,7 @@ public record ClusterProfile(
    * @param billingWeights its TRESBillingWeights; empty if the profile gives none
    */
   public record Partition(
-      boolean exclusive,
+      NodeSharing sharing,
       Optional<Integer> cpusPerNode,
       Optional<Integer> gpusPerNode,
       Optional<String> gpuType,
@@ -341,20 +359,34 @@ public record ClusterProfile(
       boolean byNameOnly,
       Optional<String> billingWeights) {
 
+    /** Returns whether jobs always get whole nodes. */
+    public boolean exclusive() {
+      return sharing.exclusive();
+    }
+
     /**
      * Returns whether the CPUs, memory and GPUs of a node are known, so that a whole node can be
      * priced.
      */
     public boolean sized() {
-      return cpusPerNode.isPresent() && memoryPerNode.isPresent() && gpusPerNode.isPresent();
+      return sharing.mostCpus().isPresent()
+          && memoryPerNode.isPresent()
+          && sharing.mostGpus().isPresent();
     }
 
     private static Partition from(Values values) {
       Optional<Integer> overTime = values.optionalInteger("over_time_limit_minutes");
+      Optional<Integer> cpus = values.optionalInteger("cpus_per_node");
+      Optional<Integer> gpus = values.optionalInteger("gpus_per_node");
       return new Partition(
-          values.flag("exclusive"),
-          values.optionalInteger("cpus_per_node"),
-          values.optionalInteger("gpus_per_node"),
+          new NodeSharing(
+              values.flag("exclusive"),
+              values.integer("cpus_multiple_of"),
+              values.optionalBytes("max_memory_per_cpu"),
+              values.optionalInteger("most_cpus_per_node").or(() -> cpus),
+              values.optionalInteger("most_gpus_per_node").or(() -> gpus)),
+          cpus,
+          gpus,
           values.optionalText("gpu_type"),
           values.optionalBytes("memory_per_node"),
           values.optionalBytes("default_memory_per_cpu"),

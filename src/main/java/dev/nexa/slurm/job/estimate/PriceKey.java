@@ -72,7 +72,7 @@ public record PriceKey(
   public static PriceKey of(Plan plan, ClusterProfile cluster, LocalDate day) {
     Optional<String> partition = plan.allocation().partition();
     boolean local = cluster.isLocal();
-    boolean whole = plan.allocation().exclusive() || whole(cluster, partition);
+    boolean whole = plan.billed().whole();
     return new PriceKey(
         plan.cluster(),
         local && partition.isEmpty() ? Optional.of("local") : partition,
@@ -95,7 +95,7 @@ public record PriceKey(
   public static PriceKey of(PlanFile plan, ClusterProfile cluster, LocalDate day) {
     Optional<String> partition = plan.option(ResourceOption.PARTITION);
     boolean local = cluster.isLocal();
-    boolean whole = plan.exclusive() || whole(cluster, partition);
+    boolean whole = plan.wholeNodes() || whole(cluster, partition);
     return new PriceKey(
         plan.cluster(),
         local && partition.isEmpty() ? Optional.of("local") : partition,

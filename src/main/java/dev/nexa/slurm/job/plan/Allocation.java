@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.NodeSharing;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.config.RunConfig.Resources;
 import java.time.Duration;
@@ -126,6 +127,20 @@ public record Allocation(
       words.append(", partition ").append(partition().get());
     }
     return words.toString();
+  }
+
+  /**
+   * Returns why the job gets more CPUs than it asks for: {@code 16 GiB needs 5 CPUs here:
+   * MaxMemPerCPU is 4000 MB on partition gpu}.
+   */
+  String needsCpus(NodeSharing sharing) {
+    return Memory.plain(memoryBytes)
+        + " needs "
+        + sharing.cpusFor(cpusPerTask, memoryBytes)
+        + " CPUs here: MaxMemPerCPU is "
+        + (sharing.maxMemoryPerCpu().orElse(0L) >> 20)
+        + " MB"
+        + (partition().isPresent() ? " on partition " + partition().get() : "");
   }
 
   /**

@@ -1,14 +1,92 @@
 package dev.nexa.slurm.job.plan;
 
+import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
- * The resources that one task is charged for, over all its nodes. On exclusive nodes these are the
- * whole nodes, whatever the config asks for.
+ * The most that Slurm gives to one task, over all its nodes. The task is charged for it. It can be
+ * more than the config asks for.
  *
  * @param cpus the number of CPUs
  * @param memoryBytes the memory in bytes
  * @param gpus the number of GPUs
  * @param gpuType the type of the GPUs, if the config or the profile names one
+ * @param whole whether the task gets whole nodes
+ * @param why why it is more than the config asks for; empty if it is not more
  */
-public record BilledResources(int cpus, long memoryBytes, int gpus, Optional<String> gpuType) {}
+public record BilledResources(
+    int cpus, long memoryBytes, int gpus, Optional<String> gpuType, boolean whole, String why) {
+  static final BilledResources NONE = new BilledResources(0, 0, 0, Optional.empty(), false, "");
+
+  /**
+   * Returns what a task gets of the nodes of a partition. Whole nodes are all their CPUs and GPUs,
+   * and the memory that the task asks for (sbatch(1), {@code --exclusive}).
+   *
+   * @throws ConfigException if it is more than can be counted
+   */
+  static BilledResources of(
+      Allocation asked, NodeSharing nodes, Optional<String> gpuType, ConfigPositions written) {
+    boolean whole = asked.exclusive() || nodes.exclusive();
+    int cpus = nodes.cpusGiven(asked.cpusPerTask(), asked.memoryBytes());
+    int gpus = asked.gpusPerNode();
+    if (whole) {
+      cpus = Math.max(cpus, nodes.mostCpus().orElse(0));
+      gpus = Math.max(gpus, nodes.mostGpus().orElse(0));
+    }
+    try {
+      return new BilledResources(
+          Math.multiplyExact(cpus, asked.nodes()),
+          Math.multiplyExact(asked.memoryBytes(), (long) asked.nodes()),
+          Math.multiplyExact(gpus, asked.nodes()),
+          gpuType,
+          whole,
+          whole ? whole(asked, cpus, gpus, gpuType) : more(asked, nodes, cpus));
+    } catch (ArithmeticException tooMuch) {
+      throw new ConfigException(
+          written.problem("resources.memory", "over all nodes it is more than can be counted"));
+    }
+  }
+
+  private static String whole(Allocation asked, int cpus, int gpus, Optional<String> gpuType) {
+    int nodes = asked.nodes();
+    return (nodes == 1
+            ? "the job gets the whole node and pays for it: "
+            : "the job gets whole nodes and pays for them: ")
+        + (gpus == 0 ? "" : gpus * nodes + " " + gpuType.orElse("GPUs") + " and ")
+        + cpus * nodes
+        + " CPUs";
+  }
+
+  private static String more(Allocation asked, NodeSharing nodes, int cpus) {
+    List<String> reasons = new ArrayList<>();
+    int needed = nodes.cpusFor(asked.cpusPerTask(), asked.memoryBytes());
+    if (needed > asked.cpusPerTask()) {
+      reasons.add(asked.needsCpus(nodes));
+    }
+    if (cpus > needed) {
+      reasons.add("Slurm gives CPUs in multiples of " + nodes.cpusMultipleOf() + ": " + cpus);
+    }
+    String each = asked.nodes() == 1 || reasons.isEmpty() ? "" : ", on each node";
+    return String.join("; ", reasons) + each;
+  }
+
+  /** Returns a copy with so many CPUs, for the reason. */
+  BilledResources withCpus(int more, String reason) {
+    return new BilledResources(more, memoryBytes, gpus, gpuType, whole, reason);
+  }
+
+  /** Returns the larger amount of each resource: for a job that may run in several partitions. */
+  BilledResources orMore(BilledResources other) {
+    return new BilledResources(
+        Math.max(cpus, other.cpus),
+        Math.max(memoryBytes, other.memoryBytes),
+        Math.max(gpus, other.gpus),
+        gpuType.isPresent() ? gpuType : other.gpuType,
+        whole || other.whole,
+        other.cpus > cpus || other.gpus > gpus ? other.why : why);
+  }
+}

@@ -100,6 +100,12 @@ final class PartitionLimits {
     if (above(asked.cpusPerTask(), partition.cpusPerNode())) {
       add(misfits, "cpus_per_task", name, partition, asked, "");
     }
+    int needed = partition.sharing().cpusFor(asked.cpusPerTask(), asked.memoryBytes());
+    if (needed > asked.cpusPerTask() && above(needed, partition.cpusPerNode())) {
+      String has = has("cpus_per_task", partition).orElse("");
+      String why = asked.needsCpus(partition.sharing());
+      misfits.add(new Misfit("memory", has, why + "; partition '" + name + "' has " + has));
+    }
     Optional<Long> memory = partition.memoryPerNode();
     if (memory.isPresent() && asked.memoryBytes() > memory.get()) {
       add(misfits, "memory", name, partition, asked, "");

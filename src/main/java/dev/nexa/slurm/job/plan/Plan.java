@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.NativeOptions;
+import dev.nexa.slurm.job.config.NodeSharing;
 import dev.nexa.slurm.job.config.NotifyChannel;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
@@ -21,6 +22,7 @@ import dev.nexa.slurm.job.config.Sweep;
 import dev.nexa.slurm.job.config.SyncStage;
 import dev.nexa.slurm.job.config.Training;
 import dev.nexa.slurm.job.config.Workload;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * @param accelerator {@code cuda} or {@code cpu}
  * @param partitionReason why the partition was chosen, one sentence; empty if Slurm chooses
  * @param ranksPerNode processes of a distributed launch on each node; 0 if the task is one process
- * @param billed the resources that a task is charged for
+ * @param billed the most that Slurm gives to a task, which it is charged for
  * @param tasks the number of array tasks; 1 for a single job
  * @param maxArraySize the highest index of an array on the cluster, plus one
  * @param maxParallel the most tasks that run at the same time; empty for all
@@ -155,7 +158,7 @@ public record Plan(
         given.put(set.getKey(), Objects.requireNonNull(set.getValue()));
       }
     }
-    return with(written.ofPoint(task), training.with(given), own, notes);
+    return with(written.ofPoint(task), training.with(given), own, billed, notes);
   }
 
   /** Returns a copy with more notes. Skips notes that the plan already has. */
@@ -169,7 +172,43 @@ public record Plan(
         all.add(note);
       }
     }
-    return with(written, training, options, List.copyOf(all));
+    return with(written, training, options, billed, List.copyOf(all));
+  }
+
+  /**
+   * Returns a copy that is charged for what Slurm gives in these partitions, whatever the cluster
+   * profile says of their nodes. The profile still counts if only it has the size of whole nodes,
+   * or if only it says that nodes are given whole.
+   *
+   * @param gpuTypes the types of the partitions' GPUs
+   * @throws ConfigException if the plan names no type of the GPUs that Slurm gives
+   */
+  public Plan givenBy(List<NodeSharing> partitions, Set<String> gpuTypes) {
+    Optional<String> type = billed.gpuType();
+    if (type.isEmpty() && gpuTypes.size() == 1) {
+      type = Optional.of(gpuTypes.iterator().next()).filter(name -> !name.isEmpty());
+    }
+    BilledResources most = BilledResources.NONE;
+    boolean sized = !partitions.isEmpty();
+    for (NodeSharing partition : partitions) {
+      most = most.orMore(BilledResources.of(allocation, partition, type, written));
+      sized &= partition.mostCpus().isPresent();
+    }
+    if (billed.whole() ? !sized || !most.whole() : partitions.isEmpty()) {
+      most = billed.orMore(most);
+    }
+    if (most.gpus() > 0 && most.gpuType().isEmpty()) {
+      throw new ConfigException(
+          written.problem(
+              "resources.gpu_type",
+              "is needed to know the price: " + most.why() + "; the cluster profile names none"));
+    }
+    return with(written, training, options, most, notes);
+  }
+
+  /** Returns a copy that is charged for so many CPUs, over all nodes of a task. */
+  public Plan withCpus(int cpus, String why) {
+    return with(written, training, options, billed.withCpus(cpus, why), notes);
   }
 
   /** Returns a copy with other training keys. */
@@ -178,7 +217,11 @@ public record Plan(
   }
 
   private Plan with(
-      ConfigPositions written, Training training, JsonObject options, List<String> notes) {
+      ConfigPositions written,
+      Training training,
+      JsonObject options,
+      BilledResources billed,
+      List<String> notes) {
     return new Plan(
         written,
         stage,

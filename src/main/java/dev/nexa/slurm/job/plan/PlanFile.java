@@ -288,6 +288,13 @@ public final class PlanFile {
     return json.object("allocation").flag("exclusive");
   }
 
+  /** Whether it is charged for whole nodes; in plans of before it was kept, only if it asked. */
+  public boolean wholeNodes() {
+    JsonObject billed = json.object("billed");
+    return exclusive()
+        || (billed.members().containsKey("whole_nodes") && billed.flag("whole_nodes"));
+  }
+
   /** The account that is charged: the plan's, or Slurm's default one where it was asked. */
   public Optional<String> account() {
     Optional<String> named = option(ResourceOption.ACCOUNT);
@@ -577,11 +584,13 @@ public final class PlanFile {
   }
 
   private static JsonObject billed(BilledResources billed) {
-    return new JsonObject()
-        .with("cpus", billed.cpus())
-        .with("memory_bytes", billed.memoryBytes())
-        .with("gpus", billed.gpus())
-        .withOptional("gpu_type", billed.gpuType());
+    JsonObject json =
+        new JsonObject()
+            .with("cpus", billed.cpus())
+            .with("memory_bytes", billed.memoryBytes())
+            .with("gpus", billed.gpus())
+            .withOptional("gpu_type", billed.gpuType());
+    return billed.whole() ? json.with("whole_nodes", true) : json;
   }
 
   private static JsonObject tiers(Storage tiers) {

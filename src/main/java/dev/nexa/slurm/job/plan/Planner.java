@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.DatasetRegistry;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.ModelFolder;
 import dev.nexa.slurm.job.config.ModelSize;
+import dev.nexa.slurm.job.config.NodeSharing;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
@@ -390,23 +391,9 @@ public final class Planner {
       Optional<Partition> partition,
       ClusterProfile cluster,
       ConfigPositions written) {
-    boolean whole = asked.exclusive() || (partition.isPresent() && partition.get().exclusive());
-    int cpus = asked.cpusPerTask();
-    long memory = asked.memoryBytes();
-    int gpus = asked.gpusPerNode();
-    if (whole && partition.isPresent()) {
-      cpus = partition.get().cpusPerNode().orElse(cpus);
-      memory = partition.get().memoryPerNode().orElse(memory);
-      gpus = partition.get().gpusPerNode().orElse(gpus);
-    }
+    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
     Optional<String> type = either(asked.gpuType(), Allocation.gpuType(partition, cluster));
-    try {
-      long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
-      return new BilledResources(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
-    } catch (ArithmeticException tooMuch) {
-      throw new ConfigException(
-          written.problem("resources.memory", "over all nodes it is more than can be counted"));
-    }
+    return BilledResources.of(asked, sharing, type, written);
   }
 
   private static Optional<String> either(Optional<String> own, Optional<String> cluster) {

@@ -17,6 +17,7 @@ import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.RequireGate;
+import dev.nexa.slurm.run.start.LivePartitions;
 import dev.nexa.slurm.run.start.Prepared;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -82,6 +83,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
    */
   public static PipelinePlan of(Context context, Request request) {
     ConfigReader configs = context.configs();
+    LivePartitions live = new LivePartitions(context);
     PipelineConfig config = configs.pipeline(request.file());
     Map<String, List<String>> overrides = StageOverrides.byStage(config, request.overrides());
     Map<Problem, List<String>> problems = new LinkedHashMap<>();
@@ -97,7 +99,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
               false,
               Optional.of(stage));
       try {
-        stages.add(new PlannedStage(stage, Prepared.of(context, configs, run)));
+        stages.add(new PlannedStage(stage, Prepared.of(context, configs, live, run)));
       } catch (ConfigException wrong) {
         wrong
             .problems()

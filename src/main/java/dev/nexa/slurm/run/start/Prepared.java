@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.start;
 
+import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
 import dev.nexa.slurm.job.backend.Backend;
 import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.job.backend.Launch;
@@ -53,6 +54,7 @@ import java.util.Optional;
  * @param inputs the earlier runs of {@code --from}; empty for a stage of a pipeline, whose earlier
  *     runs do not exist yet
  * @param knowsPartitions whether the cluster profile lists the partitions, so that the plan fits
+ * @param partitions Slurm's partitions now; empty if the run needs no Slurm, or if Slurm is silent
  */
 public record Prepared(
     Plan plan,
@@ -64,7 +66,8 @@ public record Prepared(
     Optional<Egress> egress,
     Policy policy,
     List<RunInput> inputs,
-    boolean knowsPartitions) {
+    boolean knowsPartitions,
+    Optional<List<PartitionFacts>> partitions) {
 
   /**
    * The user's request.
@@ -140,15 +143,17 @@ public record Prepared(
    *     requires a server and the config describes none
    */
   public static Prepared of(Context context, Request request) {
-    return of(context, context.configs(), request);
+    return of(context, context.configs(), new LivePartitions(context), request);
   }
 
   /**
    * Reads, plans and prices one of several configs.
    *
    * @param configs the reader of all these requests, which keeps what they share
+   * @param live what Slurm says to all these requests
    */
-  public static Prepared of(Context context, ConfigReader configs, Request request) {
+  public static Prepared of(
+      Context context, ConfigReader configs, LivePartitions live, Request request) {
     Optional<FindFrom.Found> found =
         request.from().isEmpty()
             ? Optional.empty()
@@ -178,6 +183,9 @@ public record Prepared(
         own.isPresent()
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
+    if (!cluster.isLocal()) {
+      live.begin();
+    }
     Policy policy = configs.policy();
     Optional<PackedCode> code = code(context, config);
     Plan plan;
@@ -211,6 +219,10 @@ public record Prepared(
     } catch (ConfigException wrong) {
       throw new AllProblems(context, configs, request).of(wrong, plan, cluster);
     }
+    Optional<List<PartitionFacts>> partitions = cluster.isLocal() ? Optional.empty() : live.get();
+    if (partitions.isPresent()) {
+      plan = LivePartitions.given(plan, partitions.get());
+    }
     PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster), key));
     Optional<ModelNumbers> model =
@@ -233,7 +245,8 @@ public record Prepared(
         egress,
         policy,
         found.isPresent() ? found.get().inputs() : List.of(),
-        !cluster.partitions().isEmpty());
+        !cluster.partitions().isEmpty(),
+        partitions);
   }
 
   /** Loads the classes that pack code only for a config that has code. */
@@ -243,9 +256,24 @@ public record Prepared(
         : Optional.empty();
   }
 
-  /** Returns whether only Slurm itself can say whether the plan fits its partition. */
-  public boolean asksSlurm() {
-    return !knowsPartitions && !plan.scheduler().equals(ClusterProfile.LOCAL);
+  /** Returns whether Slurm could not be asked how it shares its nodes. */
+  boolean slurmIsSilent() {
+    return partitions.isEmpty() && !plan.scheduler().equals(ClusterProfile.LOCAL);
+  }
+
+  /**
+   * Returns a copy that costs at most what so many CPUs cost, if Slurm would give more CPUs than
+   * the estimate counts: a plugin of the site can change a job.
+   *
+   * @param cpus the CPUs on all nodes that Slurm would give
+   */
+  public Prepared atLeast(int cpus) {
+    if (cpus <= plan.billed().cpus()) {
+      return this;
+    }
+    String why = "sbatch --test-only says that the job would get " + cpus + " CPUs";
+    Plan more = plan.withCpus(cpus, why);
+    return with(more, Estimate.of(more, estimate.rates()), model, outlook);
   }
 
   /**
@@ -267,17 +295,7 @@ public record Prepared(
   /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */
   public Prepared calibrated(ModelNumbers numbers) {
     Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
-    return new Prepared(
-        plan,
-        plugin,
-        launch,
-        estimate,
-        Optional.of(numbers),
-        better,
-        egress,
-        policy,
-        inputs,
-        knowsPartitions);
+    return with(plan, estimate, Optional.of(numbers), better);
   }
 
   /**
@@ -350,7 +368,22 @@ public record Prepared(
 
   /** Returns a copy with another estimate. */
   Prepared at(Estimate other) {
+    return with(plan, other, model, outlook);
+  }
+
+  private Prepared with(
+      Plan plan, Estimate estimate, Optional<ModelNumbers> model, Outlook outlook) {
     return new Prepared(
-        plan, plugin, launch, other, model, outlook, egress, policy, inputs, knowsPartitions);
+        plan,
+        plugin,
+        launch,
+        estimate,
+        model,
+        outlook,
+        egress,
+        policy,
+        inputs,
+        knowsPartitions,
+        partitions);
   }
 }

@@ -65,9 +65,7 @@ public final class RenderRun {
   public Rendered forSubmit(
       Prepared.Request request, Optional<String> after, Optional<String> approval) {
     Prepared prepared = Prepared.of(context, request);
-    if (prepared.asksSlurm()) {
-      RequirePartition.of(context, prepared.plan());
-    }
+    RequirePartition.of(prepared);
     Script script = script(prepared);
     List<Earlier> earlier = Dependencies.of(context, prepared.inputs(), after);
     PlanFile plan = SubmitRun.plan(prepared, script);

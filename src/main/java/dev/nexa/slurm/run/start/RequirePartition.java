@@ -2,13 +2,10 @@ package dev.nexa.slurm.run.start;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
-import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
-import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,24 +20,17 @@ public final class RequirePartition {
   private RequirePartition() {}
 
   /**
-   * Checks the plan. Does nothing without Slurm, or if Slurm cannot be asked.
+   * Checks the plan. Does nothing if the cluster profile lists the partitions, or if Slurm did not
+   * say which it has.
    *
    * @throws ConfigException if the partition does not exist, or if the job exceeds its limits
    */
-  public static void of(Context context, Plan plan) {
-    Optional<SlurmScheduler> slurm = context.slurm();
-    if (slurm.isEmpty()) {
-      return;
+  public static void of(Prepared prepared) {
+    if (!prepared.knowsPartitions() && prepared.partitions().isPresent()) {
+      List<Problem> problems = new ArrayList<>();
+      check(prepared.plan(), prepared.partitions().get(), problems);
+      Problem.throwIfAny(problems);
     }
-    List<PartitionFacts> partitions;
-    try {
-      partitions = slurm.get().partitions();
-    } catch (SchedulerUnavailable unknown) {
-      return;
-    }
-    List<Problem> problems = new ArrayList<>();
-    check(plan, partitions, problems);
-    Problem.throwIfAny(problems);
   }
 
   private static void check(Plan plan, List<PartitionFacts> partitions, List<Problem> problems) {

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.estimate.EstimateFile;
-import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
@@ -72,9 +71,7 @@ public final class SubmitRun {
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     Prepared prepared = Prepared.of(context, request);
     context.requireWorkspace(prepared.plan().scheduler());
-    if (prepared.asksSlurm() && isWorthAsking(prepared.plan())) {
-      RequirePartition.of(context, prepared.plan());
-    }
+    RequirePartition.of(prepared);
     Renderer ready =
         prepared.plugin().isEmpty()
             ? renderer.get()
@@ -124,15 +121,6 @@ public final class SubmitRun {
                   : List.of())
           .submit(context);
     }
-  }
-
-  /**
-   * Returns whether the partition may be mistyped, or the time limit above its MaxTime. Asking
-   * takes a call of scontrol, which an ordinary submit does without.
-   */
-  private static boolean isWorthAsking(Plan plan) {
-    return plan.allocation().partition().isPresent()
-        || plan.allocation().timeLimit().compareTo(Duration.ofDays(1)) > 0;
   }
 
   /**
@@ -204,6 +192,13 @@ public final class SubmitRun {
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
+    }
+    if (!prepared.plan().billed().why().isEmpty()) {
+      notes.add("note: " + prepared.plan().billed().why());
+    }
+    if (prepared.slurmIsSilent()) {
+      notes.add(
+          "note: Slurm did not say how it shares its nodes; the most that the run can cost rests on the cluster profile");
     }
     if (prepared.plan().training().has("dataset_path")) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));

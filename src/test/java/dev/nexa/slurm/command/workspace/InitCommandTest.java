@@ -262,6 +262,39 @@ class InitCommandTest {
     assertThat(terminal.type("submit", a100[0], a100[1], a100[2]).out()).contains(reason);
   }
 
+  /** An admin may set MaxMemPerCPU after init has read the profile. */
+  @Test
+  void slurmIsBelievedOverTheProfileWhenItSaysWhatAJobGets() {
+    Terminal terminal =
+        onCluster("26.05-from-source")
+            .file(
+                "configs/clusters/default.yaml",
+                "storage: {scratch: /s, durable: /d, shared: /h}\npartitions: {'123': {}}\n")
+            .file(
+                "run.yaml",
+                "stage: data\nbackend: shell\nrun: echo\n"
+                    + "resources: {memory: 16G, time: 1h, partition: '123'}\n");
+    String why = "16 GiB needs 5 CPUs here: MaxMemPerCPU is 4000 MB on partition 123";
+
+    assertThat(terminal.type("estimate", "run.yaml").out()).contains("; " + why + ".\n");
+    assertThat(terminal.type("estimate", "run.yaml", "--json").json())
+        .returns(List.of(why), json -> json.texts("notes"));
+    Screen submit = terminal.type("submit", "run.yaml");
+    assertThat(submit.out() + submit.err()).contains("note: " + why + "\n");
+
+    terminal.program(
+        "sbatch", "echo 'sbatch: Job 1 to start at 1 using 7 processors on nodes c1' >&2");
+    assertThat(terminal.type("estimate", "run.yaml").out())
+        .contains("; sbatch --test-only says that the job would get 7 CPUs.\n")
+        .containsPattern("\ncpu +7\\.");
+
+    terminal.program("sinfo", "echo 'slurm_load_node: Unable to contact' >&2; exit 1");
+    terminal.program("sbatch", "echo 4711");
+    Screen silent = terminal.type("submit", "run.yaml");
+    assertThat(silent.out() + silent.err())
+        .contains("note: Slurm did not say how it shares its nodes");
+  }
+
   /** With a Slurm that tells what src/test/resources/cluster has of that name. */
   private Terminal onCluster(String name) {
     Terminal terminal = new Terminal(folder).withSlurm();

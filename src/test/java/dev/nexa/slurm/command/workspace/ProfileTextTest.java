@@ -43,6 +43,13 @@ class ProfileTextTest {
     assertThat(gpu.memoryPerNode()).contains(515_000L << 20);
     assertThat(gpu.defaultMemoryPerCpu()).contains(2L << 30);
     assertThat(gpu.maxNodes()).contains(2);
+    for (SlurmCluster.Partition partition : Clusters.of("26.05-from-source").partitions()) {
+      if (profile.partitions().containsKey(partition.name())) {
+        assertThat(profile.partitions().get(partition.name()).sharing())
+            .as(partition.name())
+            .isEqualTo(partition.sharing());
+      }
+    }
     assertThat(gpu.maxTime()).contains(Duration.ofDays(3));
     Partition whole = profile.partitions().get("whole");
     assertThat(whole.cpusPerNode()).as("the most is paid for").contains(128);
@@ -61,7 +68,7 @@ class ProfileTextTest {
   @Test
   void aNodeWithoutRealMemoryAndOneOfManySlicesAreStillRead() {
     String partitions = "PartitionName=a TotalNodes=1 Nodes=n1 OverSubscribe=EXCLUSIVE\n";
-    String nodes = "a\u001fn1\u001f8\u001f1\u001fgpu:a100_1g.5gb:112\n";
+    String nodes = "a\u001fn1\u001f8\u001f1\u001fgpu:a100_1g.5gb:112\u001f1:8:1\n";
 
     Partition read = read(text(ClusterText.read("", partitions, nodes))).partitions().get("a");
 

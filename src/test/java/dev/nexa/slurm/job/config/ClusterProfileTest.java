@@ -41,6 +41,7 @@ class ClusterProfileTest {
             default_partition: gpu
             partitions:
               gpu: {exclusive: true, cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100, memory_per_node: 2T,
+                    cpus_multiple_of: 2, max_memory_per_cpu: 4000M, most_cpus_per_node: 128,
                     default_memory_per_cpu: 4G, max_nodes: 16, max_time: 2-00:00:00, over_time_limit_minutes: 3, by_name_only: true,
                     billing_weights: "CPU=1.0,Mem=0.25G,GRES/gpu=2"}
               cpu: {}
@@ -60,7 +61,8 @@ class ClusterProfileTest {
             Map.entry(
                 "gpu",
                 new ClusterProfile.Partition(
-                    true,
+                    new NodeSharing(
+                        true, 2, Optional.of(4000L << 20), Optional.of(128), Optional.of(8)),
                     Optional.of(96),
                     Optional.of(8),
                     Optional.of("h100"),
@@ -75,7 +77,7 @@ class ClusterProfileTest {
             Map.entry(
                 "cpu",
                 new ClusterProfile.Partition(
-                    false,
+                    NodeSharing.AS_ASKED,
                     Optional.empty(),
                     Optional.empty(),
                     Optional.empty(),

@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.ConfigFolder;
+import dev.nexa.slurm.job.config.NodeSharing;
 import dev.nexa.slurm.job.config.ResourceOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -298,7 +300,7 @@ class PlannerTest {
             Plans.of(
                 RUN + "resources: {time: 1m, nodes: 2, cpus_per_task: 8, memory: 64G}\n",
                 Plans.CLUSTER + PARTITIONS))
-        .returns(new BilledResources(16, 128L << 30, 0, Optional.empty()), Plan::billed);
+        .returns(new BilledResources(16, 128L << 30, 0, Optional.empty(), false, ""), Plan::billed);
   }
 
   @Test
@@ -307,7 +309,15 @@ class PlannerTest {
             Plans.of(
                 RUN + "resources: {time: 1m, nodes: 2, cpus_per_task: 1, partition: gpu}\n",
                 Plans.CLUSTER + PARTITIONS))
-        .returns(new BilledResources(192, 2L << 40, 16, Optional.of("h100")), Plan::billed);
+        .returns(
+            new BilledResources(
+                192,
+                8L << 30,
+                16,
+                Optional.of("h100"),
+                true,
+                "the job gets whole nodes and pays for them: 16 h100 and 192 CPUs"),
+            Plan::billed);
   }
 
   @Test
@@ -316,7 +326,93 @@ class PlannerTest {
             Plans.of(
                 RUN + "resources: {time: 1m, exclusive: true, partition: sized}\n",
                 Plans.CLUSTER + PARTITIONS))
-        .returns(new BilledResources(64, 512L << 30, 0, Optional.empty()), Plan::billed);
+        .returns(
+            new BilledResources(
+                64,
+                4L << 30,
+                0,
+                Optional.empty(),
+                true,
+                "the job gets the whole node and pays for it: 64 CPUs"),
+            Plan::billed);
+  }
+
+  @Test
+  void aWholeNodeIsTheLargestOfTheNodes() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 1m, exclusive: true, partition: mixed}\n",
+            Plans.CLUSTER
+                + "gpu_type: h100\npartitions: {mixed: {cpus_per_node: 16, memory_per_node: 64G,"
+                + " most_cpus_per_node: 64, most_gpus_per_node: 4}}\n");
+
+    assertThat(plan.billed().cpus()).isEqualTo(64);
+    assertThat(plan.billed().gpus()).isEqualTo(4);
+  }
+
+  @ParameterizedTest(name = "{0} CPUs and {1} on {2} nodes of {3}: {4} CPUs")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          1 | 16G   | 1 | max_memory_per_cpu: 4000M | 5  | 16 GiB needs 5 CPUs here: MaxMemPerCPU is 4000 MB on partition lean
+          5 | 16G   | 1 | max_memory_per_cpu: 4000M | 5  | ''
+          1 | 4000M | 1 | max_memory_per_cpu: 4000M | 1  | ''
+          1 | 4001M | 1 | max_memory_per_cpu: 4000M | 2  | 3.9 GiB needs 2 CPUs here: MaxMemPerCPU is 4000 MB on partition lean
+          3 | 1G    | 1 | cpus_multiple_of: 2       | 4  | Slurm gives CPUs in multiples of 2: 4
+          4 | 1G    | 1 | cpus_multiple_of: 2       | 4  | ''
+          3 | 1G    | 3 | cpus_multiple_of: 2       | 12 | Slurm gives CPUs in multiples of 2: 4, on each node
+          1 | 16G   | 1 | max_memory_per_cpu: 4000M, cpus_multiple_of: 2 | 6 | 16 GiB needs 5 CPUs here: MaxMemPerCPU is 4000 MB on partition lean; Slurm gives CPUs in multiples of 2: 6
+          """)
+  void whatSlurmGivesBeyondWhatIsAskedForIsBilled(
+      int cpus, String memory, int nodes, String partition, int billed, String why) {
+    Plan plan =
+        Plans.of(
+            RUN
+                + "resources: {time: 1m, cpus_per_task: %d, memory: %s, nodes: %d}\n"
+                    .formatted(cpus, memory, nodes),
+            Plans.CLUSTER
+                + "default_partition: lean\npartitions: {lean: {"
+                + partition
+                + ", cpus_per_node: 64, gpus_per_node: 0}}\n");
+
+    assertThat(plan.billed().cpus()).isEqualTo(billed);
+    assertThat(plan.billed().why()).isEqualTo(why);
+  }
+
+  @Test
+  void memoryThatNeedsMoreCpusThanANodeHasIsRefused() {
+    assertProblems(
+        RUN + "resources: {time: 1m, memory: 64G, partition: lean}\n",
+        Plans.CLUSTER + "partitions: {lean: {max_memory_per_cpu: 4000M, cpus_per_node: 16}}\n",
+        "run.yaml:4:31: resources.memory: 64 GiB needs 17 CPUs here: MaxMemPerCPU is 4000 MB on"
+            + " partition lean; partition 'lean' has 16 CPUs on a node");
+  }
+
+  /** Slurm is believed over the profile; of several partitions the dearest counts. */
+  @Test
+  void whatSlurmSaysNowReplacesWhatTheProfileSays() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 1m, cpus_per_task: 3, memory: 16G, partition: lean}\n",
+            Plans.CLUSTER + "partitions: {lean: {cpus_multiple_of: 8, cpus_per_node: 64}}\n");
+    NodeSharing cores =
+        new NodeSharing(false, 2, Optional.empty(), Optional.of(64), Optional.of(8));
+    NodeSharing lean =
+        new NodeSharing(false, 1, Optional.of(2L << 30), Optional.empty(), Optional.empty());
+    NodeSharing whole = new NodeSharing(true, 1, Optional.empty(), Optional.of(64), Optional.of(8));
+
+    assertThat(plan.billed().cpus()).isEqualTo(8);
+    assertThat(plan.givenBy(List.of(), Set.of()).billed()).isEqualTo(plan.billed());
+    assertThat(plan.givenBy(List.of(cores), Set.of()).billed().cpus()).isEqualTo(4);
+    assertThat(plan.givenBy(List.of(cores, lean), Set.of()).billed().cpus()).isEqualTo(8);
+    assertThat(plan.givenBy(List.of(whole, lean), Set.of("h100")).billed())
+        .returns(64, BilledResources::cpus)
+        .returns(8, BilledResources::gpus)
+        .returns(Optional.of("h100"), BilledResources::gpuType)
+        .returns(true, BilledResources::whole);
+    assertThatThrownBy(() -> plan.givenBy(List.of(whole), Set.of("a100", "h100")))
+        .hasMessageContaining("resources.gpu_type: is needed to know the price");
   }
 
   @Test

@@ -7,10 +7,12 @@ import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
+import dev.nexa.slurm.job.config.NodeSharing;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -28,7 +30,8 @@ public final class ClusterText {
   private static final Set<String> NO_NUMBER =
       Set.of("4294967294", "4294967295", "18446744073709551614", "18446744073709551615");
 
-  private static final int NODE_FIELDS = 5;
+  /** Of the last field, sockets:cores:threads, the threads are not needed. */
+  private static final int NODE_FIELDS = 6;
 
   private ClusterText() {}
 
@@ -122,16 +125,22 @@ public final class ClusterText {
     return weights;
   }
 
-  /** Reads the limits of each partition from {@code scontrol --oneliner show partition}. */
-  static List<PartitionFacts> limits(String text) {
+  /** Reads each partition, also hidden ones, from the same three outputs as {@link #read}. */
+  static List<PartitionFacts> facts(String config, String partitions, String nodes) {
+    Map<String, String> cluster = config(config);
+    Map<String, List<String[]>> nodesOf = nodes(nodes);
     List<PartitionFacts> all = new ArrayList<>();
-    for (Map<String, String> partition : partitions(text)) {
+    for (Map<String, String> partition : partitions(partitions)) {
+      String name = partition.getOrDefault("PartitionName", "");
+      List<String[]> own = nodesOf.getOrDefault(name, List.of());
       all.add(
           new PartitionFacts(
-              partition.getOrDefault("PartitionName", ""),
+              name,
               is(partition, "Default", "YES"),
               maxTime(partition.getOrDefault("MaxTime", "UNLIMITED")),
-              limit(partition.get("MaxNodes"))));
+              limit(partition.get("MaxNodes")),
+              sharing(partition, own, cluster),
+              gpuTypes(own)));
     }
     return all;
   }
@@ -154,7 +163,7 @@ public final class ClusterText {
     return all;
   }
 
-  /** Reads sinfo's lines (partition, node, CPUs, MiB, Gres) and groups them by partition. */
+  /** Reads sinfo's lines (partition, node, CPUs, MiB, Gres, S:C:T) and groups them by partition. */
   private static Map<String, List<String[]>> nodes(String text) {
     Map<String, List<String[]>> all = new LinkedHashMap<>();
     for (String line : text.split("\n", -1)) {
@@ -195,23 +204,21 @@ public final class ClusterText {
     Spread cpus = Spread.of(number(nodes.get(0)[2]));
     Spread memory = Spread.of(number(nodes.get(0)[3]));
     Spread gpus = Spread.of(count(nodes.get(0)[4]));
-    SortedSet<String> types = new TreeSet<>();
     for (String[] node : nodes) {
       cpus = cpus.with(number(node[2]));
       memory = memory.with(number(node[3]));
       gpus = gpus.with(count(node[4]));
-      types.addAll(GresText.gpus(node[4]).keySet());
     }
     return new Partition(
         name,
-        exclusive(partition),
+        sharing(partition, nodes, cluster),
         onlyFor(partition),
         partition.getOrDefault("Nodes", "?"),
         nodes.size(),
         cpus.atMost(limit(partition.get("MaxCPUsPerNode"))),
         memory.atMost(ownOr(partition, cluster, "MaxMemPer", "Node")),
         gpus,
-        types,
+        gpuTypes(nodes),
         ownOr(partition, cluster, "DefMemPer", "CPU"),
         ownOr(partition, cluster, "DefMemPer", "Node"),
         limit(partition.get("MaxNodes")),
@@ -220,13 +227,64 @@ public final class ClusterText {
         partition.getOrDefault("TRESBillingWeights", "").replace("(null)", ""));
   }
 
+  private static SortedSet<String> gpuTypes(List<String[]> nodes) {
+    SortedSet<String> types = new TreeSet<>();
+    for (String[] node : nodes) {
+      types.addAll(GresText.gpus(node[4]).keySet());
+    }
+    return types;
+  }
+
+  private static NodeSharing sharing(
+      Map<String, String> partition, List<String[]> nodes, Map<String, String> cluster) {
+    String own = partition.getOrDefault("SelectTypeParameters", "NONE");
+    String select = own.equals("NONE") ? cluster.getOrDefault("SelectTypeParameters", "") : own;
+    long together = 1;
+    long cpus = 0;
+    long gpus = 0;
+    for (String[] node : nodes) {
+      long each = cpusTogether(node, List.of(select.toUpperCase(Locale.ROOT).split(",", -1)));
+      together = together / gcd(together, each) * each;
+      cpus = Math.max(cpus, number(node[2]));
+      gpus = Math.max(gpus, count(node[4]));
+    }
+    Optional<Long> perCpu = ownOr(partition, cluster, "MaxMemPer", "CPU");
+    return new NodeSharing(
+        exclusive(partition, cluster),
+        (int) together,
+        perCpu.isPresent() ? Optional.of(perCpu.get() << 20) : perCpu,
+        cpus == 0 ? Optional.empty() : Optional.of((int) cpus),
+        nodes.isEmpty() ? Optional.empty() : Optional.of((int) gpus));
+  }
+
+  /**
+   * Returns the CPUs of a node that Slurm gives only together: those of a core, or of a socket
+   * (slurm.conf(5), SelectTypeParameters). A core has one CPU if the node has as many CPUs as
+   * cores.
+   */
+  private static long cpusTogether(String[] node, List<String> select) {
+    String[] count = node[5].split(":", -1);
+    if (count.length != 3 || select.contains("CR_CPU") || select.contains("CR_CPU_MEMORY")) {
+      return 1;
+    }
+    boolean sockets = select.contains("CR_SOCKET") || select.contains("CR_SOCKET_MEMORY");
+    long parts = number(count[0]) * (sockets ? 1 : number(count[1]));
+    return parts == 0 ? 1 : Math.max(1, number(node[2]) / parts);
+  }
+
+  private static long gcd(long a, long b) {
+    return b == 0 ? a : gcd(b, a % b);
+  }
+
   /**
    * Whole-node allocation is a value of OverSubscribe up to 25.11, and of Exclusive since 26.05.
+   * select/linear gives nothing else.
    */
-  private static boolean exclusive(Map<String, String> partition) {
+  private static boolean exclusive(Map<String, String> partition, Map<String, String> cluster) {
     return is(partition, "OverSubscribe", "EXCLUSIVE")
         || is(partition, "Exclusive", "NODE")
-        || is(partition, "Exclusive", "TOPO");
+        || is(partition, "Exclusive", "TOPO")
+        || is(cluster, "SelectType", "select/linear");
   }
 
   /**
@@ -290,7 +348,7 @@ public final class ClusterText {
     return all;
   }
 
-  private static boolean is(Map<String, String> partition, String key, String value) {
-    return value.equals(partition.get(key));
+  private static boolean is(Map<String, String> values, String key, String value) {
+    return value.equals(values.get(key));
   }
 }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.slurm;
 
 import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.job.config.NodeSharing;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +57,7 @@ public record SlurmCluster(
   /**
    * A partition and its nodes.
    *
-   * @param exclusive whether jobs get whole nodes
+   * @param sharing what jobs get of the nodes beyond what they ask for
    * @param onlyFor what the partition demands of a job, such as {@code AllowAccounts=nlp}; empty
    *     for nothing
    * @param nodes node names in Slurm's notation
@@ -74,7 +75,7 @@ public record SlurmCluster(
    */
   public record Partition(
       String name,
-      boolean exclusive,
+      NodeSharing sharing,
       String onlyFor,
       String nodes,
       int nodeCount,
@@ -87,7 +88,13 @@ public record SlurmCluster(
       Optional<Long> maxNodes,
       Optional<Duration> maxTime,
       Optional<Long> overTimeLimitMinutes,
-      String billingWeights) {}
+      String billingWeights) {
+
+    /** Returns whether jobs get whole nodes. */
+    public boolean exclusive() {
+      return sharing.exclusive();
+    }
+  }
 
   /** The smallest and the largest amount of a resource among the nodes of a partition. */
   public record Spread(long least, long most) {

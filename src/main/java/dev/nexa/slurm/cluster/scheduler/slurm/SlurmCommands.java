@@ -267,10 +267,10 @@ public final class SlurmCommands {
 
   /**
    * Returns a call that prints a line for each node of each partition: partition, node, CPUs, MiB,
-   * Gres.
+   * Gres, and sockets:cores:threads.
    */
   static List<String> nodes() {
-    String format = String.join("" + SacctText.DELIMITER, "%R", "%N", "%c", "%m", "%G");
+    String format = String.join("" + SacctText.DELIMITER, "%R", "%N", "%c", "%m", "%G", "%z");
     return List.of("sinfo", "--Node", "--noheader", "--noconvert", "--format=" + format);
   }
 }

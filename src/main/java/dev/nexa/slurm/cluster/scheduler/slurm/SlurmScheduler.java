@@ -483,15 +483,17 @@ public final class SlurmScheduler implements Scheduler {
    * @param options in sbatch's notation, {@code --name=value}
    */
   public ExpectedStart expectedStart(List<String> options) {
-    Duration patience = settings.queryTimeout();
-    if (patience.compareTo(START_PATIENCE) > 0) {
-      patience = START_PATIENCE;
-    }
+    Duration patience = shortPatience();
     CommandResult result = run(SlurmCommands.testOnly(options), patience);
     return result.timedOut()
         ? ExpectedStart.unknown(
             "sbatch gave no answer in " + patience.toSeconds() + " s; `scontrol ping` says more")
         : TestOnlyText.read(result.err());
+  }
+
+  private Duration shortPatience() {
+    Duration patience = settings.queryTimeout();
+    return patience.compareTo(START_PATIENCE) > 0 ? START_PATIENCE : patience;
   }
 
   /**
@@ -539,12 +541,17 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
-   * Returns the limits of all partitions, also hidden ones, by one call of scontrol.
+   * Returns all partitions, also hidden ones, by two calls of scontrol and one of sinfo. Waits for
+   * ten seconds at most for each.
    *
-   * @throws SchedulerUnavailable if scontrol fails
+   * @throws SchedulerUnavailable if one of them fails
    */
   public List<PartitionFacts> partitions() {
-    return ClusterText.limits(ask(SlurmCommands.showPartitions()).out());
+    Duration patience = shortPatience();
+    return ClusterText.facts(
+        ask(SlurmCommands.showConfig(), patience).out(),
+        ask(SlurmCommands.showPartitions(), patience).out(),
+        ask(SlurmCommands.nodes(), patience).out());
   }
 
   /**
@@ -565,7 +572,11 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   private CommandResult ask(List<String> argv) {
-    CommandResult result = run(argv);
+    return ask(argv, settings.queryTimeout());
+  }
+
+  private CommandResult ask(List<String> argv, Duration timeout) {
+    CommandResult result = run(argv, timeout);
     if (!result.succeeded()) {
       throw unavailable(argv.get(0), result);
     }

@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
  * belongs to no job. Pure.
  */
 final class TestOnlyText {
-  private static final Pattern START = Pattern.compile("to start at (\\S+)");
+  private static final Pattern START =
+      Pattern.compile("to start at (\\S+)(?: (?:a )?using (\\d{1,9}) processors)?");
   private static final Pattern FAILURE = Pattern.compile("(?m)^allocation failure: (.+)$");
 
   /** The errors of a client that got no answer (slurm_errno.c of 22.05 to 25.05). */
@@ -30,7 +31,7 @@ final class TestOnlyText {
   static ExpectedStart read(String err) {
     Matcher start = START.matcher(err);
     if (start.find()) {
-      return time(start.group(1));
+      return time(start.group(1), start.group(2) == null ? 0 : Integer.parseInt(start.group(2)));
     }
     Matcher failure = FAILURE.matcher(err);
     Matcher error = ERROR.matcher(err);
@@ -42,12 +43,13 @@ final class TestOnlyText {
   }
 
   /** Reads epoch seconds, which SLURM_TIME_FORMAT requests, or a UTC time if sbatch ignores it. */
-  private static ExpectedStart time(String text) {
+  private static ExpectedStart time(String text, int cpus) {
     try {
       return ExpectedStart.at(
           text.chars().allMatch(Character::isDigit)
               ? Instant.ofEpochSecond(Long.parseLong(text))
-              : LocalDateTime.parse(text).toInstant(ZoneOffset.UTC));
+              : LocalDateTime.parse(text).toInstant(ZoneOffset.UTC),
+          cpus);
     } catch (DateTimeException | NumberFormatException noTime) {
       return ExpectedStart.never("it would start at '" + text + "'");
     }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
+import dev.nexa.slurm.job.config.NodeSharing;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,78 @@ class ClusterTextTest {
     assertThat(partition("whole").exclusive()).isTrue();
     assertThat(partition("old-whole").exclusive()).isTrue();
     assertThat(partition("gpu").exclusive()).isFalse();
+  }
+
+  @Test
+  void whatJobsGetBeyondWhatTheyAskForIsRead() {
+    assertThat(partition("gpu").sharing())
+        .isEqualTo(new NodeSharing(false, 2, Optional.empty(), Optional.of(96), Optional.of(8)));
+    assertThat(partition("mixed").sharing().mostCpus())
+        .as("a whole node is larger than MaxCPUsPerNode")
+        .contains(64);
+    assertThat(partition("123").sharing())
+        .as("as many CPUs as cores")
+        .isEqualTo(
+            new NodeSharing(false, 1, Optional.of(4000L << 20), Optional.of(40), Optional.of(0)));
+    assertThat(REAL.partitions().get(0).sharing())
+        .isEqualTo(new NodeSharing(false, 1, Optional.empty(), Optional.of(16), Optional.of(8)));
+  }
+
+  /** Two nodes: one with cores of two threads, one with as many CPUs as cores. */
+  @ParameterizedTest(name = "{0}, partition {1}: {2}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          CR_CPU_MEMORY                             | NONE    | 1
+          CR_CPU,CR_CORE_DEFAULT_DIST_BLOCK         | NONE    | 1
+          CR_CORE_MEMORY                            | NONE    | 2
+          CR_CORE_MEMORY,CR_ONE_TASK_PER_CORE       | NONE    | 2
+          CR_SOCKET_MEMORY                          | NONE    | 8
+          CR_CORE_MEMORY                            | CR_SOCKET | 8
+          CR_SOCKET                                 | CR_CORE | 2
+          OTHER_OF_LATER                            | NONE    | 2
+          """)
+  void wholeCoresOrSocketsAreGivenAsTheClusterSays(String cluster, String partition, int cpus) {
+    String nodes =
+        "a\u001fn1\u001f16\u001f100\u001f(null)\u001f2:4:2\n"
+            + "a\u001fn2\u001f8\u001f100\u001f(null)\u001f2:4:2\n";
+    SlurmCluster read =
+        ClusterText.read(
+            "SelectTypeParameters = " + cluster,
+            "PartitionName=a State=UP TotalNodes=2 SelectTypeParameters=" + partition + "\n",
+            nodes);
+
+    assertThat(read.partitions().get(0).sharing().cpusMultipleOf()).isEqualTo(cpus);
+  }
+
+  @Test
+  void aClusterOfSelectLinearGivesWholeNodes() {
+    SlurmCluster read =
+        ClusterText.read(
+            "SelectType = select/linear",
+            "PartitionName=a State=UP TotalNodes=1\n",
+            "a\u001fn1\u001f16\u001f100\u001f(null)\u001f2:4:2\n");
+
+    assertThat(read.partitions().get(0).exclusive()).isTrue();
+  }
+
+  @ParameterizedTest(name = "partition {0}, cluster {1}: {2}")
+  @CsvSource({
+    "MaxMemPerNode=UNLIMITED, MaxMemPerCPU = 4000, 4000",
+    "MaxMemPerCPU=3000, MaxMemPerCPU = 4000, 3000",
+    "MaxMemPerNode=9000, MaxMemPerCPU = 4000, 0",
+    "MaxMemPerNode=UNLIMITED, MaxMemPerNode = UNLIMITED, 0",
+  })
+  void maxMemPerCpuIsThePartitionsElseTheClusters(String partition, String cluster, long mib) {
+    SlurmCluster read =
+        ClusterText.read(
+            cluster,
+            "PartitionName=a State=UP TotalNodes=1 " + partition + "\n",
+            "a\u001fn1\u001f16\u001f100\u001f(null)\u001f2:4:2\n");
+
+    assertThat(read.partitions().get(0).sharing().maxMemoryPerCpu().orElse(0L))
+        .isEqualTo(mib << 20);
   }
 
   @Test
@@ -134,7 +207,8 @@ class ClusterTextTest {
   void theWordsAndNumbersForNoLimitAreNoLimit(String text) {
     String partition = "PartitionName=a State=UP TotalNodes=1 MaxNodes=" + text + "\n";
     SlurmCluster read =
-        ClusterText.read("KillWait = " + text, partition, "a\u001fn\u001f8\u001f100\u001f(null)");
+        ClusterText.read(
+            "KillWait = " + text, partition, "a\u001fn\u001f8\u001f100\u001f(null)\u001f1:8:1");
 
     assertThat(read.killWaitSeconds()).isEmpty();
     assertThat(read.partitions().get(0).maxNodes()).isEqualTo(Optional.empty());

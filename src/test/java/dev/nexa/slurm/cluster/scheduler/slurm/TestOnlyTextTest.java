@@ -30,10 +30,9 @@ class TestOnlyTextTest {
   void readsWhatOthersWrite() {
     assertThat(
             TestOnlyText.read(
-                    "sbatch: Job 7 to start at 2024-05-01T12:00:00 a using 4 processors on nodes"
-                        + " n[1-2] in partition gpu on cluster east\n  Preempts: 1,2\n")
-                .at())
-        .contains(Instant.parse("2024-05-01T12:00:00Z"));
+                "sbatch: Job 7 to start at 2024-05-01T12:00:00 a using 4 processors on nodes"
+                    + " n[1-2] in partition gpu on cluster east\n  Preempts: 1,2\n"))
+        .isEqualTo(ExpectedStart.at(Instant.parse("2024-05-01T12:00:00Z"), 4));
     assertThat(TestOnlyText.read("sbatch: error: Unable to contact slurm controller\n"))
         .isEqualTo(ExpectedStart.unknown("Unable to contact slurm controller"));
     assertThat(TestOnlyText.read("allocation failure: Zero Bytes were transmitted or received\n"))
