@@ -88,7 +88,7 @@ public record ClusterProfile(
               ValueType.integer(1, 4096),
               "1",
               "A job's CPUs on a node are rounded up to a multiple of this: the threads of a core if slurm.conf's"
-                  + " SelectTypeParameters has CR_Core, the CPUs of a socket with CR_Socket."),
+                  + " SelectTypeParameters has CR_Core, the CPUs of a node with CR_Socket."),
           optional(
               "max_memory_per_cpu",
               ValueType.MEMORY,

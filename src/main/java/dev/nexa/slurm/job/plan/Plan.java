@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -180,18 +179,13 @@ public record Plan(
    * profile says of their nodes. The profile still counts if only it has the size of whole nodes,
    * or if only it says that nodes are given whole.
    *
-   * @param gpuTypes the types of the partitions' GPUs
    * @throws ConfigException if the plan names no type of the GPUs that Slurm gives
    */
-  public Plan givenBy(List<NodeSharing> partitions, Set<String> gpuTypes) {
-    Optional<String> type = billed.gpuType();
-    if (type.isEmpty() && gpuTypes.size() == 1) {
-      type = Optional.of(gpuTypes.iterator().next()).filter(name -> !name.isEmpty());
-    }
+  public Plan givenBy(List<NodeSharing> partitions) {
     BilledResources most = BilledResources.NONE;
     boolean sized = !partitions.isEmpty();
     for (NodeSharing partition : partitions) {
-      most = most.orMore(BilledResources.of(allocation, partition, type, written));
+      most = most.orMore(BilledResources.of(allocation, partition, billed.gpuType(), written));
       sized &= partition.mostCpus().isPresent();
     }
     if (billed.whole() ? !sized || !most.whole() : partitions.isEmpty()) {

@@ -3,30 +3,36 @@ package dev.nexa.slurm.run.start;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.NodeSharing;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Slurm's partitions as they are now. Slurm is asked once, in the background, because a submit must
  * be quick.
  */
 public final class LivePartitions {
-  private final FutureTask<Optional<List<PartitionFacts>>> answer;
-  private final AtomicBoolean asked = new AtomicBoolean();
+  private final Context context;
+  private @Nullable CompletableFuture<Optional<List<PartitionFacts>>> answer;
 
   public LivePartitions(Context context) {
-    this.answer = new FutureTask<>(() -> ask(context.slurm()));
+    this.context = context;
   }
 
-  private static Optional<List<PartitionFacts>> ask(Optional<SlurmScheduler> slurm) {
+  /** Asks if nobody has asked. */
+  synchronized CompletableFuture<Optional<List<PartitionFacts>>> ask() {
+    if (answer == null) {
+      answer = CompletableFuture.supplyAsync(() -> partitions(context.slurm()));
+    }
+    return answer;
+  }
+
+  private static Optional<List<PartitionFacts>> partitions(Optional<SlurmScheduler> slurm) {
     try {
       return slurm.map(SlurmScheduler::partitions);
     } catch (SchedulerUnavailable unknown) {
@@ -34,26 +40,9 @@ public final class LivePartitions {
     }
   }
 
-  /** Begins to ask. */
-  void begin() {
-    if (!asked.getAndSet(true)) {
-      Thread thread = new Thread(answer, "live-partitions");
-      thread.setDaemon(true);
-      thread.start();
-    }
-  }
-
   /** Returns the partitions, also hidden ones; empty if there is no Slurm, or if it is silent. */
   Optional<List<PartitionFacts>> get() {
-    begin();
-    try {
-      return answer.get();
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      return Optional.empty();
-    } catch (ExecutionException failed) {
-      throw new IllegalStateException(failed.getCause());
-    }
+    return ask().join();
   }
 
   /**
@@ -63,14 +52,12 @@ public final class LivePartitions {
   static Plan given(Plan plan, List<PartitionFacts> partitions) {
     Optional<String> named = plan.allocation().partition();
     List<String> names = List.of(named.orElse("").split(",", -1));
-    List<PartitionFacts> meant = new ArrayList<>();
-    Set<String> types = new TreeSet<>();
+    List<NodeSharing> meant = new ArrayList<>();
     for (PartitionFacts partition : partitions) {
       if (named.isPresent() ? names.contains(partition.name()) : partition.byDefault()) {
-        meant.add(partition);
-        types.addAll(partition.gpuTypes());
+        meant.add(partition.sharing());
       }
     }
-    return plan.givenBy(meant.stream().map(PartitionFacts::sharing).toList(), types);
+    return plan.givenBy(meant);
   }
 }

@@ -184,7 +184,7 @@ public record Prepared(
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
     if (!cluster.isLocal()) {
-      live.begin();
+      live.ask();
     }
     Policy policy = configs.policy();
     Optional<PackedCode> code = code(context, config);

@@ -107,13 +107,13 @@ class EstimateTest {
             "resources: {" + HOUR + ", partition: gpu, gpus_per_node: 1, gpu_type: h100}\n",
             "partitions: {gpu: {exclusive: true, cpus_per_node: 96, gpus_per_node: 8, memory_per_node: 1T}}\n");
 
-    // 8 x 1.025 = 8.2 x 5.50 = 45.10; 96 x 1.025 = 98.4 x 0.04 = 3.936; 1024 x 1.025 = 1049.6 x
-    // 0.005 = 5.248
+    // 8 x 1.025 = 8.2 x 5.50 = 45.10; 96 x 1.025 = 98.4 x 0.04 = 3.936; 4 x 1.025 = 4.1 x 0.005 =
+    // 0.0205: no more memory than the default
     assertLines(
         estimate,
         "gpu:h100 8.2000 gpu_hour 45.10",
         "cpu 98.4000 cpu_hour 3.94",
-        "memory 1049.6000 gib_hour 5.25");
+        "memory 4.1000 gib_hour 0.02");
   }
 
   @Test

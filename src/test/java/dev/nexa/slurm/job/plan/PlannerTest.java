@@ -11,7 +11,6 @@ import dev.nexa.slurm.job.config.ResourceOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -403,16 +402,19 @@ class PlannerTest {
     NodeSharing whole = new NodeSharing(true, 1, Optional.empty(), Optional.of(64), Optional.of(8));
 
     assertThat(plan.billed().cpus()).isEqualTo(8);
-    assertThat(plan.givenBy(List.of(), Set.of()).billed()).isEqualTo(plan.billed());
-    assertThat(plan.givenBy(List.of(cores), Set.of()).billed().cpus()).isEqualTo(4);
-    assertThat(plan.givenBy(List.of(cores, lean), Set.of()).billed().cpus()).isEqualTo(8);
-    assertThat(plan.givenBy(List.of(whole, lean), Set.of("h100")).billed())
+    assertThat(plan.givenBy(List.of()).billed()).isEqualTo(plan.billed());
+    assertThat(plan.givenBy(List.of(cores)).billed().cpus()).isEqualTo(4);
+    assertThat(plan.givenBy(List.of(cores, lean)).billed().cpus()).isEqualTo(8);
+    assertThatThrownBy(() -> plan.givenBy(List.of(whole, lean)))
+        .hasMessageContaining("resources.gpu_type: is needed to know the price");
+    Plan typed =
+        Plans.of(
+            RUN + "resources: {time: 1m, partition: lean}\n",
+            Plans.CLUSTER + "gpu_type: h100\npartitions: {lean: {}}\n");
+    assertThat(typed.givenBy(List.of(whole, lean)).billed())
         .returns(64, BilledResources::cpus)
         .returns(8, BilledResources::gpus)
-        .returns(Optional.of("h100"), BilledResources::gpuType)
         .returns(true, BilledResources::whole);
-    assertThatThrownBy(() -> plan.givenBy(List.of(whole), Set.of("a100", "h100")))
-        .hasMessageContaining("resources.gpu_type: is needed to know the price");
   }
 
   @Test

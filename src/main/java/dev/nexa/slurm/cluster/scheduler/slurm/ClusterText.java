@@ -139,8 +139,7 @@ public final class ClusterText {
               is(partition, "Default", "YES"),
               maxTime(partition.getOrDefault("MaxTime", "UNLIMITED")),
               limit(partition.get("MaxNodes")),
-              sharing(partition, own, cluster),
-              gpuTypes(own)));
+              sharing(partition, own, cluster)));
     }
     return all;
   }
@@ -204,10 +203,12 @@ public final class ClusterText {
     Spread cpus = Spread.of(number(nodes.get(0)[2]));
     Spread memory = Spread.of(number(nodes.get(0)[3]));
     Spread gpus = Spread.of(count(nodes.get(0)[4]));
+    SortedSet<String> types = new TreeSet<>();
     for (String[] node : nodes) {
       cpus = cpus.with(number(node[2]));
       memory = memory.with(number(node[3]));
       gpus = gpus.with(count(node[4]));
+      types.addAll(GresText.gpus(node[4]).keySet());
     }
     return new Partition(
         name,
@@ -218,21 +219,13 @@ public final class ClusterText {
         cpus.atMost(limit(partition.get("MaxCPUsPerNode"))),
         memory.atMost(ownOr(partition, cluster, "MaxMemPer", "Node")),
         gpus,
-        gpuTypes(nodes),
+        types,
         ownOr(partition, cluster, "DefMemPer", "CPU"),
         ownOr(partition, cluster, "DefMemPer", "Node"),
         limit(partition.get("MaxNodes")),
         maxTime(partition.getOrDefault("MaxTime", "UNLIMITED")),
         limit(partition.get("OverTimeLimit")),
         partition.getOrDefault("TRESBillingWeights", "").replace("(null)", ""));
-  }
-
-  private static SortedSet<String> gpuTypes(List<String[]> nodes) {
-    SortedSet<String> types = new TreeSet<>();
-    for (String[] node : nodes) {
-      types.addAll(GresText.gpus(node[4]).keySet());
-    }
-    return types;
   }
 
   private static NodeSharing sharing(
@@ -243,8 +236,8 @@ public final class ClusterText {
     long cpus = 0;
     long gpus = 0;
     for (String[] node : nodes) {
-      long each = cpusTogether(node, List.of(select.toUpperCase(Locale.ROOT).split(",", -1)));
-      together = together / gcd(together, each) * each;
+      // The largest covers the others: threads of a core are powers of two, sockets a whole node.
+      together = Math.max(together, cpusTogether(node, select.toUpperCase(Locale.ROOT)));
       cpus = Math.max(cpus, number(node[2]));
       gpus = Math.max(gpus, count(node[4]));
     }
@@ -258,22 +251,18 @@ public final class ClusterText {
   }
 
   /**
-   * Returns the CPUs of a node that Slurm gives only together: those of a core, or of a socket
-   * (slurm.conf(5), SelectTypeParameters). A core has one CPU if the node has as many CPUs as
-   * cores.
+   * Returns the CPUs of a node that Slurm gives only together (slurm.conf(5),
+   * SelectTypeParameters). A core has one CPU if the node has as many CPUs as cores. If Slurm gives
+   * whole sockets, a job of a few CPUs can get all sockets (seen with GPUs on 22.05).
    */
-  private static long cpusTogether(String[] node, List<String> select) {
+  private static long cpusTogether(String[] node, String select) {
     String[] count = node[5].split(":", -1);
-    if (count.length != 3 || select.contains("CR_CPU") || select.contains("CR_CPU_MEMORY")) {
+    if (count.length != 3 || select.matches("(.*,)?CR_CPU(_MEMORY)?(,.*)?")) {
       return 1;
     }
-    boolean sockets = select.contains("CR_SOCKET") || select.contains("CR_SOCKET_MEMORY");
-    long parts = number(count[0]) * (sockets ? 1 : number(count[1]));
-    return parts == 0 ? 1 : Math.max(1, number(node[2]) / parts);
-  }
-
-  private static long gcd(long a, long b) {
-    return b == 0 ? a : gcd(b, a % b);
+    boolean sockets = select.matches("(.*,)?CR_SOCKET(_MEMORY)?(,.*)?");
+    long cores = number(count[0]) * number(count[1]);
+    return Math.max(1, number(node[2]) / Math.max(1, sockets ? 1 : cores));
   }
 
   /**

@@ -93,8 +93,8 @@ class ClusterTextTest {
           CR_CPU,CR_CORE_DEFAULT_DIST_BLOCK         | NONE    | 1
           CR_CORE_MEMORY                            | NONE    | 2
           CR_CORE_MEMORY,CR_ONE_TASK_PER_CORE       | NONE    | 2
-          CR_SOCKET_MEMORY                          | NONE    | 8
-          CR_CORE_MEMORY                            | CR_SOCKET | 8
+          CR_SOCKET_MEMORY                          | NONE    | 16
+          CR_CORE_MEMORY                            | CR_SOCKET | 16
           CR_SOCKET                                 | CR_CORE | 2
           OTHER_OF_LATER                            | NONE    | 2
           """)
