@@ -46,7 +46,7 @@ public final class RenderRun {
       int submissions,
       Optional<String> refusal) {}
 
-  /** Renders a run. Asks no scheduler, so sbatch's arguments have no dependency. */
+  /** Renders a run. Asks no scheduler for jobs, so sbatch's arguments have no dependency. */
   public Rendered render(Prepared.Request request) {
     Prepared prepared = Prepared.of(context, request);
     return rendered(prepared, script(prepared), "", Optional.empty());

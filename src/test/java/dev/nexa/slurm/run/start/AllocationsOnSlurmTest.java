@@ -88,7 +88,8 @@ class AllocationsOnSlurmTest {
       List.of(
           of("CPUs of cores of two threads", 10, "CR_CPU_Memory", THREADS, "", ""),
           of("sockets", 10, "CR_Socket_Memory", THREADS, "", ""),
-          of("MaxCPUsPerNode", 20, "CR_Core_Memory", THREADS, "", "MaxCPUsPerNode=8"),
+          // Slurm refuses whole nodes there.
+          of("MaxCPUsPerNode", 0, "CR_Core_Memory", THREADS, "", "MaxCPUsPerNode=8"),
           of("one task a core", 10, "CR_Core_Memory,CR_ONE_TASK_PER_CORE", THREADS, "", ""),
           of("CPUs for each GPU", 10, "CR_CPU_Memory", PLAIN, "", "DefCpuPerGPU=4"),
           of("no memory", 10, "CR_Core", THREADS, "", "MaxMemPerCPU=4000"));
