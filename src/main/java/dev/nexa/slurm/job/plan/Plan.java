@@ -207,7 +207,7 @@ public record Plan(
 
   /** Returns a copy with other training keys. */
   public Plan with(Training other) {
-    return with(written, other, options, notes);
+    return with(written, other, options, billed, notes);
   }
 
   private Plan with(
