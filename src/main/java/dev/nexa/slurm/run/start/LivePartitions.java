@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -24,12 +25,11 @@ public final class LivePartitions {
     this.context = context;
   }
 
-  /** Asks if nobody has asked. */
-  synchronized CompletableFuture<Optional<List<PartitionFacts>>> ask() {
+  /** Asks in another thread, if nobody has asked. */
+  synchronized void ask() {
     if (answer == null) {
       answer = CompletableFuture.supplyAsync(() -> partitions(context.slurm()));
     }
-    return answer;
   }
 
   private static Optional<List<PartitionFacts>> partitions(Optional<SlurmScheduler> slurm) {
@@ -41,8 +41,9 @@ public final class LivePartitions {
   }
 
   /** Returns the partitions, also hidden ones; empty if there is no Slurm, or if it is silent. */
-  Optional<List<PartitionFacts>> get() {
-    return ask().join();
+  synchronized Optional<List<PartitionFacts>> get() {
+    ask();
+    return Objects.requireNonNull(answer).join();
   }
 
   /**

@@ -562,7 +562,8 @@ class ScriptsTest {
   /** Options of submit that change the script or the price: words that show it. */
   private static final Map<String, String> CHANGES =
       Map.ofEntries(
-          Map.entry("--set", "--set resources.qos=high --set entrypoint.launcher_args.0=-x"),
+          Map.entry(
+              "--set", "--gpus 2 --set resources.qos=high --set entrypoint.launcher_args.0=-x"),
           Map.entry("--cluster", "--cluster other"),
           Map.entry("--local", "--local"),
           Map.entry("--nodes", "--nodes 2"),

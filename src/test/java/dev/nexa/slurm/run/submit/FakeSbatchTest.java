@@ -571,6 +571,7 @@ class FakeSbatchTest {
   /** The job is found, runs and ends well, and the run with it. */
   private void finishes() {
     reconcileUntil(() -> !workspace.last().unresolved());
+    workspace.run().claimed(workspace.last().key()).forEach(workspace::noteDone);
     slurm.finishAll();
     reconcileUntil(() -> workspace.workspace().openRuns().isEmpty());
     assertThat(workspace.manifest().text("status")).isEqualTo("completed");

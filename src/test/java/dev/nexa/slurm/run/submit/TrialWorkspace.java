@@ -165,6 +165,16 @@ final class TrialWorkspace {
     }
   }
 
+  /** Notes that a job has completed its task, as the job does. */
+  void noteDone(int task) {
+    try {
+      Path done = Files.createDirectories(run().path().resolve("done"));
+      Files.createSymbolicLink(done.resolve("" + task), Path.of("../result"));
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
   /** The lines that jobs left: one for each time the work was done. */
   List<String> worked() {
     Path file = root.resolve("shared/worked");
