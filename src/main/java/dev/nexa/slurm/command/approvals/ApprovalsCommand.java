@@ -4,8 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.SlurmToken;
 import java.nio.file.Path;
@@ -14,17 +14,17 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
-import picocli.CommandLine.ParameterException;
 
 /**
  * The commands {@code approvals list}, {@code show}, {@code revoke}, {@code verify} and {@code
  * install}.
  */
-public final class ApprovalsCommand extends Subcommand {
+public final class ApprovalsCommand extends CommandGroup {
   public ApprovalsCommand() {
     super(
         "approvals",
         "Lists, shows, revokes and verifies approvals, or makes an approval known to Slurm.",
+        "approvals needs a command: type `approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`",
         "nexa-slurm approvals list",
         "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
     spec().addSubcommand("list", new ListCommand().spec());
@@ -34,18 +34,11 @@ public final class ApprovalsCommand extends Subcommand {
     spec().addSubcommand("install", new InstallCommand().spec());
   }
 
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "approvals needs a command: type `approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
-  }
-
-  private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {
+  private static void tell(Subcommand command, ShowApprovals.Row row, boolean json) {
     if (json) {
       JsonObject document = new JsonObject().with("schema_version", 1);
       row.json().members().forEach(document::with);
-      command.out().print(Json.pretty(document));
+      command.print(document);
       return;
     }
     command.out().println(row.path() + ": " + row.state());
@@ -76,10 +69,7 @@ public final class ApprovalsCommand extends Subcommand {
       if (given(json)) {
         List<JsonObject> documents = new ArrayList<>();
         rows.forEach(row -> documents.add(row.json()));
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject().with("schema_version", 1).with("approvals", documents)));
+        print(new JsonObject().with("schema_version", 1).with("approvals", documents));
         return ExitCode.OK.status();
       }
       if (rows.isEmpty()) {
@@ -105,7 +95,7 @@ public final class ApprovalsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      print(this, new ShowApprovals(ruled()).show(id.getValue()), given(json));
+      tell(this, new ShowApprovals(ruled()).show(id.getValue()), given(json));
       return ExitCode.OK.status();
     }
   }
@@ -143,14 +133,12 @@ public final class ApprovalsCommand extends Subcommand {
       boolean now = approvals.revoke(row, Optional.ofNullable(reason.getValue()));
       String approval = row.file().get().approval().id();
       if (given(json)) {
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject()
-                        .with("schema_version", 1)
-                        .with("approval_id", approval)
-                        .with("revoked", true)
-                        .with("was_revoked", !now)));
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("approval_id", approval)
+                .with("revoked", true)
+                .with("was_revoked", !now));
       } else {
         out().println(approval + (now ? ": revoked" : ": was revoked before"));
       }
@@ -176,7 +164,7 @@ public final class ApprovalsCommand extends Subcommand {
     @Override
     public Integer call() {
       ShowApprovals.Row row = new ShowApprovals(ruled()).verify(file.getValue());
-      print(this, row, given(json));
+      tell(this, row, given(json));
       boolean valid = row.state().equals("valid");
       return valid ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
     }
@@ -214,7 +202,7 @@ public final class ApprovalsCommand extends Subcommand {
                   Path.of(directory == null ? PolicyCommand.APPROVED : directory),
                   Optional.ofNullable(user.getValue()));
       if (given(json)) {
-        out().print(Json.pretty(json(installed)));
+        print(json(installed));
         return ExitCode.OK.status();
       }
       for (InstallApproval.Installed one : installed) {

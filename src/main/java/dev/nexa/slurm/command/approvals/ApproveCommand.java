@@ -134,7 +134,7 @@ public final class ApproveCommand extends Subcommand {
             ? approve.envelope(envelope(approve), review)
             : approve.run(estimate.getValue(), review);
     if (given(json)) {
-      out().print(Json.pretty(document(shown, outcome)));
+      print(document(shown, outcome));
     } else if (outcome instanceof ApproveEstimate.Signed signed) {
       String id = signed.file().approval().id();
       out().println("approved: " + signed.path());

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.JobOptions;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -24,10 +25,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm policy}. */
-public final class PolicyCommand extends Subcommand {
+public final class PolicyCommand extends CommandGroup {
   static final String APPROVED = "/etc/nexa-slurm/approved";
 
   private static final String CLUSTER = "The cluster profile, configs/clusters/NAME.yaml.";
@@ -36,20 +36,14 @@ public final class PolicyCommand extends Subcommand {
     super(
         "policy",
         "Shows the policy in force. For Slurm's admin: prints the policy in Slurm's own terms.",
+        "policy needs a command: type `policy show`, `policy install`, `policy plan` or `policy"
+            + " replay`",
         "nexa-slurm policy show",
         "nexa-slurm policy install --to /etc/slurm/job_submit.lua");
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("install", new InstallCommand().spec());
     spec().addSubcommand("plan", new PlanCommand().spec());
     spec().addSubcommand("replay", new ReplayCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "policy needs a command: type `policy show`, `policy install`, `policy plan` or `policy"
-            + " replay`");
   }
 
   /** The command {@code policy show}. */

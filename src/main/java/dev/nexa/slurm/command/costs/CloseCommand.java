@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.MonthRange;
@@ -156,13 +155,11 @@ final class CloseCommand extends Subcommand {
   private Integer done(Statements statements, Statements.Closed closed, boolean before) {
     YearMonth wanted = closed.statement().month();
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  StatementText.json(List.of(closed))
-                      .with("closed_before", before)
-                      .with("file", statements.file(wanted).toString())
-                      .with("signature", statements.signature(wanted).toString())));
+      print(
+          StatementText.json(List.of(closed))
+              .with("closed_before", before)
+              .with("file", statements.file(wanted).toString())
+              .with("signature", statements.signature(wanted).toString()));
       return ExitCode.OK.status();
     }
     out()
@@ -182,7 +179,7 @@ final class CloseCommand extends Subcommand {
     List<Statements.Closed> months = new ArrayList<>();
     statements.closed().forEach(one -> months.add(statements.read(one)));
     if (given(json)) {
-      out().print(Json.pretty(StatementText.json(months)));
+      print(StatementText.json(months));
     } else if (months.isEmpty()) {
       out().println("No month is closed. `nexa-slurm costs close last` closes the last one.");
     } else {
@@ -202,13 +199,11 @@ final class CloseCommand extends Subcommand {
     List<VerifyMonths.Finding> findings =
         new VerifyMonths(context.workspace(), approvals.signers()).of(months);
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("months", months.stream().map(YearMonth::toString).toList())
-                      .with("findings", FINDINGS.of(findings).json())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("months", months.stream().map(YearMonth::toString).toList())
+              .with("findings", FINDINGS.of(findings).json()));
     } else {
       for (VerifyMonths.Finding finding : findings) {
         out().println(finding.file() + ": " + finding.what());

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.bills.AwsCosts;
@@ -76,7 +75,7 @@ final class CostsImportAwsCommand extends Subcommand {
     ImportAwsCosts.Result result =
         new ImportAwsCosts(existing(), new AwsCosts(), now).run(question, given(refresh));
     if (given(json)) {
-      out().print(Json.pretty(document(result, now)));
+      print(document(result, now));
     } else {
       if (result.requests() > 0) {
         CostsImportCommand.print(out(), result.imported());

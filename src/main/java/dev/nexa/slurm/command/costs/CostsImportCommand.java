@@ -1,8 +1,8 @@
 package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.bills.BillFormat;
 import dev.nexa.slurm.money.bills.BillReader;
@@ -17,11 +17,12 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm costs import}. */
-final class CostsImportCommand extends Subcommand {
+final class CostsImportCommand extends CommandGroup {
   CostsImportCommand() {
     super(
         "import",
         "Imports the bills of providers and the cost of API tokens.",
+        "expected a kind of bill: `costs import csv FILE`, `gcp FILE`, `focus FILE` or `usage FILE`, or `costs import aws`",
         "nexa-slurm costs import csv bill.csv --provider acme --map amount=Cost --map start=Day --map run=RunId --currency EUR",
         "nexa-slurm costs import gcp export.jsonl",
         "nexa-slurm costs import focus november.csv --provider acme",
@@ -34,16 +35,9 @@ final class CostsImportCommand extends Subcommand {
     spec().addSubcommand("aws", new CostsImportAwsCommand().spec());
   }
 
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "expected a kind of bill: `costs import csv FILE`, `gcp FILE`, `focus FILE` or `usage FILE`, or `costs import aws`");
-  }
-
   private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
     if (json) {
-      command.out().print(Json.pretty(document(imported)));
+      command.print(document(imported));
     } else {
       print(command.out(), imported);
     }

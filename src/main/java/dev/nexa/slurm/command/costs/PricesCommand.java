@@ -3,8 +3,8 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.run.Context;
@@ -18,27 +18,20 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm prices}. */
-public final class PricesCommand extends Subcommand {
+public final class PricesCommand extends CommandGroup {
   public PricesCommand() {
     super(
         "prices",
         "Shows the prices of GPUs, CPUs, memory, nodes and billing units, and their sources.",
+        "expected what to do: `prices show`, `prices check FILE` or `prices import aws FILE`",
         "nexa-slurm prices show --partition gpu --account nlp",
         "nexa-slurm prices check configs/prices/default.yaml",
         "nexa-slurm prices import aws p5.json --region us-east-1");
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("check", new CheckCommand().spec());
     spec().addSubcommand("import", new ImportCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "expected what to do: `prices show`, `prices check FILE` or `prices import aws FILE`");
   }
 
   private static LocalDate day(OptionSpec option) {
@@ -84,7 +77,7 @@ public final class PricesCommand extends Subcommand {
                   day(day));
       AccountCheck.of(context, named).ifPresent(note -> err().println("note: " + note));
       if (given(json)) {
-        out().print(Json.pretty(RatesText.json(shown.key(), shown.rates())));
+        print(RatesText.json(shown.key(), shown.rates()));
       } else {
         printTable(RatesText.of(shown.key(), shown.rates(), style()));
       }
@@ -113,19 +106,17 @@ public final class PricesCommand extends Subcommand {
       String path = file.getValue();
       PriceBook book = new ShowPrices(context()).check(path, LocalDate.now(ZoneOffset.UTC), notes);
       if (given(json)) {
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject()
-                        .with("schema_version", 1)
-                        .with("file", path)
-                        .with("name", book.name())
-                        .with("as_of", book.asOf().toString())
-                        .with("currency", book.currency())
-                        .with("digest", book.digest())
-                        .with("gpu_types", new ArrayList<>(book.gpuTypes()))
-                        .with("overrides", Math.max(0, book.entries().size() - 1))
-                        .with("notes", notes)));
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("file", path)
+                .with("name", book.name())
+                .with("as_of", book.asOf().toString())
+                .with("currency", book.currency())
+                .with("digest", book.digest())
+                .with("gpu_types", new ArrayList<>(book.gpuTypes()))
+                .with("overrides", Math.max(0, book.entries().size() - 1))
+                .with("notes", notes));
       } else {
         int overrides = Math.max(0, book.entries().size() - 1);
         out()
@@ -146,18 +137,14 @@ public final class PricesCommand extends Subcommand {
   }
 
   /** The command {@code prices import}. */
-  private static final class ImportCommand extends Subcommand {
+  private static final class ImportCommand extends CommandGroup {
     ImportCommand() {
       super(
           "import",
           "Makes a price book from a provider's price list.",
+          "`prices import aws FILE`",
           "nexa-slurm prices import aws p5.json --region us-east-1");
       spec().addSubcommand("aws", new AwsCommand().spec());
-    }
-
-    @Override
-    public Integer call() {
-      throw new ParameterException(spec().commandLine(), "`prices import aws FILE`");
     }
   }
 
@@ -200,16 +187,14 @@ public final class PricesCommand extends Subcommand {
                   named == null ? "aws" : named,
                   given(replace));
       if (given(json)) {
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject()
-                        .with("schema_version", 1)
-                        .with("file", imported.file().normalize().toString())
-                        .with("name", imported.book().name())
-                        .with("as_of", imported.book().asOf().toString())
-                        .with("currency", imported.book().currency())
-                        .with("gpu_types", new ArrayList<>(imported.book().gpuHour().keySet()))));
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("file", imported.file().normalize().toString())
+                .with("name", imported.book().name())
+                .with("as_of", imported.book().asOf().toString())
+                .with("currency", imported.book().currency())
+                .with("gpu_types", new ArrayList<>(imported.book().gpuHour().keySet())));
       } else {
         out().print(imported.text());
         out().println("# wrote " + imported.file().normalize());

@@ -4,9 +4,9 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.cron.CronPasses.Installed;
 import dev.nexa.slurm.command.cron.CronPasses.Shown;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.Heartbeat;
@@ -19,26 +19,19 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The commands {@code cron install}, {@code cron show} and {@code cron remove}. */
-public final class CronCommand extends Subcommand {
+public final class CronCommand extends CommandGroup {
   public CronCommand() {
     super(
         "cron",
         "Lets reconcile run by itself: a line in your crontab, or a systemd user timer.",
+        "cron needs a command: type `cron install`, `cron show` or `cron remove`",
         "nexa-slurm cron install",
         "nexa-slurm cron show");
     spec().addSubcommand("install", new InstallCommand().spec());
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("remove", new RemoveCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "cron needs a command: type `cron install`, `cron show` or `cron remove`");
   }
 
   /** The command {@code cron install}. */
@@ -117,7 +110,7 @@ public final class CronCommand extends Subcommand {
     public Integer call() {
       Shown shown = new CronPasses(existing()).show();
       if (given(json)) {
-        out().print(Json.pretty(shown.toJson()));
+        print(shown.toJson());
       } else {
         tell(shown);
       }

@@ -124,7 +124,7 @@ abstract class DataStepCommand extends Subcommand {
       throw invalid(file, broken);
     }
     keep(metrics);
-    out().print(Json.pretty(metrics));
+    print(metrics);
     out().flush();
     require();
     return ExitCode.OK.status();

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.datasets;
 
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -46,10 +45,6 @@ abstract class DatasetCommand extends Subcommand {
   /** Returns the registry of the profile that the user named. */
   final Datasets datasets() {
     return Datasets.of(existing(), Optional.ofNullable(cluster.getValue()));
-  }
-
-  final void print(JsonObject document) {
-    out().print(Json.pretty(document));
   }
 
   /** Compares a version's files with its list, and shows how far that is. */

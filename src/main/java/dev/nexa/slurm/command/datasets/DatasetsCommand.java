@@ -7,9 +7,9 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.ProgressBar;
-import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.DatasetVersion.Status;
 import dev.nexa.slurm.storage.datasets.Registry;
@@ -24,14 +24,15 @@ import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm datasets}. */
-public final class DatasetsCommand extends Subcommand {
+public final class DatasetsCommand extends CommandGroup {
   public DatasetsCommand() {
     super(
         "datasets",
         "Keeps the registry of datasets: versions, checksums, licence, source, lineage.",
+        "expected what to do: `datasets register PATH`, `datasets list`, `datasets show NAME`,"
+            + " `datasets verify NAME`, `datasets diff A B`, `datasets promote NAME` or `datasets retire NAME`",
         "nexa-slurm datasets register /mnt/nexa_durable/datasets/science_v1.parquet --name science",
         "nexa-slurm datasets verify science@v1",
         "nexa-slurm datasets promote science@v1 --licence CC-BY-4.0 --source https://example.org/science");
@@ -42,14 +43,6 @@ public final class DatasetsCommand extends Subcommand {
     spec().addSubcommand("diff", new DiffCommand().spec());
     spec().addSubcommand("promote", new PromoteCommand().spec());
     spec().addSubcommand("retire", new RetireCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "expected what to do: `datasets register PATH`, `datasets list`, `datasets show NAME`,"
-            + " `datasets verify NAME`, `datasets diff A B`, `datasets promote NAME` or `datasets retire NAME`");
   }
 
   /** Prints what a change did. */

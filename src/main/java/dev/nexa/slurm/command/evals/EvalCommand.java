@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.evals;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.score.EvalSummary;
 import dev.nexa.slurm.data.score.Leaderboard;
@@ -12,18 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm eval}. */
-public final class EvalCommand extends Subcommand {
+public final class EvalCommand extends CommandGroup {
   public EvalCommand() {
-    super("eval", "Compares evaluated runs.", "nexa-slurm eval leaderboard");
+    super("eval", "Compares evaluated runs.", "`eval leaderboard`", "nexa-slurm eval leaderboard");
     spec().addSubcommand("leaderboard", new LeaderboardCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(spec().commandLine(), "`eval leaderboard`");
   }
 
   /** The command {@code eval leaderboard}. */

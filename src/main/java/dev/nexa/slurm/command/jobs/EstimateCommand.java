@@ -118,7 +118,7 @@ public final class EstimateCommand extends Subcommand {
       if (!budgets.isEmpty()) {
         document.budgets(BudgetClaim.toJson(budgets));
       }
-      out.print(Json.pretty(document.json()));
+      print(document.json());
     } else {
       out.print(
           EstimateText.of(
@@ -177,7 +177,7 @@ public final class EstimateCommand extends Subcommand {
             && difference.isOver(new BigDecimal(limit.group(1)), limit.group(2).equals("%"));
     if (given(json)) {
       JsonObject document = difference.toJson();
-      out().print(Json.pretty(threshold == null ? document : document.with("over", over)));
+      print(threshold == null ? document : document.with("over", over));
     } else {
       out().print(given(markdown) ? DiffText.markdown(difference) : DiffText.text(difference));
     }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -69,15 +68,13 @@ public final class PostmortemCommand extends Subcommand {
     collected.write(file, context.workspace().files());
     problems.forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("run_id", run.id().value())
-                      .with("file", file.toString())
-                      .with("entries", collected.names())
-                      .with("notes", problems)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("run_id", run.id().value())
+              .with("file", file.toString())
+              .with("entries", collected.names())
+              .with("notes", problems));
     } else {
       out().println(file + ": " + collected.names().size() + " files; begin with report.md");
     }
@@ -94,13 +91,11 @@ public final class PostmortemCommand extends Subcommand {
     }
     new RecordRemediation(context).add(run, text.strip());
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("run_id", run.id().value())
-                      .with("remediation", text.strip())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("run_id", run.id().value())
+              .with("remediation", text.strip()));
     } else {
       out().println(run.manifest().normalize() + " holds the remediation now");
     }

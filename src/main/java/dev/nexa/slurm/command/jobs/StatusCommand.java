@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunId;
@@ -12,7 +11,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,7 +55,6 @@ public final class StatusCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    PrintWriter out = out();
     List<String> references = this.references.getValue();
     String time = watch.getValue();
     if (time != null) {
@@ -75,7 +72,7 @@ public final class StatusCommand extends Subcommand {
     }
     problems.forEach(err()::println);
     if (given(json)) {
-      out.print(Json.pretty(StatusText.json(rows)));
+      print(StatusText.json(rows));
     } else if (!rows.isEmpty() || problems.isEmpty()) {
       printTable(StatusText.of(rows, style()));
     }

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
@@ -54,7 +53,7 @@ public final class WhyCommand extends Subcommand {
     Explanation explanation = new ExplainRun(context).of(run, one, problems);
     problems.forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
-      out().print(Json.pretty(WhyText.json(explanation)));
+      print(WhyText.json(explanation));
     } else {
       out().print(advised(WhyText.of(explanation)));
     }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.telemetry.LossCurve;
@@ -73,7 +72,7 @@ final class MonitorShowCommand extends Subcommand {
     }
     MonitorText text = new MonitorText(run.id().value(), number, nodes, curves);
     if (given(json)) {
-      out().print(Json.pretty(text.json()));
+      print(text.json());
     } else if (given(csv)) {
       out().print(text.csv());
     } else {

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.notify;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.PlainTime;
@@ -74,10 +73,7 @@ final class NotifyListCommand extends Subcommand {
               .with("deliveries", notice.deliveries().stream().map(Delivery::toJson).toList()));
     }
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject().with("schema_version", 1).with("notifications", documents)));
+      print(new JsonObject().with("schema_version", 1).with("notifications", documents));
     } else if (notices.isEmpty()) {
       out().println("no notification was recorded; `nexa-slurm notify test` tries the channels");
     } else {

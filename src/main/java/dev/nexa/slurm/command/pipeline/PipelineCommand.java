@@ -1,14 +1,14 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.command.shared.Subcommand;
-import picocli.CommandLine.ParameterException;
+import dev.nexa.slurm.command.shared.CommandGroup;
 
 /** The command {@code nexa-slurm pipeline}. */
-public final class PipelineCommand extends Subcommand {
+public final class PipelineCommand extends CommandGroup {
   public PipelineCommand() {
     super(
         "pipeline",
         "Plans, prices and submits runs that wait for each other.",
+        "`pipeline run FILE`, `estimate`, `graph`, `status`, `list`, `cancel` or `resume`",
         "nexa-slurm pipeline estimate configs/pipelines/distill.yaml",
         "nexa-slurm pipeline run configs/pipelines/distill.yaml",
         "nexa-slurm pipeline status");
@@ -19,12 +19,5 @@ public final class PipelineCommand extends Subcommand {
     spec().addSubcommand("list", new PipelineListCommand().spec());
     spec().addSubcommand("cancel", new PipelineCancelCommand().spec());
     spec().addSubcommand("resume", new PipelineResumeCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "`pipeline run FILE`, `estimate`, `graph`, `status`, `list`, `cancel` or `resume`");
   }
 }

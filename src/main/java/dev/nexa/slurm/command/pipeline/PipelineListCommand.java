@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
@@ -38,12 +37,10 @@ final class PipelineListCommand extends Subcommand {
     }
     problems.forEach(err()::println);
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("pipelines", all.stream().map(ProgressFile::of).toList())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("pipelines", all.stream().map(ProgressFile::of).toList()));
     } else {
       printTable(all.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
     }

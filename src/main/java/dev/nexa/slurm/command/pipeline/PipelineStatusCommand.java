@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.PipelineLookup;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
@@ -35,7 +34,7 @@ final class PipelineStatusCommand extends Subcommand {
             .of(new PipelineLookup(context.workspace()).find(PipelineOptions.id(id)), problems);
     problems.forEach(err()::println);
     if (given(json)) {
-      out().print(Json.pretty(ProgressFile.of(progress)));
+      print(ProgressFile.of(progress));
     } else {
       printTable(ProgressText.of(progress, style()));
     }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -100,7 +99,7 @@ final class RunPipelineCommand extends Subcommand {
     if (given(json)) {
       List<String> problems = new ArrayList<>();
       PipelineProgress now = new ReadProgress(context).of(submitted.folder(), problems);
-      out().print(Json.pretty(ProgressFile.of(now)));
+      print(ProgressFile.of(now));
     }
     return status(submitted);
   }
@@ -229,7 +228,7 @@ final class RunPipelineCommand extends Subcommand {
       Runtime.getRuntime().removeShutdownHook(goesOn);
     }
     if (given(json)) {
-      out().print(Json.pretty(ProgressFile.of(end)));
+      print(ProgressFile.of(end));
     } else {
       lines.println(end.state() + ", cost " + end.cost());
       lines.println("  manifest  " + submitted.folder().manifest().normalize());

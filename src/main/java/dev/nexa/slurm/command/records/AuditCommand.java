@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.records;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.records.AuditRuns.Report;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -53,7 +52,7 @@ public final class AuditCommand extends Subcommand {
               : audit.audit(runs(context, named), given(repair));
     }
     if (given(json)) {
-      out().print(Json.pretty(report.toJson()));
+      print(report.toJson());
     } else {
       report.differences().forEach(difference -> out().println(difference));
       report.notes().forEach(note -> err().println("note: " + note));

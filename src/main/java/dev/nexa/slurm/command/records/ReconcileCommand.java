@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.DaysOption;
@@ -169,7 +168,7 @@ public final class ReconcileCommand extends Subcommand {
     PrintWriter out = out();
     pass.problems().forEach(problem -> err().println(problem));
     if (given(json)) {
-      out.print(Json.pretty(pass.toJson()));
+      print(pass.toJson());
     } else if (!given(quiet) || pass.runsChanged() > 0) {
       out.println(
           pass.runsRead()

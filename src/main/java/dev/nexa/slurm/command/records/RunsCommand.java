@@ -5,8 +5,8 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.RunRecordFile;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.SumOptions;
@@ -42,11 +42,12 @@ import picocli.CommandLine.ParameterException;
  * The commands {@code runs list}, {@code runs show} and {@code runs analyze}, and the parent of
  * {@code runs import}.
  */
-public final class RunsCommand extends Subcommand {
+public final class RunsCommand extends CommandGroup {
   public RunsCommand() {
     super(
         "runs",
         "Lists the runs of the workspace, shows one run, or sums up how finished runs went.",
+        "`runs list`, `runs show RUN`, `runs analyze` or `runs import`",
         "nexa-slurm runs list",
         "nexa-slurm runs show latest",
         "nexa-slurm runs analyze --by model");
@@ -54,12 +55,6 @@ public final class RunsCommand extends Subcommand {
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("import", new RunsImportCommand().spec());
     spec().addSubcommand("analyze", new AnalyzeCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(), "`runs list`, `runs show RUN`, `runs analyze` or `runs import`");
   }
 
   /** The command {@code runs list}. */
@@ -110,13 +105,11 @@ public final class RunsCommand extends Subcommand {
                   : list.newest(most, SumOptions.meant(where), problems);
       problems.forEach(err()::println);
       if (given(json)) {
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject()
-                        .with("schema_version", 1)
-                        .with("runs", runs.stream().map(ManifestFile::json).toList())
-                        .with("problems", problems)));
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("runs", runs.stream().map(ManifestFile::json).toList())
+                .with("problems", problems));
       } else if (runs.isEmpty() && !wanted.isEmpty()) {
         notes.forEach(note -> err().println("note: " + note));
         out()
@@ -240,7 +233,7 @@ public final class RunsCommand extends Subcommand {
                 .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null)
                 .withOptional("approval", approval.map(Approval::json))
                 .withOptional("archive", archive.map(ArchiveFile::where));
-        out().print(Json.pretty(document));
+        print(document);
       } else if (begun) {
         RunNow now = RunNow.of(context, found.run());
         String money =

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.records.ImportRuns.Asked;
 import dev.nexa.slurm.command.records.ImportRuns.Result;
 import dev.nexa.slurm.command.shared.JobOptions;
@@ -67,7 +66,7 @@ final class RunsImportCommand extends Subcommand {
       err().println(problem);
     }
     if (given(json)) {
-      out().print(Json.pretty(result.toJson(asked).with("timezone", whose.zone().getId())));
+      print(result.toJson(asked).with("timezone", whose.zone().getId()));
     } else {
       tell(result);
       if (!result.any()) {

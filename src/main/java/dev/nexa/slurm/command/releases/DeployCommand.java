@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.releases.DeployRelease.Checked;
 import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
@@ -219,7 +218,7 @@ final class DeployCommand extends Subcommand {
   private void show(Checked release, Test test) {
     if (given(json)) {
       if (given(dryRun)) {
-        out().print(Json.pretty(DeployText.json(new Outcome(release, Optional.empty(), false))));
+        print(DeployText.json(new Outcome(release, Optional.empty(), false)));
       }
       return;
     }
@@ -236,7 +235,7 @@ final class DeployCommand extends Subcommand {
   private Integer tell(Outcome outcome, Test test) {
     Optional<HistoryLine> line = outcome.line();
     if (given(json)) {
-      out().print(Json.pretty(DeployText.json(outcome)));
+      print(DeployText.json(outcome));
     }
     if (outcome.already()) {
       err().println(outcome.release().name() + " is already in production");

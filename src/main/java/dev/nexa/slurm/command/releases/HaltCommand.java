@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.command.shared.Failures;
@@ -107,7 +106,7 @@ public final class HaltCommand extends Subcommand {
           halt.json()
               .with("durable", halted(tried).map(one -> one.tier().toString()).toList())
               .with("waiting_runs", waiting.stream().map(RunId::value).toList());
-      out().print(Json.pretty(document));
+      print(document);
       return status;
     }
     boolean partly = tried.stream().anyMatch(one -> one.failure().isPresent());

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -61,7 +60,7 @@ final class HaltListCommand extends Subcommand {
                 .with("lifted_because", one.lifted().map(lift -> lift.reason()).orElse(null))
                 .with("refusal", one.refusal().orElse(null)));
       }
-      out().print(Json.pretty(new JsonObject().with("schema_version", 1).with("halts", documents)));
+      print(new JsonObject().with("schema_version", 1).with("halts", documents));
     } else if (listed.isEmpty()) {
       out().println("no halt is in force");
     } else {

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -57,17 +56,15 @@ final class HistoryCommand extends Subcommand {
     Optional<String> leads = place.current().release();
     place(content, leads, problems, notes);
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("file", history.file().toString())
-                      .with("in_production", leads.orElse(null))
-                      .with("unfinished", content.unfinished().isPresent())
-                      .with("verified", given(verify))
-                      .with("problems", problems)
-                      .with("lines", content.lines().stream().map(HistoryLine::shown).toList())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("file", history.file().toString())
+              .with("in_production", leads.orElse(null))
+              .with("unfinished", content.unfinished().isPresent())
+              .with("verified", given(verify))
+              .with("problems", problems)
+              .with("lines", content.lines().stream().map(HistoryLine::shown).toList()));
     } else if (content.lines().isEmpty() && problems.isEmpty()) {
       out().println("nothing was ever deployed: there is no " + history.file());
     } else {

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -108,15 +107,13 @@ final class PackageCommand extends Subcommand {
           .ifPresent(why -> err().println("note: " + why));
     }
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  document(draft, durable)
-                      .with("added", done.added())
-                      .with("digest", done.folder().digest())
-                      .with("bytes", done.document().bytes())
-                      .with("files", done.document().files().size())
-                      .with("archive", archive.map(Path::toString).orElse(null))));
+      print(
+          document(draft, durable)
+              .with("added", done.added())
+              .with("digest", done.folder().digest())
+              .with("bytes", done.document().bytes())
+              .with("files", done.document().files().size())
+              .with("archive", archive.map(Path::toString).orElse(null)));
       return ExitCode.OK.status();
     }
     out()
@@ -242,13 +239,11 @@ final class PackageCommand extends Subcommand {
 
   private void shown(ReleaseDraft draft, String durable) {
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  document(draft, durable)
-                      .with("dry_run", true)
-                      .with("bytes", draft.bytes())
-                      .with("files", draft.paths())));
+      print(
+          document(draft, durable)
+              .with("dry_run", true)
+              .with("bytes", draft.bytes())
+              .with("files", draft.paths()));
       return;
     }
     out().println("would package " + draft.facts().origin().release());

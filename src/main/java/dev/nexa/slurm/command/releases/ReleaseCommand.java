@@ -1,14 +1,16 @@
 package dev.nexa.slurm.command.releases;
 
-import dev.nexa.slurm.command.shared.Subcommand;
-import picocli.CommandLine.ParameterException;
+import dev.nexa.slurm.command.shared.CommandGroup;
 
 /** The command {@code nexa-slurm release}. */
-public final class ReleaseCommand extends Subcommand {
+public final class ReleaseCommand extends CommandGroup {
   public ReleaseCommand() {
     super(
         "release",
         "Packages a run's model with its facts, lets people sign it, and puts it into production.",
+        "expected what to do: `release package RUN`, `release sign NAME`, `release verify NAME`,"
+            + " `release deploy NAME`, `release rollback`, `release show`, `release history` or"
+            + " `release list`",
         "nexa-slurm release package latest",
         "nexa-slurm release sign train-demo_20251101_143200",
         "nexa-slurm release verify train-demo_20251101_143200",
@@ -22,14 +24,5 @@ public final class ReleaseCommand extends Subcommand {
     spec().addSubcommand("rollback", new RollbackCommand().spec());
     spec().addSubcommand("show", new ShowReleaseCommand().spec());
     spec().addSubcommand("history", new HistoryCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    throw new ParameterException(
-        spec().commandLine(),
-        "expected what to do: `release package RUN`, `release sign NAME`, `release verify NAME`,"
-            + " `release deploy NAME`, `release rollback`, `release show`, `release history` or"
-            + " `release list`");
   }
 }

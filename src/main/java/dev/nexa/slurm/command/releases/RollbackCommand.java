@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
 import dev.nexa.slurm.command.shared.Subcommand;
 import java.util.Optional;
@@ -54,7 +53,7 @@ final class RollbackCommand extends Subcommand {
                   return given(yes) || confirmed("Roll back?");
                 });
     if (given(json)) {
-      out().print(Json.pretty(DeployText.json(outcome)));
+      print(DeployText.json(outcome));
     }
     if (outcome.already()) {
       err().println(outcome.release().name() + " is in production; nothing else was changed");

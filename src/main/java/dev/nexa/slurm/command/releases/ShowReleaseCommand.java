@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -147,14 +146,12 @@ final class ShowReleaseCommand extends Subcommand {
       for (Production.Period period : then) {
         all.add(document(place, period.release(), List.of(period)));
       }
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("from", moment.from())
-                      .with("to", moment.to())
-                      .with("releases", all)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("from", moment.from())
+              .with("to", moment.to())
+              .with("releases", all));
       return ExitCode.OK.status();
     }
     for (Production.Period period : then) {
@@ -165,13 +162,11 @@ final class ShowReleaseCommand extends Subcommand {
 
   private Integer nothing(String sentence) {
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("releases", List.of())
-                      .with("note", sentence)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("releases", List.of())
+              .with("note", sentence));
     } else {
       out().println(sentence);
     }
@@ -181,12 +176,10 @@ final class ShowReleaseCommand extends Subcommand {
   private Integer print(
       DeployPlace place, Optional<String> release, List<Production.Period> periods, String never) {
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("releases", List.of(document(place, release, periods)))));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("releases", List.of(document(place, release, periods))));
     } else {
       out().print(text(place, release, periods, never));
     }

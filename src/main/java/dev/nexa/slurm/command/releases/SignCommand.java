@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.run.Context;
@@ -123,18 +122,16 @@ final class SignCommand extends OfTier {
   private Integer printed(
       ReleaseContent content, SignRelease.Ready ready, RunComparison compared, boolean signed) {
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("release", content.document().origin().release())
-                      .with("digest", content.digest())
-                      .with("signer", ready.signer())
-                      .with("records", compared.words())
-                      .with("signed", signed)
-                      .with("already_signed", ready.already().isPresent())
-                      .with("file", ready.file().toString())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("release", content.document().origin().release())
+              .with("digest", content.digest())
+              .with("signer", ready.signer())
+              .with("records", compared.words())
+              .with("signed", signed)
+              .with("already_signed", ready.already().isPresent())
+              .with("file", ready.file().toString()));
     } else {
       out().println("already signed by " + ready.signer() + ": " + ready.file());
     }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -144,16 +143,12 @@ public final class UnhaltCommand extends Subcommand {
 
   private Integer tell(Halts.Judged halt, String what) {
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("halt_id", halt.halt().id())
-                      .with("in_force", halt.inForce())
-                      .with(
-                          "lifted_by",
-                          halt.lifted().map(lift -> lift.signer().signer()).orElse(null))));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("halt_id", halt.halt().id())
+              .with("in_force", halt.inForce())
+              .with("lifted_by", halt.lifted().map(lift -> lift.signer().signer()).orElse(null)));
     } else {
       out().println(halt.halt().id() + " " + what);
       out().println("  a pipeline goes on with: nexa-slurm pipeline resume PIPELINE");

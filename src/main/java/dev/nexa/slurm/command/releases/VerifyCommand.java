@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
@@ -109,7 +108,7 @@ final class VerifyCommand extends OfTier {
         problems.isEmpty() ? signatures(context, content, notes) : List.of();
     boolean signed = signatures.stream().anyMatch(one -> one.refusal().isEmpty());
     if (given(json)) {
-      out().print(Json.pretty(document(content, problems, signatures, signed, notes)));
+      print(document(content, problems, signatures, signed, notes));
       ExitCode status = signed ? ExitCode.OK : ExitCode.NEEDS_APPROVAL;
       return (problems.isEmpty() ? status : ExitCode.DEFECT).status();
     }
@@ -287,15 +286,13 @@ final class VerifyCommand extends OfTier {
       throw DurableFiles.failure("read", model, failed);
     }
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("folder", model.toString())
-                      .with("signature", bundle.toString())
-                      .with("intact", problems.isEmpty())
-                      .with("problems", problems)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("folder", model.toString())
+              .with("signature", bundle.toString())
+              .with("intact", problems.isEmpty())
+              .with("problems", problems));
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     requireIntact(folder.toString(), problems);

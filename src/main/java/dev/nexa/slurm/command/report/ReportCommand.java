@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.S3Options;
@@ -92,19 +91,17 @@ public final class ReportCommand extends Subcommand {
     String written = write(context, scope, html);
     collected.problems().forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("file", written)
-                      .with("bytes", html.length)
-                      .with("redacted", report.redacted())
-                      .with("runs", report.runs().size())
-                      .with("run_pages", report.details().size())
-                      .with("pipelines", report.pipelines().size())
-                      .with("releases", report.releases().size())
-                      .with("problems", collected.problems())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("file", written)
+              .with("bytes", html.length)
+              .with("redacted", report.redacted())
+              .with("runs", report.runs().size())
+              .with("run_pages", report.details().size())
+              .with("pipelines", report.pipelines().size())
+              .with("releases", report.releases().size())
+              .with("problems", collected.problems()));
     } else {
       out()
           .println(

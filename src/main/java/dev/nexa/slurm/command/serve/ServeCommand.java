@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.serve;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -82,7 +81,7 @@ public final class ServeCommand extends Subcommand {
     }
     if (submitted.answer() instanceof SubmitAnswer.Refused) {
       if (given(json)) {
-        out().print(Json.pretty(submitted.json()));
+        print(submitted.json());
       }
       return ExitCode.SCHEDULER.status();
     }
@@ -123,12 +122,10 @@ public final class ServeCommand extends Subcommand {
     }
     ServerCost cost = known.get();
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  ServerText.json(server, cost)
-                      .with("estimate", submitted.estimate().json())
-                      .with("files", submitted.json().object("files"))));
+      print(
+          ServerText.json(server, cost)
+              .with("estimate", submitted.estimate().json())
+              .with("files", submitted.json().object("files")));
     } else {
       out().print(ServerText.ready(server, cost));
     }
@@ -160,14 +157,12 @@ public final class ServeCommand extends Subcommand {
     err.println(advised("  → `nexa-slurm logs " + run.id() + "` shows all that it printed"));
     if (given(json)) {
       JsonObject document = submitted.json();
-      out()
-          .print(
-              Json.pretty(
-                  document
-                      .with("status", "failed")
-                      .with("state", state)
-                      .with("ready", false)
-                      .with("log", lines)));
+      print(
+          document
+              .with("status", "failed")
+              .with("state", state)
+              .with("ready", false)
+              .with("log", lines));
     }
     return ExitCode.RUN_FAILED.status();
   }

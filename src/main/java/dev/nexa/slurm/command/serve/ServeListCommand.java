@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.serve;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import java.util.ArrayList;
@@ -29,13 +28,11 @@ final class ServeListCommand extends Subcommand {
         new ListServers(existing()).rows(Optional.ofNullable(cluster.getValue()), problems);
     problems.forEach(err()::println);
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("servers", ServerRow.json(rows))
-                      .with("problems", problems)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("servers", ServerRow.json(rows))
+              .with("problems", problems));
     } else {
       printTable(ServerRow.table(rows, style()));
     }

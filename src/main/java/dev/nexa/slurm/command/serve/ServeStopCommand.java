@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.serve;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -32,16 +31,14 @@ final class ServeStopCommand extends Subcommand {
     ManifestFile manifest = new StopServer(context).stop(run, err()::println);
     Money cost = manifest.cost().orElseThrow();
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("run_id", run.id().value())
-                      .with("status", manifest.status().text())
-                      .with("state", manifest.state())
-                      .with("cost", cost.amount().toPlainString())
-                      .with("currency", cost.currency())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("run_id", run.id().value())
+              .with("status", manifest.status().text())
+              .with("state", manifest.state())
+              .with("cost", cost.amount().toPlainString())
+              .with("currency", cost.currency()));
     } else {
       out()
           .println(

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import java.util.List;
@@ -71,7 +70,7 @@ public final class FormatOption {
       Supplier<String> markdown,
       Supplier<JsonObject> document) {
     switch (format()) {
-      case "json" -> command.out().print(Json.pretty(document.get()));
+      case "json" -> command.print(document.get());
       case "csv" -> command.out().print(programs.get().csv());
       case "markdown" -> command.out().print(markdown.get());
       default -> command.out().print(people.get());

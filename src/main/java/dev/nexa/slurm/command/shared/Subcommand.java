@@ -1,5 +1,7 @@
 package dev.nexa.slurm.command.shared;
 
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
@@ -207,6 +209,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Returns how tables are laid out: one line a row, unless the output is a terminal. */
   public final TableStyle style() {
     return out() instanceof TerminalOutput terminal ? terminal.style() : TableStyle.PLAIN;
+  }
+
+  /** Prints a JSON document. */
+  public final void print(JsonObject document) {
+    out().print(Json.pretty(document));
   }
 
   /** Prints text with a table of {@link #style}. */

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.units.Span;
@@ -93,14 +92,12 @@ final class AbortLeftoversCommand extends Subcommand {
                           .with("upload_id", upload.uploadId())
                           .with("started", upload.started()))
               .toList();
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("address", s3.address())
-                      .with("uploads", uploads)
-                      .with("removed", removed)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("address", s3.address())
+              .with("uploads", uploads)
+              .with("removed", removed));
     } else {
       out().println(uploads(found.size()) + " in " + s3.address() + (removed ? " removed" : ""));
     }

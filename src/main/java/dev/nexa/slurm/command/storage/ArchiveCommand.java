@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -123,7 +122,7 @@ public final class ArchiveCommand extends Subcommand {
       int status = lost.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
       if (goes.isEmpty() || given(dryRun) || !agrees(goes, stays)) {
         if (asJson) {
-          out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.empty())));
+          print(ArchiveText.document(goes, keeps, address, Optional.empty()));
         } else if (!goes.isEmpty()) {
           out().println("nothing was archived");
         }
@@ -133,7 +132,7 @@ public final class ArchiveCommand extends Subcommand {
           new ArchiveRuns(context.workspace(), target.place(), clean, progress, step -> {});
       List<Archived> done = run(context, archive, goes, stays, roots);
       if (asJson) {
-        out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.of(done))));
+        print(ArchiveText.document(goes, keeps, address, Optional.of(done)));
       }
       return done.stream().anyMatch(one -> one.failed().isPresent())
           ? ExitCode.DEFECT.status()

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -50,7 +49,7 @@ final class ArchiveListCommand extends Subcommand {
     }
     List<UnfinishedBundle> unfinished = UnfinishedBundle.all(context.workspace());
     if (given(json)) {
-      out().print(Json.pretty(ArchiveText.list(rows, unfinished)));
+      print(ArchiveText.list(rows, unfinished));
     } else {
       printTable(ArchiveText.list(rows, style()));
     }

@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
@@ -67,14 +66,12 @@ final class ArchiveRestoreCommand extends Subcommand {
       }
     }
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("run_id", archive.run().value())
-                      .with("bundle", archive.where())
-                      .with("restored", restored.stream().map(Path::toString).toList())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("run_id", archive.run().value())
+              .with("bundle", archive.where())
+              .with("restored", restored.stream().map(Path::toString).toList()));
     } else {
       restored.forEach(path -> out().println("restored " + path));
     }

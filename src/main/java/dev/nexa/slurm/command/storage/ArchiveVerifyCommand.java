@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
@@ -46,17 +45,15 @@ final class ArchiveVerifyCommand extends Subcommand {
               context.workspace(), archive, opened.place(), given(checksum), progress);
     }
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("run_id", archive.run().value())
-                      .with("bundle", archive.where())
-                      .with("files", archive.count())
-                      .with("bytes", archive.bytes())
-                      .with("bytes_read", read)
-                      .with("whole", true)));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("run_id", archive.run().value())
+              .with("bundle", archive.where())
+              .with("files", archive.count())
+              .with("bytes", archive.bytes())
+              .with("bytes_read", read)
+              .with("whole", true));
     } else {
       out()
           .println(

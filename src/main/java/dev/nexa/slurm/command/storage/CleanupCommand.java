@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.progress.Progress;
@@ -143,7 +142,7 @@ public final class CleanupCommand extends Subcommand {
     boolean acts = !planned.isEmpty() && !given(dryRun) && agrees(CleanupText.acts(planned));
     Optional<Done> done = acts ? Optional.of(clean.run(planned)) : Optional.empty();
     if (!text) {
-      out().print(Json.pretty(CleanupText.document(planned, done)));
+      print(CleanupText.document(planned, done));
     } else if (done.isPresent()) {
       out().print(CleanupText.done(done.get(), settings));
     } else if (!planned.isEmpty()) {
@@ -260,7 +259,7 @@ public final class CleanupCommand extends Subcommand {
       file = Optional.of(journal.file());
     }
     if (!asText) {
-      out().print(Json.pretty(text.document(plan, refusal, done, file)));
+      print(text.document(plan, refusal, done, file));
     } else if (done.isPresent()) {
       out().print(BucketText.done(done.get(), file.orElseThrow()));
     } else if (!empty) {
@@ -304,7 +303,7 @@ public final class CleanupCommand extends Subcommand {
 
   private Integer printUndone(Done done) {
     if (given(json)) {
-      out().print(Json.pretty(CleanupText.undone(done)));
+      print(CleanupText.undone(done));
     } else {
       out().print(CleanupText.undoneText(done));
     }
@@ -379,13 +378,11 @@ public final class CleanupCommand extends Subcommand {
       CleanTiers.Journals journals = clean.journals();
       Instant now = Instant.now();
       if (given(json)) {
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject()
-                        .with("schema_version", 1)
-                        .with("cleanups", CleanupText.json(journals.states()))
-                        .with("notes", journals.problems())));
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("cleanups", CleanupText.json(journals.states()))
+                .with("notes", journals.problems()));
       } else {
         printTable(CleanupText.list(journals.states(), now, style()));
         journals.problems().forEach(problem -> err().println("note: " + problem));

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
@@ -212,18 +211,16 @@ final class MirrorCommand extends Subcommand {
 
   private void tell(Rsync rsync, Rsync.Stats stats, boolean acted) {
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("source", rsync.source())
-                      .with("target", rsync.target())
-                      .with("acted", acted)
-                      .with("files", stats.files())
-                      .with("copied", stats.copied())
-                      .with("bytes", stats.bytes())
-                      .with("deleted", stats.deleted())));
+      print(
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("source", rsync.source())
+              .with("target", rsync.target())
+              .with("acted", acted)
+              .with("files", stats.files())
+              .with("copied", stats.copied())
+              .with("bytes", stats.bytes())
+              .with("deleted", stats.deleted()));
     } else if (acted) {
       out()
           .println(

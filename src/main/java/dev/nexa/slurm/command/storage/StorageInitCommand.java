@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
@@ -44,7 +43,7 @@ final class StorageInitCommand extends Subcommand {
     List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
     boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
     if (given(json)) {
-      out().print(Json.pretty(document(folders)));
+      print(document(folders));
     } else {
       tell(folders);
     }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -70,7 +69,7 @@ final class StorageStatusCommand extends Subcommand {
       }
     }
     if (given(json)) {
-      out().print(Json.pretty(document(measured, missing, key.isPresent())));
+      print(document(measured, missing, key.isPresent()));
       return ExitCode.OK.status();
     }
     if (!measured.isEmpty()) {

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.files.NamesOfFiles;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -232,7 +231,7 @@ final class SyncStepCommand extends Subcommand {
             && report.count(Outcome.NOT_COMPARED) == 0
             && report.count(Outcome.FAILED) == 0;
     if (given(json)) {
-      out().print(Json.pretty(text.verified(planned, report)));
+      print(text.verified(planned, report));
       return (equal && !none ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     out().print(text.skipped(planned));
@@ -263,7 +262,7 @@ final class SyncStepCommand extends Subcommand {
     }
     if (only) {
       if (asJson) {
-        out().print(Json.pretty(text.document(planned).withOptional("refused", refusal)));
+        print(text.document(planned).withOptional("refused", refusal));
       } else {
         refusal.ifPresent(why -> out().println("  this would be refused: " + why));
       }
@@ -300,7 +299,7 @@ final class SyncStepCommand extends Subcommand {
       EgressMetric.add(environment(), report.bytes(), more);
     }
     if (asJson) {
-      out().print(Json.pretty(text.document(planned, report)));
+      print(text.document(planned, report));
       return (whole && !empty ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     if (empty) {

@@ -117,7 +117,7 @@ public final class ExplainCommand extends Subcommand {
 
   private void printPages() {
     if (given(json)) {
-      out().print(Json.pretty(new JsonObject().with("pages", Pages.names())));
+      print(new JsonObject().with("pages", Pages.names()));
       return;
     }
     for (String name : Pages.names()) {
@@ -127,7 +127,7 @@ public final class ExplainCommand extends Subcommand {
 
   private void print(List<ConfigKey> keys) {
     if (given(json)) {
-      out().print(Json.pretty(new JsonObject().with("keys", KEYS.of(keys).json())));
+      print(new JsonObject().with("keys", KEYS.of(keys).json()));
       return;
     }
     for (ConfigKey key : keys) {
@@ -141,7 +141,7 @@ public final class ExplainCommand extends Subcommand {
   private void list() {
     if (given(json)) {
       List<JsonObject> all = COLUMNS.of(List.of(ErrorCode.values())).json();
-      out().print(Json.pretty(new JsonObject().with("codes", all)));
+      print(new JsonObject().with("codes", all));
       return;
     }
     for (Group group : Group.values()) {

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.workspace;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -61,7 +60,7 @@ public final class InitCommand extends Subcommand {
       if (share.isPresent()) {
         document.with("shared", shared.stream().map(Path::toString).toList());
       }
-      out().print(Json.pretty(document));
+      print(document);
     } else {
       tell(done, out());
       share.ifPresent(with -> tell(with, shared, out()));
