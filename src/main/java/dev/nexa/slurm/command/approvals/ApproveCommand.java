@@ -166,12 +166,9 @@ public final class ApproveCommand extends Subcommand {
     if (given(yes)) {
       return true;
     }
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to sign it, so nothing was signed",
-          Advice.step("add --yes to sign it, or --dry-run to only look"));
-    }
+    requirePerson(
+        "nobody can be asked here whether to sign it, so nothing was signed",
+        Advice.step("add --yes to sign it, or --dry-run to only look"));
     return confirmed("Sign it?");
   }
 

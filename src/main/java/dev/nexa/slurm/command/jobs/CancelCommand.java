@@ -149,9 +149,8 @@ public final class CancelCommand extends Subcommand {
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
-    if (!given(yes) && !canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+    if (!given(yes)) {
+      requirePerson(
           "nobody can be asked here whether to cancel "
               + (rows.size() == 1 ? "this run" : "these " + rows.size() + " runs")
               + ", so nothing was cancelled",

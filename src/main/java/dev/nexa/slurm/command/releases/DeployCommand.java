@@ -120,9 +120,8 @@ final class DeployCommand extends Subcommand {
 
   /** A script must say that it means it; a person is asked. */
   static void requireAnswer(Subcommand command, boolean yes, String what) {
-    if (!yes && !command.canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+    if (!yes) {
+      command.requirePerson(
           "nobody can be asked here whether to " + what,
           Advice.step("nothing was changed; add --yes to do it"));
     }

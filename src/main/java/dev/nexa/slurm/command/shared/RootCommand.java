@@ -347,15 +347,8 @@ public final class RootCommand implements Runnable {
    * Asks a question that is answered with y or n, and waits for the answer.
    *
    * @return whether the answer is yes
-   * @throws NexaException if nobody can be asked: a script must say that it means it
    */
   boolean confirmed(String question, PrintWriter err) {
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here: " + question,
-          Advice.step("nothing was changed; add --yes to do it"));
-    }
     err.print(question + " [y/N] ");
     err.flush();
     StringBuilder answer = new StringBuilder();

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.command.shared;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.TableStyle;
@@ -237,12 +240,22 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
    * @throws NexaException if nobody is at a terminal: a script must say that it means it
    */
   protected final boolean confirmed(String question) {
+    requirePerson(
+        "nobody can be asked here: " + question,
+        Advice.step("nothing was changed; add --yes to do it"));
     return RootCommand.of(spec).confirmed(question, err());
   }
 
-  /** Returns whether a person is at a terminal and can be asked. */
-  public final boolean canAsk() {
-    return RootCommand.of(spec).canAsk();
+  /**
+   * Checks that a person is at a terminal and can be asked: a script must say that it means it.
+   *
+   * @param problem what is said if nobody is
+   * @throws NexaException if nobody is
+   */
+  public final void requirePerson(String problem, Advice... advice) {
+    if (!RootCommand.of(spec).canAsk()) {
+      throw new NexaException(ErrorCode.ARGUMENT_MISSING, problem, advice);
+    }
   }
 
   /** Prints a note if the plan names an account that Slurm's accounting does not have. */

@@ -69,12 +69,9 @@ final class AbortLeftoversCommand extends Subcommand {
     if (given(yes)) {
       return true;
     }
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to remove " + uploads(count),
-          Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
-    }
+    requirePerson(
+        "nobody can be asked here whether to remove " + uploads(count),
+        Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
     return confirmed(
         "Remove "
             + uploads(count)

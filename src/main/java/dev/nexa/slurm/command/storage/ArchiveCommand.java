@@ -274,12 +274,9 @@ public final class ArchiveCommand extends Subcommand {
     if (given(yes)) {
       return true;
     }
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to archive " + ArchiveText.runs(goes.size()),
-          Advice.step("nothing was archived; add --yes to archive, or --dry-run to only look"));
-    }
+    requirePerson(
+        "nobody can be asked here whether to archive " + ArchiveText.runs(goes.size()),
+        Advice.step("nothing was archived; add --yes to archive, or --dry-run to only look"));
     return confirmed(ArchiveText.question(goes, stays));
   }
 

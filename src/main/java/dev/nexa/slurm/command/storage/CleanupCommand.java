@@ -206,12 +206,9 @@ public final class CleanupCommand extends Subcommand {
     if (given(yes)) {
       return true;
     }
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "this would " + acts + "; nobody can be asked here, so nothing was removed",
-          Advice.step("add --yes to do it, or --dry-run to only look"));
-    }
+    requirePerson(
+        "this would " + acts + "; nobody can be asked here, so nothing was removed",
+        Advice.step("add --yes to do it, or --dry-run to only look"));
     return confirmed(acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?");
   }
 

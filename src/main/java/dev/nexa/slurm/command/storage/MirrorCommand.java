@@ -183,12 +183,9 @@ final class MirrorCommand extends Subcommand {
   }
 
   private boolean agrees(long deletions) {
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to delete " + SyncText.files(deletions),
-          Advice.step("nothing was copied or deleted; add --yes, or --dry-run to only look"));
-    }
+    requirePerson(
+        "nobody can be asked here whether to delete " + SyncText.files(deletions),
+        Advice.step("nothing was copied or deleted; add --yes, or --dry-run to only look"));
     return confirmed("Delete " + SyncText.files(deletions) + " here?");
   }
 

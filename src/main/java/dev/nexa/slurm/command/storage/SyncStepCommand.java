@@ -324,13 +324,10 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private boolean agrees(long deletions) {
-    if (!canAsk()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to delete " + SyncText.files(deletions),
-          Advice.step("nothing was copied or deleted"),
-          Advice.step("add --yes to delete them, or --dry-run to only look"));
-    }
+    requirePerson(
+        "nobody can be asked here whether to delete " + SyncText.files(deletions),
+        Advice.step("nothing was copied or deleted"),
+        Advice.step("add --yes to delete them, or --dry-run to only look"));
     return confirmed("Delete " + SyncText.files(deletions) + "?");
   }
 
