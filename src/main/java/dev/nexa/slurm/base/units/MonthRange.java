@@ -2,7 +2,6 @@ package dev.nexa.slurm.base.units;
 
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.Optional;
@@ -33,11 +32,6 @@ public record MonthRange(YearMonth first, YearMonth last) {
               + first
               + "'?)");
     }
-  }
-
-  /** Returns the range of one month. */
-  public static MonthRange of(YearMonth month) {
-    return new MonthRange(month, month);
   }
 
   /**
@@ -75,16 +69,6 @@ public record MonthRange(YearMonth first, YearMonth last) {
   /** Returns whether a month, such as {@code 2025-11}, lies in the range. */
   public boolean contains(String month) {
     return month.compareTo(first.toString()) >= 0 && month.compareTo(last.toString()) <= 0;
-  }
-
-  /** Returns the first day. */
-  public LocalDate firstDay() {
-    return first.atDay(1);
-  }
-
-  /** Returns the last day. */
-  public LocalDate lastDay() {
-    return last.atEndOfMonth();
   }
 
   /** Returns the range as it is typed: {@code 2025-11}, or {@code 2025-09..2025-11}. */

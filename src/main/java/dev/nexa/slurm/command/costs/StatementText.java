@@ -45,11 +45,6 @@ final class StatementText {
     return String.join(", ", totals);
   }
 
-  /** Returns a row for each closed month, with every column. */
-  static Listing<Closed> closed(List<Closed> months) {
-    return CLOSED.of(months);
-  }
-
   /** Returns a row for each closed month, for people: without the digest. */
   static Listing<Closed> closedForPeople(List<Closed> months) {
     return CLOSED.select("month", "runs", "adjustments", "total", "closed_at", "signer").of(months);

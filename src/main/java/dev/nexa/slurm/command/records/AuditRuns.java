@@ -48,11 +48,7 @@ public final class AuditRuns {
   private final Context context;
   private final Progress progress;
 
-  public AuditRuns(Context context) {
-    this(context, Progress.NONE);
-  }
-
-  AuditRuns(Context context, Progress progress) {
+  public AuditRuns(Context context, Progress progress) {
     this.context = context;
     this.progress = progress;
   }

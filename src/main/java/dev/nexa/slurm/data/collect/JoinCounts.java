@@ -21,10 +21,6 @@ public record JoinCounts(
     long unreadable,
     long unknown,
     long repeated) {
-  /** Returns the share of requests without an answer; 0 if there are no requests. */
-  public double lost() {
-    return requests == 0 ? 0 : (double) (failed + missing) / requests;
-  }
 
   /** Adds the counts of lines that do not count. */
   public JsonObject addTo(JsonObject json) {

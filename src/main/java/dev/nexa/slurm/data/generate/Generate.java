@@ -40,10 +40,6 @@ public final class Generate {
    *     were kept under another name do not count. Empty if they trained nothing
    */
   public record Where(Path output, Optional<Path> cache, String run, Share share, String weights) {
-    /** Makes a place of a run that waits for no training. */
-    public Where(Path output, Optional<Path> cache, String run, Share share) {
-      this(output, cache, run, share, "");
-    }
 
     Path root() {
       return cache.orElse(output.resolve(JOURNAL));

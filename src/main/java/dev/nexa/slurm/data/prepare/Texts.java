@@ -51,14 +51,6 @@ public final class Texts {
 
   private Texts() {}
 
-  /** Returns the languages that {@link #language} recognises, and {@code unknown}. */
-  public static List<String> languages() {
-    ArrayList<String> all = new ArrayList<>(STOP_WORDS.keySet());
-    all.addAll(SCRIPTS.keySet());
-    all.add("unknown");
-    return all;
-  }
-
   /** White space, and white space other than a space: RE2 has no difference of two classes. */
   private static final String WHITE = "[\\s\\x0b\\x{85}\\pZ]";
 

@@ -62,31 +62,6 @@ public record Rates(
   private static final BigInteger GIB = BigInteger.ONE.shiftLeft(30);
   private static final long MIB = 1 << 20;
 
-  /** Creates rates that charge GPUs, CPUs and memory separately. */
-  public Rates(
-      String book,
-      String asOf,
-      String digest,
-      String currency,
-      Map<String, Price> gpuHour,
-      Optional<Price> cpuHour,
-      Optional<Price> memoryGibHour,
-      Optional<Price> storageGbMonth,
-      Optional<Price> egressGb) {
-    this(
-        book,
-        asOf,
-        digest,
-        currency,
-        gpuHour,
-        cpuHour,
-        memoryGibHour,
-        storageGbMonth,
-        egressGb,
-        BillingMode.PLAIN,
-        Map.of());
-  }
-
   /**
    * Returns the book's prices that apply to a run.
    *

@@ -35,11 +35,6 @@ public final class SpendByDay {
     days.merge(day, amount, BigDecimal::add);
   }
 
-  /** Returns the currency, an ISO 4217 code. */
-  public String currency() {
-    return currency;
-  }
-
   /** Returns the sum of the days from the first to the last, both included. */
   public Money between(LocalDate first, LocalDate last) {
     BigDecimal sum = Money.zero(currency).amount();

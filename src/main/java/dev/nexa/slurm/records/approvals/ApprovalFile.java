@@ -39,11 +39,6 @@ public record ApprovalFile(String name, String text, Approval approval, SshSigna
     }
   }
 
-  /** Joins a statement and its armored signature. */
-  static ApprovalFile of(String name, Approval approval, String armored) {
-    return parse(name, approval.statement() + armored);
-  }
-
   /**
    * Reads the complete text of a file.
    *

@@ -114,11 +114,6 @@ public final class SshPublicKey {
     return type;
   }
 
-  /** Returns a copy of the key in SSH's wire format. */
-  public byte[] blob() {
-    return blob.clone();
-  }
-
   /** Returns whether the key is in a hardware token; ssh-keygen checks its signatures. */
   public boolean isSecurityKey() {
     return type.equals(SK_ED25519) || type.equals(SK_ECDSA);

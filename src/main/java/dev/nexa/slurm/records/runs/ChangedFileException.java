@@ -11,8 +11,6 @@ import dev.nexa.slurm.base.error.NexaException;
 public final class ChangedFileException extends NexaException {
   private static final long serialVersionUID = 1L;
 
-  private final transient ProvenFiles.Changed changed;
-
   ChangedFileException(ProvenFiles.Changed changed) {
     super(
         ErrorCode.FILE_CHANGED,
@@ -20,11 +18,5 @@ public final class ChangedFileException extends NexaException {
         Advice.step("put the file back as it was, from a backup"),
         Advice.command("lists what differs", "nexa-slurm", "audit", changed.run()),
         Advice.command("submits the config anew", "nexa-slurm", "submit", changed.config()));
-    this.changed = changed;
-  }
-
-  /** Returns the file and its digests. */
-  public ProvenFiles.Changed changed() {
-    return changed;
   }
 }

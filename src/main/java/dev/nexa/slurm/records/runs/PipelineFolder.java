@@ -52,11 +52,6 @@ public final class PipelineFolder {
     return path().resolve("manifest.json");
   }
 
-  /** Returns the path of the approval; the file is missing if the pipeline needed none. */
-  public Path approval() {
-    return path().resolve("approval");
-  }
-
   /** Returns whether the pipeline is complete on disk. */
   public boolean exists() {
     return Files.exists(document());

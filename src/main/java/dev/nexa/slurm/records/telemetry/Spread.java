@@ -81,20 +81,6 @@ public final class Spread {
   }
 
   /**
-   * Returns the share of the time in which the value was below a limit; empty if no time is known.
-   */
-  public OptionalDouble shareBelow(double limit) {
-    if (total == 0) {
-      return OptionalDouble.empty();
-    }
-    long below = 0;
-    for (Map.Entry<Integer, Long> held : millis.headMap(key(limit), false).entrySet()) {
-      below += held.getValue();
-    }
-    return OptionalDouble.of((double) below / total);
-  }
-
-  /**
    * Returns the smallest value that the given share of the time did not exceed; empty if there is
    * none.
    *

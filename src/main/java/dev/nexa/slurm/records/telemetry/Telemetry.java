@@ -63,28 +63,6 @@ public record Telemetry(
     return read(run, RunState.of(run.journal().read()), task);
   }
 
-  /**
-   * Returns the newest sample of each node in the newest attempt of a task. It reads only the ends
-   * of the files.
-   */
-  public static Map<String, NodeTelemetry.Sample> newest(
-      RunFolder run, RunState journal, int task) {
-    Map<String, NodeTelemetry.Sample> newest = new TreeMap<>();
-    String attempt = "";
-    for (TelemetryFile file : TelemetryFile.of(run, journal, task)) {
-      Optional<NodeTelemetry.Sample> sample = file.newest();
-      String own = file.submission() + "." + file.restart();
-      if (sample.isPresent()) {
-        if (!own.equals(attempt)) {
-          newest.clear();
-        }
-        attempt = own;
-        newest.put(file.node(), sample.get());
-      }
-    }
-    return newest;
-  }
-
   /** Sums up all tasks of a run; one file at a time is in memory. */
   public static Telemetry of(RunFolder run, RunState journal) {
     TelemetrySummary.Sum sum = new TelemetrySummary.Sum();

@@ -42,11 +42,7 @@ public record Finding(
    * @param code the line of the user's program that raised the exception in this line; empty if it
    *     is not known, or if the line is no exception
    */
-  public record Place(Path file, LogLine line, Optional<CodeLine> code) {
-    Place(Path file, LogLine line) {
-      this(file, line, Optional.empty());
-    }
-  }
+  public record Place(Path file, LogLine line, Optional<CodeLine> code) {}
 
   static Finding of(Signature signature, Place place) {
     return new Finding(

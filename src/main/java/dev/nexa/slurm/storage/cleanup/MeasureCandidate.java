@@ -34,10 +34,6 @@ final class MeasureCandidate {
     }
   }
 
-  UserPrincipal me() {
-    return me;
-  }
-
   /** Adds a path that goes whatever its size is. */
   void add(TierRoot root, OpenFolder parent, Path path, Optional<RunId> run, String why)
       throws IOException {

@@ -26,8 +26,8 @@ class MonthRangeTest {
     MonthRange range = MonthRange.parse(typed, NOW).orElseThrow();
 
     assertThat(range).hasToString(text);
-    assertThat(range.firstDay()).hasToString(first);
-    assertThat(range.lastDay()).hasToString(last);
+    assertThat(range.first().atDay(1)).hasToString(first);
+    assertThat(range.last().atEndOfMonth()).hasToString(last);
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.Plan;
@@ -28,7 +29,9 @@ class EstimateTextTest {
           Optional.of(price("0.04")),
           Optional.of(price("0.005")),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          BillingMode.PLAIN,
+          Map.of());
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({

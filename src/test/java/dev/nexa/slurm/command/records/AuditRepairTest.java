@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Tree;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.money.ledger.Ledger;
@@ -233,7 +234,7 @@ class AuditRepairTest {
               }
             });
     try {
-      new AuditRuns(dying).audit(true);
+      new AuditRuns(dying, Progress.NONE).audit(true);
     } catch (Killed killed) {
       // As by SIGKILL.
     }

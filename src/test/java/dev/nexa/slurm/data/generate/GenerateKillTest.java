@@ -54,7 +54,7 @@ class GenerateKillTest {
           Generate.run(
               List.of(Path.of(args[0])),
               new Generate.Where(
-                  output, Optional.of(output.resolveSibling("cache")), "run", Share.ALL),
+                  output, Optional.of(output.resolveSibling("cache")), "run", Share.ALL, ""),
               new Generate.Server(args[2], Optional.of(key), Optional.empty(), Optional.empty()),
               settings,
               new Generate.Listener(metrics -> {}, line -> {}));

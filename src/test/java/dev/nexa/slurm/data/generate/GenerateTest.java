@@ -95,7 +95,7 @@ class GenerateTest {
 
   private Generate.Where where(String run, Share share) {
     return new Generate.Where(
-        folder.resolve(run), Optional.of(folder.resolve("cache")), run, share);
+        folder.resolve(run), Optional.of(folder.resolve("cache")), run, share, "");
   }
 
   private Generate.Result generate(Path file, Generate.Where where, GenerateSettings settings) {

@@ -79,7 +79,7 @@ class LogprobsTest {
     Backoff fast = new Backoff(Duration.ofMillis(1), Duration.ofMillis(20), () -> 1);
     return new Generate(
             new Generate.Where(
-                folder.resolve(run), Optional.of(folder.resolve("cache")), run, share),
+                folder.resolve(run), Optional.of(folder.resolve("cache")), run, share, ""),
             new Generate.Server(vllm.url(), Optional.empty(), Optional.empty(), Optional.empty()),
             settings,
             fast,

@@ -92,7 +92,9 @@ class EstimateDiffTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            BillingMode.PLAIN,
+            Map.of());
     return new Side(
         "run.yaml", PlanFile.of(plan), EstimateFile.of(Estimate.of(plan, rates), false));
   }

@@ -26,7 +26,9 @@ class EstimateFileTest {
           Optional.of(new Price(new BigDecimal("0.04"), "list")),
           Optional.empty(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          BillingMode.PLAIN,
+          Map.of());
 
   @Test
   void whatIsWrittenIsRead() {

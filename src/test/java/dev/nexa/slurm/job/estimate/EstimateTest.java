@@ -31,7 +31,9 @@ class EstimateTest {
           Optional.of(price("0.04")),
           Optional.of(price("0.005")),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          BillingMode.PLAIN,
+          Map.of());
 
   /** 60 min + 0 + 30 s + 60 s = 3690 s, 1.025 h. */
   private static final String HOUR = "time: 60m";
@@ -128,7 +130,9 @@ class EstimateTest {
             Optional.of(price("0.0044")),
             Optional.of(price("0.0044")),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            BillingMode.PLAIN,
+            Map.of());
 
     // 1.025 x 0.0044 = 0.00451 twice: each rounds to 0.00, although together they are 0.00902.
     Estimate estimate =
@@ -168,7 +172,9 @@ class EstimateTest {
             Optional.of(price("6")),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            BillingMode.PLAIN,
+            Map.of());
 
     Estimate estimate =
         Estimate.of(Plans.of(RUN + "resources: {" + HOUR + "}\n", Plans.CLUSTER), yen);

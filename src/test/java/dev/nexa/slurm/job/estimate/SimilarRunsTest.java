@@ -29,7 +29,9 @@ class SimilarRunsTest {
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          BillingMode.PLAIN,
+          Map.of());
 
   private static final RunSimilarity LIKE =
       new RunSimilarity(

@@ -31,7 +31,9 @@ class SimulatedEstimatesTest {
           Optional.of(price("10")),
           Optional.of(price("1")),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          BillingMode.PLAIN,
+          Map.of());
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({"8 families of 75 runs, 7001, 8, 75", "40 families of 15 runs, 7002, 40, 15"})

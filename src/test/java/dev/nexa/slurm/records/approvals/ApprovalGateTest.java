@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.Plans;
@@ -33,7 +34,9 @@ class ApprovalGateTest {
               Optional.of(new Price(new BigDecimal("40"), "list")),
               Optional.empty(),
               Optional.empty(),
-              Optional.empty()));
+              Optional.empty(),
+              BillingMode.PLAIN,
+              Map.of()));
 
   @ParameterizedTest(name = "over {0}: {1}")
   @CsvSource({"40.99, true", "41.00, false", "41, false", "100, false", "0, true"})

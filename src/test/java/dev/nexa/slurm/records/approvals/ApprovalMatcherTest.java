@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.Plan;
@@ -232,7 +233,9 @@ class ApprovalMatcherTest {
             Optional.of(new Price(new BigDecimal(cpuHour), "list")),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            BillingMode.PLAIN,
+            Map.of());
     Proposal proposal =
         Proposal.of(
             Path.of("").toAbsolutePath(),

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.PriceBook.Price;
 import dev.nexa.slurm.job.config.PriceBook.TokenPrice;
+import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.estimate.Usage;
@@ -33,7 +34,9 @@ final class Facts {
           Optional.of(price("0.04")),
           Optional.of(price("0.005")),
           Optional.of(price("0.02")),
-          Optional.of(price("0.09")));
+          Optional.of(price("0.09")),
+          BillingMode.PLAIN,
+          Map.of());
 
   private Facts() {}
 
@@ -163,7 +166,9 @@ final class Facts {
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        BillingMode.PLAIN,
+        Map.of());
   }
 
   private static EstimateFile estimate(Rates rates) {

@@ -12,6 +12,7 @@ import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
@@ -161,7 +162,9 @@ class LyingSbatchTest {
               Optional.of(new Price(BigDecimal.ONE, "list")),
               Optional.empty(),
               Optional.empty(),
-              Optional.empty());
+              Optional.empty(),
+              BillingMode.PLAIN,
+              Map.of());
       JsonObject digests =
           run.stage(
               new Script("#!/bin/bash\n", List.of(), "jar:x"),

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
@@ -76,7 +77,9 @@ abstract class RunPassFixture {
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            BillingMode.PLAIN,
+            Map.of());
     Script script = new Script("#!/bin/bash\n", List.of(), "jar:x");
     JsonObject digests =
         run.stage(

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.command.records.AuditRuns;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -118,7 +119,9 @@ class AccountingFaultTest {
   }
 
   private static List<String> audit(Context context) {
-    return new AuditRuns(context).audit(context.workspace().everyRun(), false).differences();
+    return new AuditRuns(context, Progress.NONE)
+        .audit(context.workspace().everyRun(), false)
+        .differences();
   }
 
   private static void eachPlantedEditIsFound(Context context, TrialWorkspace workspace) {

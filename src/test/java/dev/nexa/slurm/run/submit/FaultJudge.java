@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.command.records.AuditRuns;
 import dev.nexa.slurm.money.ledger.Ledger;
 import dev.nexa.slurm.records.runs.Event;
@@ -64,7 +65,8 @@ final class FaultJudge {
     new ReconcileRuns(trial.context()).reconcile();
     assertThat(TrialWorkspace.litter(trial.root())).as("litter").isEmpty();
     Map<String, String> before = bytes();
-    AuditRuns.Report audit = new AuditRuns(trial.context()).audit(workspace.everyRun(), false);
+    AuditRuns.Report audit =
+        new AuditRuns(trial.context(), Progress.NONE).audit(workspace.everyRun(), false);
     assertThat(audit.differences()).as("audit").isEmpty();
     new ReconcileRuns(trial.context()).reconcile();
     assertThat(bytes()).as("a second pass").isEqualTo(before);
@@ -77,7 +79,8 @@ final class FaultJudge {
    */
   private void repair() {
     if (trial.accountingLacked()) {
-      AuditRuns.Report audit = new AuditRuns(trial.context()).audit(workspace.everyRun(), true);
+      AuditRuns.Report audit =
+          new AuditRuns(trial.context(), Progress.NONE).audit(workspace.everyRun(), true);
       corrected.addAll(audit.corrected());
     }
   }
@@ -98,7 +101,8 @@ final class FaultJudge {
       List<PlantedEdit> edits = List.of(PlantedEdit.values());
       PlantedEdit edit = edits.get(random.nextInt(edits.size()));
       Runnable takeBack = edit.plant(workspace, run, random);
-      AuditRuns.Report audit = new AuditRuns(trial.context()).audit(workspace.everyRun(), false);
+      AuditRuns.Report audit =
+          new AuditRuns(trial.context(), Progress.NONE).audit(workspace.everyRun(), false);
       assertThat(audit.differences()).as("%s of %s", edit, run.id()).isNotEmpty();
       takeBack.run();
     }

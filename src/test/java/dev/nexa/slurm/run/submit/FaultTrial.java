@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sync;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.records.AuditRuns;
 import dev.nexa.slurm.records.runs.RunId;
@@ -68,7 +69,7 @@ final class FaultTrial implements AutoCloseable {
             new CancelRun(context).cancel(workspace.run(id), OptionalInt.empty());
           }
         }
-        case AUDIT -> new AuditRuns(context).audit(workspace.everyRun(), false);
+        case AUDIT -> new AuditRuns(context, Progress.NONE).audit(workspace.everyRun(), false);
       }
     }
   }

@@ -40,10 +40,6 @@ public final class Checker {
   private final List<String> notes;
   private final String page;
 
-  public Checker(List<Problem> problems, Expansion expansion) {
-    this(problems, expansion, new ArrayList<>(), "");
-  }
-
   /**
    * Creates a checker of a file whose keys a page lists.
    *
