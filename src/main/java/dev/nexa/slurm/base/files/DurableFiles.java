@@ -73,18 +73,47 @@ public final class DurableFiles {
    * @param permissions in the form {@code r--------}
    */
   public void replace(Path file, byte[] content, String permissions) {
+    replace(file, out -> out.write(content), permissions);
+  }
+
+  private void replace(Path file, Content content, String permissions) {
+    make(
+        file,
+        true,
+        temp -> {
+          write(temp, content, permissions);
+          move(temp, file);
+          return true;
+        });
+  }
+
+  /** Makes a file from a temporary file beside it; returns false if it has left the file alone. */
+  @FunctionalInterface
+  private interface Making {
+    boolean from(Path temp) throws IOException;
+  }
+
+  /** Makes a file, and removes what is left of the temporary file. */
+  private boolean make(Path file, boolean durable, Making making) {
     Path temp = temporary(file);
     try {
+      boolean made;
       try {
-        write(temp, content, permissions);
-        Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        made = making.from(temp);
       } finally {
         Files.deleteIfExists(temp);
       }
-      sync.force(parent(file));
+      if (made && durable) {
+        sync.force(parent(file));
+      }
+      return made;
     } catch (IOException failed) {
       throw failure("write", file, failed);
     }
+  }
+
+  private static void move(Path from, Path to) throws IOException {
+    Files.move(from, to, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   /**
@@ -95,17 +124,14 @@ public final class DurableFiles {
    * @throws UncheckedIOException also if the file exists
    */
   public void create(Path file, byte[] content, String permissions) {
-    Path temp = temporary(file);
-    try {
-      try {
-        write(temp, content, permissions);
-        Files.createLink(file, temp);
-      } finally {
-        Files.deleteIfExists(temp);
-      }
-    } catch (IOException failed) {
-      throw failure("write", file, failed);
-    }
+    make(
+        file,
+        false,
+        temp -> {
+          write(temp, out -> out.write(content), permissions);
+          Files.createLink(file, temp);
+          return true;
+        });
   }
 
   /**
@@ -138,21 +164,7 @@ public final class DurableFiles {
    * @return false if the file exists
    */
   public boolean claim(Path file, byte[] content, String permissions) {
-    Path temp = temporary(file);
-    try {
-      try {
-        write(temp, content, permissions);
-        if (!link(temp, file)) {
-          return false;
-        }
-      } finally {
-        Files.deleteIfExists(temp);
-      }
-      sync.force(parent(file));
-      return true;
-    } catch (IOException failed) {
-      throw failure("write", file, failed);
-    }
+    return claim(file, out -> out.write(content), permissions);
   }
 
   /** Writes the content of a file that need not fit into memory. */
@@ -169,23 +181,13 @@ public final class DurableFiles {
    * @return false if the file exists
    */
   public boolean claim(Path file, Content content, String permissions) {
-    Path temp = temporary(file);
-    try {
-      try {
-        FileModes.write(temp, content, permissions);
-        FileModes.set(temp, permissions);
-        sync.force(temp);
-        if (!link(temp, file)) {
-          return false;
-        }
-      } finally {
-        Files.deleteIfExists(temp);
-      }
-      sync.force(parent(file));
-      return true;
-    } catch (IOException failed) {
-      throw failure("write", file, failed);
-    }
+    return make(
+        file,
+        true,
+        temp -> {
+          write(temp, content, permissions);
+          return link(temp, file);
+        });
   }
 
   /**
@@ -195,20 +197,7 @@ public final class DurableFiles {
    * @param file the copy
    */
   public void copy(Path from, Path file) {
-    Path temp = temporary(file);
-    try {
-      try {
-        FileModes.write(temp, out -> Files.copy(from, out), FileModes.USUAL);
-        FileModes.set(temp, FileModes.USUAL);
-        sync.force(temp);
-        Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      } finally {
-        Files.deleteIfExists(temp);
-      }
-      sync.force(parent(file));
-    } catch (IOException failed) {
-      throw failure("write", file, failed);
-    }
+    replace(file, out -> Files.copy(from, out), FileModes.USUAL);
   }
 
   /**
@@ -230,7 +219,7 @@ public final class DurableFiles {
     }
   }
 
-  private void write(Path file, byte[] content, String permissions) throws IOException {
+  private void write(Path file, Content content, String permissions) throws IOException {
     FileModes.write(file, content, permissions);
     FileModes.set(file, permissions);
     sync.force(file);
@@ -407,7 +396,7 @@ public final class DurableFiles {
     Path temp = temporary(folder.resolve(link.getFileName()));
     try {
       Files.createSymbolicLink(temp, target);
-      Files.move(temp, link, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      move(temp, link);
     } catch (IOException failed) {
       throw failure("link", link, failed);
     }
