@@ -6,7 +6,8 @@ import java.util.Arrays;
 
 /**
  * Makes the headers of a tar archive in GNU's format, which GNU tar, bsdtar and BusyBox read. A
- * header holds no owner, no group and a fixed time. Pure.
+ * header holds no owner, no group and a fixed time. POSIX's format has the same block under another
+ * magic. Pure.
  */
 public final class TarHeader {
   /** The size of a header and of each part of the content. */
@@ -18,7 +19,13 @@ public final class TarHeader {
    */
   private static final long TIME = 315_532_800;
 
-  private static final int NAME_BYTES = 100;
+  /** The most bytes of a name, and of a link's target, in a block. */
+  public static final int NAME_BYTES = 100;
+
+  /** Where a link's target begins. */
+  public static final int TARGET = 157;
+
+  private static final String GNU = "ustar  ";
   private static final int LARGEST_OCTAL_DIGITS = 11;
 
   private TarHeader() {}
@@ -39,7 +46,7 @@ public final class TarHeader {
     byte[] targetBytes = target.getBytes(StandardCharsets.UTF_8);
     longText(all, targetBytes, 'K');
     longText(all, nameBytes, 'L');
-    all.writeBytes(block(nameBytes, targetBytes, type, size, mode));
+    all.writeBytes(block(GNU, nameBytes, targetBytes, type, size, mode, TIME));
     return all.toByteArray();
   }
 
@@ -49,29 +56,40 @@ public final class TarHeader {
       return;
     }
     byte[] name = "././@LongLink".getBytes(StandardCharsets.US_ASCII);
-    all.writeBytes(block(name, new byte[0], type, text.length + 1L, 0644));
+    all.writeBytes(block(GNU, name, new byte[0], type, text.length + 1L, 0644, TIME));
     all.writeBytes(Arrays.copyOf(text, (text.length / BLOCK + 1) * BLOCK));
   }
 
-  private static byte[] block(byte[] name, byte[] target, char type, long size, int mode) {
+  /**
+   * Returns one block. A longer name or target is cut.
+   *
+   * @param magic the format
+   * @param time seconds since 1970
+   */
+  public static byte[] block(
+      String magic, byte[] name, byte[] target, char type, long size, int mode, long time) {
     byte[] block = new byte[BLOCK];
     System.arraycopy(name, 0, block, 0, Math.min(name.length, NAME_BYTES));
     octal(block, 100, 7, mode);
     octal(block, 108, 7, 0);
     octal(block, 116, 7, 0);
     size(block, size);
-    octal(block, 136, LARGEST_OCTAL_DIGITS, TIME);
+    octal(block, 136, LARGEST_OCTAL_DIGITS, time);
     block[156] = (byte) type;
-    System.arraycopy(target, 0, block, 157, Math.min(target.length, NAME_BYTES));
-    text(block, 257, "ustar  ");
-    Arrays.fill(block, 148, 156, (byte) ' ');
-    int sum = 0;
-    for (byte b : block) {
-      sum += b & 0xff;
-    }
-    octal(block, 148, 6, sum);
-    block[154] = 0;
+    System.arraycopy(target, 0, block, TARGET, Math.min(target.length, NAME_BYTES));
+    text(block, 257, magic);
+    octal(block, 148, 6, sum(block));
+    block[155] = ' ';
     return block;
+  }
+
+  /** Returns the sum of a block's bytes, with spaces in place of the sum. */
+  public static int sum(byte[] block) {
+    int sum = 0;
+    for (int i = 0; i < BLOCK; i++) {
+      sum += i >= 148 && i < 156 ? ' ' : block[i] & 0xff;
+    }
+    return sum;
   }
 
   /** Writes the size: eleven octal digits, or binary from 8 GiB on. */

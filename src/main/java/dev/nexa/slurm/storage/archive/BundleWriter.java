@@ -6,7 +6,6 @@ import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import dev.nexa.slurm.storage.bundle.TarWriter;
 import java.io.BufferedOutputStream;
-import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -46,7 +45,7 @@ final class BundleWriter {
             StandardOpenOption.WRITE)) {
       OutputStream out =
           new DigestOutputStream(
-              new BufferedOutputStream(unclosed(Channels.newOutputStream(disk)), 1 << 18), digest);
+              new BufferedOutputStream(Channels.newOutputStream(disk), 1 << 18), digest);
       try (TarWriter tar = new TarWriter(out)) {
         for (SourceTree.Item item : tree.items()) {
           files.add(write(tar, item, packing));
@@ -73,19 +72,5 @@ final class BundleWriter {
       tar.write(entry, in);
     }
     return BundledFile.of(entry, Sha256.hex(digest));
-  }
-
-  private static OutputStream unclosed(OutputStream out) {
-    return new FilterOutputStream(out) {
-      @Override
-      public void write(byte[] bytes, int offset, int length) throws IOException {
-        out.write(bytes, offset, length);
-      }
-
-      @Override
-      public void close() throws IOException {
-        flush();
-      }
-    };
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.bundle;
 
+import dev.nexa.slurm.job.code.TarHeader;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import io.airlift.compress.zstd.ZstdInputStream;
 import java.io.Closeable;
@@ -17,9 +18,8 @@ import java.util.Optional;
  * writes it. Each number is checked, because the archive may come from anybody.
  */
 public final class TarReader implements Closeable {
-  private static final int BLOCK = TarWriter.BLOCK;
+  private static final int BLOCK = TarHeader.BLOCK;
   private static final int LONGEST_PAX = 1 << 20;
-  private static final int TARGET = 157;
 
   private final InputStream in;
 
@@ -57,7 +57,7 @@ public final class TarReader implements Closeable {
       if (isZero(block)) {
         return Optional.empty();
       }
-      if (number(block, 148, 8) != TarWriter.sum(block)) {
+      if (number(block, 148, 8) != TarHeader.sum(block)) {
         throw new IOException("a header has another checksum");
       }
       long size = longSize >= 0 ? longSize : number(block, 124, 12);
@@ -71,7 +71,7 @@ public final class TarReader implements Closeable {
                 size,
                 (int) number(block, 100, 8),
                 modified.orElse(Instant.ofEpochSecond(number(block, 136, 12))),
-                target.isEmpty() ? text(block, TARGET) : target));
+                target.isEmpty() ? text(block, TarHeader.TARGET) : target));
       }
       if (size > LONGEST_PAX) {
         throw new IOException("a header is too long");
@@ -178,7 +178,7 @@ public final class TarReader implements Closeable {
 
   private static String text(byte[] block, int at) {
     int end = at;
-    while (end < at + TarWriter.NAME_BYTES && block[end] != 0) {
+    while (end < at + TarHeader.NAME_BYTES && block[end] != 0) {
       end++;
     }
     return new String(block, at, end - at, StandardCharsets.UTF_8);

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.bundle;
 
+import dev.nexa.slurm.job.code.TarHeader;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import io.airlift.compress.zstd.ZstdOutputStream;
 import java.io.Closeable;
@@ -16,9 +17,7 @@ import java.util.Arrays;
  * the same bytes: owner 0, no names of users, and only the times that the caller gives.
  */
 public final class TarWriter implements Closeable {
-  static final int BLOCK = 512;
-  static final int NAME_BYTES = 100;
-  private static final int TARGET = 157;
+  private static final int BLOCK = TarHeader.BLOCK;
 
   /** The largest number of eleven octal digits. */
   private static final long LARGEST_OCTAL = (1L << 33) - 1;
@@ -111,7 +110,7 @@ public final class TarWriter implements Closeable {
   }
 
   private static boolean isLong(String name) {
-    return !isAscii(name) || name.length() > NAME_BYTES;
+    return !isAscii(name) || name.length() > TarHeader.NAME_BYTES;
   }
 
   private static boolean isAscii(String name) {
@@ -131,41 +130,13 @@ public final class TarWriter implements Closeable {
 
   private static byte[] header(
       String name, String target, long size, char type, int mode, long time) {
-    byte[] block = new byte[BLOCK];
-    text(block, 0, isAscii(name) ? name : "file");
-    octal(block, 100, 7, mode);
-    octal(block, 108, 7, 0);
-    octal(block, 116, 7, 0);
-    octal(block, 124, 11, size);
-    octal(block, 136, 11, time);
-    Arrays.fill(block, 148, 156, (byte) ' ');
-    block[156] = (byte) type;
-    text(block, TARGET, isAscii(target) ? target : "");
-    byte[] magic = "ustar\00000".getBytes(StandardCharsets.US_ASCII);
-    System.arraycopy(magic, 0, block, 257, magic.length);
-    octal(block, 148, 6, sum(block));
-    block[154] = 0;
-    return block;
+    byte[] nameBytes = ascii(isAscii(name) ? name : "file");
+    byte[] targetBytes = ascii(isAscii(target) ? target : "");
+    return TarHeader.block("ustar\00000", nameBytes, targetBytes, type, size, mode, time);
   }
 
-  private static void text(byte[] block, int at, String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
-    System.arraycopy(bytes, 0, block, at, Math.min(bytes.length, NAME_BYTES));
-  }
-
-  /** Returns the sum of a header's bytes, with spaces in place of the sum. */
-  static int sum(byte[] block) {
-    int sum = 0;
-    for (int i = 0; i < BLOCK; i++) {
-      sum += i >= 148 && i < 156 ? ' ' : block[i] & 0xff;
-    }
-    return sum;
-  }
-
-  private static void octal(byte[] block, int at, int digits, long value) {
-    String text = Long.toOctalString(value);
-    byte[] bytes = ("0".repeat(digits - text.length()) + text).getBytes(StandardCharsets.US_ASCII);
-    System.arraycopy(bytes, 0, block, at, bytes.length);
+  private static byte[] ascii(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
   }
 
   /** Ends the archive. An archive whose writer was not closed counts as cut short. */
