@@ -69,14 +69,6 @@ final class FirstPage {
     return page;
   }
 
-  private static Tag tile(String name, String big, String unit, String more) {
-    return Tag.of("div")
-        .add(
-            Tag.of("dt", name),
-            Tag.styled("dd", "big").text(big).add(Tag.styled("span", "unit").text(" " + unit)),
-            Tag.styled("dd", "more").text(more));
-  }
-
   private Tag tiles() {
     Tag tiles = Tag.styled("dl", "tiles");
     String name = MonthNames.whole(month);
@@ -85,7 +77,7 @@ final class FirstPage {
       int count = sums.months().size();
       MonthSums before = sums.months().get(count - 2);
       tiles.add(
-          tile(
+          Parts.tile(
               "Spent in " + name,
               Figures.money(last.total(), sums.currency()),
               sums.currency(),
@@ -100,14 +92,14 @@ final class FirstPage {
     }
     int failed = failed();
     tiles.add(
-        tile(
+        Parts.tile(
             "Runs ended in " + name,
             Figures.count(runs),
             "",
             failed == 0 ? "all completed" : Figures.count(failed) + " did not complete"));
     GpuHours gpu = overview.gpu().get(overview.gpu().size() - 1);
     tiles.add(
-        tile(
+        Parts.tile(
             "GPU-hours in " + name,
             Figures.hours(gpu.seconds()),
             "h",
@@ -115,7 +107,7 @@ final class FirstPage {
                 + " without a result"));
     long open = report.runs().stream().filter(ReportedRun::open).count();
     tiles.add(
-        tile(
+        Parts.tile(
             "Unfinished runs",
             Figures.count(open),
             "",

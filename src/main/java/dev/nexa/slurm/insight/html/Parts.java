@@ -15,6 +15,15 @@ final class Parts {
         .add(Tag.of("h1", title), Tag.styled("p", "sub").text(sub));
   }
 
+  /** Returns a tile of a {@code dl}: a number in large letters, and what it means. */
+  static Tag tile(String name, String big, String unit, String more) {
+    return Tag.of("div")
+        .add(
+            Tag.of("dt", name),
+            Tag.styled("dd", "big").text(big).add(Tag.styled("span", "unit").text(" " + unit)),
+            Tag.styled("dd", "more").text(more));
+  }
+
   /** Returns a part of a page with a heading. */
   static Tag card(String title) {
     return Tag.styled("div", "card").add(Tag.of("h2", title));

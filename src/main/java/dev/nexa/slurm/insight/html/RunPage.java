@@ -94,14 +94,15 @@ final class RunPage {
   private Tag tiles() {
     Tag tiles = Tag.styled("dl", "tiles");
     tiles.add(
-        tile("Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
-        tile("Ran", Figures.duration(run.runSeconds()), "", "ended " + Figures.time(run.ended())),
-        tile(
+        Parts.tile("Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
+        Parts.tile(
+            "Ran", Figures.duration(run.runSeconds()), "", "ended " + Figures.time(run.ended())),
+        Parts.tile(
             "Waited",
             Figures.duration(run.queueSeconds()),
             "",
             "created " + Figures.time(run.created())),
-        tile(
+        Parts.tile(
             "GPU-hours",
             Figures.hours(run.gpuSeconds()),
             "h",
@@ -110,7 +111,7 @@ final class RunPage {
                     + Figures.percent(detail.idleShare().get(), BigDecimal.ONE)
                     + " of the time"
                 : run.gpuType().isEmpty() ? "no GPUs" : run.gpuType()),
-        tile(
+        Parts.tile(
             "Tasks",
             Figures.count(run.tasks()),
             "",
@@ -122,14 +123,6 @@ final class RunPage {
     return run.reservation().isEmpty()
         ? "nothing was reserved"
         : "of " + Figures.money(run.reservation(), run.currency()) + " reserved";
-  }
-
-  private static Tag tile(String name, String big, String unit, String more) {
-    return Tag.of("div")
-        .add(
-            Tag.of("dt", name),
-            Tag.styled("dd", "big").text(big).add(Tag.styled("span", "unit").text(" " + unit)),
-            Tag.styled("dd", "more").text(more));
   }
 
   private static Tag failure(ExplainedFailure failure) {

@@ -26,18 +26,6 @@ public record Posting(
     Amounts amounts,
     Held held,
     Proof proof) {
-  /** The columns of amounts. */
-  static final Columns<Amounts> AMOUNTS =
-      new Columns<Amounts>()
-          .money("cost", Amounts::cost)
-          .money("credit", Amounts::credit)
-          .rare()
-          .money("api", Amounts::api)
-          .rare()
-          .money("total", Amounts::total)
-          .money("billed", Amounts::billed)
-          .rare();
-
   /** All columns of a posting. */
   public static final Columns<Posting> COLUMNS =
       new Columns<Posting>()

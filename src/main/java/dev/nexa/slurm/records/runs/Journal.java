@@ -104,7 +104,7 @@ public final class Journal {
   /**
    * Returns the length up to the last newline. The rest was cut short, perhaps inside a character.
    */
-  private static int wholeLength(byte[] bytes) {
+  public static int wholeLength(byte[] bytes) {
     int end = bytes.length;
     while (end > 0 && bytes[end - 1] != '\n') {
       end--;

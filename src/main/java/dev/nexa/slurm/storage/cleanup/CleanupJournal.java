@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import java.io.IOException;
@@ -155,14 +156,10 @@ public final class CleanupJournal {
   private void removeTornLine() {
     try {
       byte[] bytes = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
-      if (bytes.length == 0 || bytes[bytes.length - 1] == '\n') {
-        return;
+      int whole = Journal.wholeLength(bytes);
+      if (whole < bytes.length) {
+        files.truncate(file, whole);
       }
-      int end = bytes.length;
-      while (end > 0 && bytes[end - 1] != '\n') {
-        end--;
-      }
-      files.truncate(file, end);
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file + ": " + failed.getMessage(), failed);
     }

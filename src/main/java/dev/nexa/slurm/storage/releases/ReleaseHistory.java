@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.records.approvals.SignedText;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.SshSignature;
+import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
 import java.nio.charset.StandardCharsets;
@@ -89,7 +90,7 @@ public final class ReleaseHistory {
   /** Reads the file. Problems of the chain are listed, not thrown. */
   public Content read() {
     byte[] bytes = bytes();
-    int whole = wholeLength(bytes);
+    int whole = Journal.wholeLength(bytes);
     List<HistoryLine> lines = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     String previous = HistoryLine.FIRST;
@@ -245,7 +246,7 @@ public final class ReleaseHistory {
               "a process died while it wrote a line; " + content.torn() + " bytes were removed",
               What.NO_SMOKE);
       HistoryLine removed = signed(number + 1, tail, previous, signer);
-      files.truncate(file, Files.exists(file) ? wholeLength(bytes()) : 0);
+      files.truncate(file, Files.exists(file) ? Journal.wholeLength(bytes()) : 0);
       files.append(file, removed.text() + "\n");
       number++;
       previous = removed.digest();
@@ -269,13 +270,5 @@ public final class ReleaseHistory {
 
   private byte[] bytes() {
     return Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
-  }
-
-  private static int wholeLength(byte[] bytes) {
-    int end = bytes.length;
-    while (end > 0 && bytes[end - 1] != '\n') {
-      end--;
-    }
-    return end;
   }
 }
