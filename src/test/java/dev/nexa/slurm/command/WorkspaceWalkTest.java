@@ -182,6 +182,10 @@ class WorkspaceWalkTest {
             "account: "
                 + top.relativize(workspace).toString().replace('/', '-')
                 + "\nstorage: {scratch: /s, durable: /d, shared: /h}\n");
+        // However long the walk takes, no run is given up in between.
+        write(
+            workspace.resolve("configs/policy.yaml"),
+            "approval_over: {amount: 100, currency: USD}\nsettle_window_seconds: 3600\n");
         terminal.at(workspace);
         assertThat(terminal.type("submit", config().toString()).exit()).isZero();
       }

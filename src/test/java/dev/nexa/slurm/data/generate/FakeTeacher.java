@@ -93,6 +93,7 @@ public final class FakeTeacher implements AutoCloseable {
     try (exchange) {
       String text = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
       if (exchange.getRequestURI().getPath().equals("/health")) {
+        now.decrementAndGet();
         send(exchange, 200, "");
         return;
       }
@@ -102,8 +103,6 @@ public final class FakeTeacher implements AutoCloseable {
       answer(exchange, body, prompt, faults.of(prompt, count));
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-    } finally {
-      now.decrementAndGet();
     }
   }
 
@@ -118,6 +117,8 @@ public final class FakeTeacher implements AutoCloseable {
     if (delayMillis > 0) {
       Thread.sleep(delayMillis);
     }
+    // Before the answer: who has it may ask again before this thread goes on.
+    now.decrementAndGet();
     switch (fault) {
       case BUSY -> {
         exchange.getResponseHeaders().set("Retry-After", "0");
