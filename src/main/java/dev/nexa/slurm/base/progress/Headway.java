@@ -1,6 +1,7 @@
 package dev.nexa.slurm.base.progress;
 
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,19 +147,6 @@ public record Headway(
 
   /** Returns a time in its two largest units: {@code 19s}, {@code 2m05s}, {@code 3h07m}. */
   private static String clock(Duration time) {
-    long seconds = time.toSeconds();
-    if (seconds < 60) {
-      return seconds + "s";
-    }
-    if (seconds < 3600) {
-      return two(seconds / 60, "m", seconds % 60, "s");
-    }
-    return seconds < 86_400
-        ? two(seconds / 3600, "h", seconds / 60 % 60, "m")
-        : two(seconds / 86_400, "d", seconds / 3600 % 24, "h");
-  }
-
-  private static String two(long large, String unit, long small, String smallUnit) {
-    return large + unit + (small < 10 ? "0" : "") + small + smallUnit;
+    return TimeLimit.inTwoUnits(time.toSeconds(), "");
   }
 }

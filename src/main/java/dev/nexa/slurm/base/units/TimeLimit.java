@@ -106,18 +106,19 @@ public final class TimeLimit {
 
   /** Returns the limit as {@code D-HH:MM:SS}, which every Slurm command reads alike. */
   public static String format(Duration limit) {
-    long seconds = limit.toSeconds();
-    return seconds / 86_400
-        + "-"
-        + two(seconds / 3600 % 24)
+    return limit.toDays() + "-" + timeOfDay(limit);
+  }
+
+  private static String timeOfDay(Duration time) {
+    return two(time.toHoursPart())
         + ":"
-        + two(seconds / 60 % 60)
+        + two(time.toMinutesPart())
         + ":"
-        + two(seconds % 60);
+        + two(time.toSecondsPart());
   }
 
   private static String two(long number) {
-    return number < 10 ? "0" + number : Long.toString(number);
+    return number < 0 || number > 9 ? Long.toString(number) : "0" + number;
   }
 
   /** Returns a duration in words: {@code 1 day 12 hours}, {@code 30 minutes}, {@code 0 seconds}. */
@@ -129,6 +130,11 @@ public final class TimeLimit {
     word(words, seconds / 60 % 60, "minute");
     word(words, seconds % 60, "second");
     return words.length() == 0 ? "0 seconds" : words.toString();
+  }
+
+  /** Returns seconds in words, rounded to minutes from ten minutes up. */
+  public static String roundedWords(long seconds) {
+    return words(Duration.ofSeconds(seconds < 600 ? seconds : (seconds + 30) / 60 * 60));
   }
 
   private static void word(StringBuilder words, long number, String unit) {
@@ -146,10 +152,19 @@ public final class TimeLimit {
    * day on.
    */
   public static String clock(Duration elapsed) {
-    String days = elapsed.toDays() > 0 ? elapsed.toDays() + "-" : "";
-    return days
-        + String.format(
-            "%02d:%02d:%02d",
-            elapsed.toHoursPart(), elapsed.toMinutesPart(), elapsed.toSecondsPart());
+    return elapsed.toDays() > 0 ? format(elapsed) : timeOfDay(elapsed);
+  }
+
+  /** Returns a time in its two largest units, such as {@code 2m 05s} with a blank between them. */
+  public static String inTwoUnits(long seconds, String gap) {
+    if (seconds < 60) {
+      return seconds + "s";
+    }
+    if (seconds < 3600) {
+      return seconds / 60 + "m" + gap + two(seconds % 60) + "s";
+    }
+    return seconds < 86_400
+        ? seconds / 3600 + "h" + gap + two(seconds / 60 % 60) + "m"
+        : seconds / 86_400 + "d" + gap + two(seconds / 3600 % 24) + "h";
   }
 }

@@ -1,16 +1,20 @@
 package dev.nexa.slurm.cluster.sacct;
 
 /**
- * Reads durations as sacct prints them: {@code 3-00:00:00}, {@code 08:15:00}, {@code 05:07.250}
- * (minutes, if below an hour), {@code 00:28} ({@code _elapsed_time} in Slurm's src/sacct/print.c).
+ * Reads durations as sacct and scontrol print them: {@code 3-00:00:00}, {@code 08:15:00}, {@code
+ * 05:07.250} (minutes, if below an hour), {@code 00:28} ({@code _elapsed_time} in Slurm's
+ * src/sacct/print.c).
  */
-final class Durations {
-  static final long UNREADABLE = -2;
+public final class Durations {
+  public static final long UNREADABLE = -2;
 
   private Durations() {}
 
-  /** Returns the duration in milliseconds; {@link #UNREADABLE} if the text is no duration. */
-  static long millis(String text) {
+  /**
+   * Returns the duration in milliseconds; {@link #UNREADABLE}, which is below 0, if the text is no
+   * duration.
+   */
+  public static long millis(String text) {
     int dash = text.indexOf('-');
     long days = dash < 0 ? 0 : digits(text, 0, dash);
     int from = dash + 1;

@@ -11,7 +11,6 @@ import dev.nexa.slurm.job.estimate.Comparison;
 import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.estimate.PartitionOffer;
 import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
-import dev.nexa.slurm.run.start.OutlookText;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -57,7 +56,9 @@ public final class ComparisonText {
             offer -> offer.expected().map(one -> cell(one.total(), one.unroundedTotal())))
         .right()
         .rare()
-        .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.neededSeconds())))
+        .text(
+            "takes",
+            offer -> offer.expected().map(it -> TimeLimit.roundedWords(it.neededSeconds())))
         .rare()
         .text("starts", offer -> offer.misfit().isEmpty() ? start(offer, now) : null)
         .note("what", offer -> what(comparison, offer))
@@ -78,7 +79,7 @@ public final class ComparisonText {
       return "";
     }
     long seconds = Duration.between(now, offer.start().get()).toSeconds();
-    return seconds < 60 ? "now" : "in " + OutlookText.words(seconds);
+    return seconds < 60 ? "now" : "in " + TimeLimit.roundedWords(seconds);
   }
 
   private static String what(Comparison comparison, PartitionOffer offer) {

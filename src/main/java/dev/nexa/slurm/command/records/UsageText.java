@@ -3,9 +3,11 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.text.TextTable;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -164,15 +166,7 @@ public final class UsageText {
   }
 
   private static String duration(@Nullable Long seconds) {
-    if (seconds == null) {
-      return UNKNOWN;
-    }
-    String time = two(seconds / 3600 % 24) + ":" + two(seconds / 60 % 60) + ":" + two(seconds % 60);
-    return seconds < 86_400 ? time : seconds / 86_400 + "-" + time;
-  }
-
-  private static String two(long number) {
-    return number < 10 ? "0" + number : "" + number;
+    return seconds == null ? UNKNOWN : TimeLimit.clock(Duration.ofSeconds(seconds));
   }
 
   private static String hours(@Nullable Long seconds) {

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.insight.html;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.TimeLimit;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
@@ -12,9 +13,7 @@ final class Figures {
   /** Stands for a value that is not known. */
   static final String NONE = "\u2013";
 
-  private static final int MINUTE = 60;
   private static final int HOUR = 3600;
-  private static final int DAY = 86_400;
 
   private Figures() {}
 
@@ -52,16 +51,7 @@ final class Figures {
 
   /** Returns a length of time in its two largest units: {@code 2h 05m}. */
   static String duration(long seconds) {
-    if (seconds < MINUTE) {
-      return seconds + "s";
-    }
-    if (seconds < HOUR) {
-      return String.format(Locale.ROOT, "%dm %02ds", seconds / MINUTE, seconds % MINUTE);
-    }
-    if (seconds < DAY) {
-      return String.format(Locale.ROOT, "%dh %02dm", seconds / HOUR, seconds % HOUR / MINUTE);
-    }
-    return String.format(Locale.ROOT, "%dd %02dh", seconds / DAY, seconds % DAY / HOUR);
+    return TimeLimit.inTwoUnits(seconds, " ");
   }
 
   /** Returns a length of time; a dash if it is not known. */

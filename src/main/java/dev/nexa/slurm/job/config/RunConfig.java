@@ -10,6 +10,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
@@ -567,7 +568,7 @@ public record RunConfig(
         values.integer("requeues"),
         retryOn(values),
         values.optionalDuration("watchdog"),
-        values.optionalText("monitor").map(RunConfig::sampling),
+        values.optionalText("monitor").map(text -> Span.of(text).orElse(Duration.ZERO)),
         values.integer("chain"),
         values.optionalDuration("warn_before_end"),
         copyCheckpoints(values.section("checkpoints")),
@@ -683,15 +684,6 @@ public record RunConfig(
         problems.add(entrypoint.problem(key, "accelerate launch starts the program; leave it out"));
       }
     }
-  }
-
-  /** Returns the time between samples; zero for none. */
-  private static Duration sampling(String text) {
-    if (text.equals("off")) {
-      return Duration.ZERO;
-    }
-    long number = Long.parseLong(text.substring(0, text.length() - 1));
-    return text.endsWith("m") ? Duration.ofMinutes(number) : Duration.ofSeconds(number);
   }
 
   /** Checks the keys about retries and the watchdog. */

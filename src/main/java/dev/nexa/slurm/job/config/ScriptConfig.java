@@ -58,6 +58,9 @@ public record ScriptConfig(
       Pattern.compile("(?i)(.*[^a-z])?(train|finetune|fine_tune|sft|dpo|pretrain).*");
   private static final Pattern TESTS = Pattern.compile("(?i)test.*");
 
+  private static final List<String> RESOURCES =
+      List.of("nodes", "gpus_per_node", "gpu_type", "cpus_per_task", "memory");
+
   /** The keys that have a line of their own; the lines of other keys follow them. */
   private static final Set<String> OWN_LINES = ownLines();
 
@@ -74,12 +77,8 @@ public record ScriptConfig(
         "backend",
         "workdir",
         "env.PYTHONPATH",
-        "resources.nodes",
-        "resources.gpus_per_node",
-        "resources.gpu_type",
-        "resources.cpus_per_task",
-        "resources.memory",
         "resources.time");
+    RESOURCES.forEach(key -> lines.add("resources." + key));
     return lines;
   }
 
@@ -173,11 +172,13 @@ public record ScriptConfig(
       others(text, "env.");
     }
     text.append("resources:  # of each task; CPUs, GPUs and memory are on each node\n");
-    resource(text, "nodes", "");
-    resource(text, "gpus_per_node", "");
-    resource(text, "gpu_type", "");
-    resource(text, "cpus_per_task", "");
-    resource(text, "memory", "");
+    for (String key : RESOURCES) {
+      String value = values.get("resources." + key);
+      if (value != null) {
+        text.append("  ");
+        line(text, key, value, "");
+      }
+    }
     String given = values.containsKey("resources.time") ? "" : "; this is nexa-slurm's choice";
     text.append("  ");
     line(
@@ -248,14 +249,6 @@ public record ScriptConfig(
 
   private static String word(String arg) {
     return arg.matches("[A-Za-z0-9_./:=@%+,-]+") ? arg : "'" + arg.replace("'", "'\\''") + "'";
-  }
-
-  private void resource(StringBuilder text, String key, String remark) {
-    String value = values.get("resources." + key);
-    if (value != null) {
-      text.append("  ");
-      line(text, key, value, remark);
-    }
   }
 
   private static void line(StringBuilder text, String key, String value, String remark) {

@@ -42,8 +42,8 @@ public record LimitTooShort(long limitSeconds, int links, long likelySeconds, lo
   /** Returns the warning, with the limit to ask for. */
   public String sentence() {
     String within = TimeLimit.words(Duration.ofSeconds(limitSeconds));
-    String takes = words(likelySeconds);
-    String most = words(highSeconds);
+    String takes = TimeLimit.roundedWords(likelySeconds);
+    String most = TimeLimit.roundedWords(highSeconds);
     return "will probably not finish within "
         + (links == 1 ? within : links + " links of " + within)
         + ": it takes "
@@ -52,11 +52,6 @@ public record LimitTooShort(long limitSeconds, int links, long likelySeconds, lo
         + "; ask for at least "
         + TimeLimit.words(Duration.ofSeconds(askSeconds()))
         + (links == 1 ? "" : " each");
-  }
-
-  /** Returns a duration in words, rounded to minutes from ten minutes on. */
-  private static String words(long seconds) {
-    return TimeLimit.words(Duration.ofSeconds(seconds < 600 ? seconds : (seconds + 30) / 60 * 60));
   }
 
   /** Returns the key {@code limit_too_short} of estimate.json. */

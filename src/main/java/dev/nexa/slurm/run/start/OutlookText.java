@@ -49,9 +49,9 @@ public final class OutlookText {
       text.append(" to ").append(expected.high()).append(")");
     }
     if (expected.runSeconds() > 0) {
-      text.append("; a task takes ").append(words(expected.runSeconds()));
+      text.append("; a task takes ").append(TimeLimit.roundedWords(expected.runSeconds()));
       if (expected.highSeconds() > expected.runSeconds()) {
-        text.append(" to ").append(words(expected.highSeconds()));
+        text.append(" to ").append(TimeLimit.roundedWords(expected.highSeconds()));
       }
     }
     return text.append(". Basis: ").append(expected.basis()).toString();
@@ -68,13 +68,9 @@ public final class OutlookText {
     }
     long seconds = Duration.between(now, start.at().get()).toSeconds();
     return "Would start "
-        + (seconds < 60 ? "now" : "in " + words(seconds) + ", at " + start.at().get())
+        + (seconds < 60
+            ? "now"
+            : "in " + TimeLimit.roundedWords(seconds) + ", at " + start.at().get())
         + ", by the queue as it is (sbatch --test-only).\n";
-  }
-
-  /** Formats seconds; rounds to minutes from ten minutes up. */
-  public static String words(long seconds) {
-    long rounded = seconds < 600 ? seconds : (seconds + 30) / 60 * 60;
-    return TimeLimit.words(Duration.ofSeconds(rounded));
   }
 }

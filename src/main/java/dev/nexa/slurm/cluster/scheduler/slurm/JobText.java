@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.slurm;
 
 import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.sacct.Durations;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.ControllerJob;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -74,7 +75,7 @@ public final class JobText {
                 time(values, "SubmitTime").orElse(Instant.EPOCH),
                 ran ? start : Optional.empty(),
                 end,
-                ran ? PrintedValue.seconds(known(values, "RunTime")) : 0),
+                ran ? Math.max(0, Durations.millis(known(values, "RunTime")) / 1000) : 0),
             new AccountingRecord.Allocated(
                 nodes,
                 ran ? PrintedValue.count(known(values, "NumNodes")).orElse(0) : 0,

@@ -58,14 +58,4 @@ final class PrintedValue {
     Optional<Long> seconds = id(text);
     return seconds.map(Instant::ofEpochSecond);
   }
-
-  /** Returns the seconds of {@code [D-]HH:MM:SS}; parts that are no number count as 0. */
-  static long seconds(String text) {
-    int dash = text.indexOf('-');
-    long seconds = 0;
-    for (String part : text.substring(dash + 1).split(":", -1)) {
-      seconds = 60 * seconds + count(part).orElse(0);
-    }
-    return seconds + (dash < 0 ? 0 : 86_400L * count(text.substring(0, dash)).orElse(0));
-  }
 }
