@@ -24,6 +24,9 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -574,6 +577,22 @@ public final class DurableFiles {
   static Path parent(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     return parent == null ? file.getRoot() : parent;
+  }
+
+  /** Returns the paths in a folder that a pattern fits, sorted; none if there is no folder. */
+  public static List<Path> list(Path folder, String glob) {
+    List<Path> paths = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, glob)) {
+      found.forEach(paths::add);
+    } catch (NoSuchFileException none) {
+      return paths;
+    } catch (DirectoryIteratorException failed) {
+      throw failure("read", folder, failed.getCause());
+    } catch (IOException failed) {
+      throw failure("read", folder, failed);
+    }
+    Collections.sort(paths);
+    return paths;
   }
 
   /** Returns an exception with the message {@code Cannot VERB FILE: REASON}. */

@@ -12,9 +12,7 @@ import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
-import java.io.IOException;
 import java.math.BigDecimal;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -154,13 +152,9 @@ public final class ShowPrices {
     if (!Files.isDirectory(folder)) {
       return profiles;
     }
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.yaml")) {
-      for (Path file : files) {
-        String name = file.getFileName().toString();
-        profiles.add(context.configs().cluster(name.substring(0, name.length() - 5)));
-      }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
+    for (Path file : DurableFiles.list(folder, "*.yaml")) {
+      String name = file.getFileName().toString();
+      profiles.add(context.configs().cluster(name.substring(0, name.length() - 5)));
     }
     return profiles;
   }

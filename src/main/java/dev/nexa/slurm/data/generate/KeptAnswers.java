@@ -7,9 +7,7 @@ import dev.nexa.slurm.data.collect.JsonLines;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -176,24 +174,7 @@ final class KeptAnswers implements Closeable {
   }
 
   private static List<Path> list(Path folder, String start, String end) {
-    List<Path> found = new ArrayList<>();
-    if (!Files.isDirectory(folder)) {
-      return found;
-    }
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-      for (Path entry : entries) {
-        String name = entry.getFileName().toString();
-        if (name.startsWith(start) && name.endsWith(end)) {
-          found.add(entry);
-        }
-      }
-    } catch (NotDirectoryException file) {
-      return found;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
-    }
-    found.sort(null);
-    return found;
+    return Files.isDirectory(folder) ? DurableFiles.list(folder, start + "*" + end) : List.of();
   }
 
   private static void shut(FileChannel channel) {

@@ -9,14 +9,10 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.money.ledger.Ledger;
 import dev.nexa.slurm.records.runs.Workspace;
-import java.io.IOException;
 import java.math.BigDecimal;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -168,8 +164,9 @@ public final class Bills {
    */
   public Charges charges() {
     Charges charges = new Charges();
-    for (Path provider : list(folder(workspace), "*")) {
-      for (Path file : Files.isDirectory(provider) ? list(provider, "*.jsonl") : List.<Path>of()) {
+    for (Path provider : DurableFiles.list(folder(workspace), "*")) {
+      for (Path file :
+          Files.isDirectory(provider) ? DurableFiles.list(provider, "*.jsonl") : List.<Path>of()) {
         read(file).forEach(charges::add);
       }
     }
@@ -208,18 +205,5 @@ public final class Bills {
 
   static Path folder(Workspace workspace) {
     return workspace.ofOwner("bills");
-  }
-
-  static List<Path> list(Path folder, String glob) {
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, glob)) {
-      found.forEach(files::add);
-    } catch (NoSuchFileException none) {
-      return files;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
-    }
-    Collections.sort(files);
-    return files;
   }
 }

@@ -59,7 +59,7 @@ public record ImportedMonth(
 
   /** Returns whether a provider's folder holds such records. */
   static boolean any(Path folder) {
-    return !Bills.list(folder, "*" + ENDING).isEmpty();
+    return !DurableFiles.list(folder, "*" + ENDING).isEmpty();
   }
 
   /** Writes the record. The month's rows must already be on disk. */

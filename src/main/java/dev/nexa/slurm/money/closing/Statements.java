@@ -9,11 +9,8 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.money.ledger.Ledger;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.runs.Workspace;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.YearMonth;
 import java.util.Optional;
@@ -65,18 +62,12 @@ public final class Statements {
 
   private SortedSet<YearMonth> months(String end) {
     SortedSet<YearMonth> months = new TreeSet<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(), "????-??" + end)) {
-      for (Path file : found) {
-        String name = file.getFileName().toString();
-        String month = name.substring(0, name.length() - end.length());
-        if (month.matches("\\d{4}-(0[1-9]|1[0-2])")) {
-          months.add(YearMonth.parse(month));
-        }
+    for (Path file : DurableFiles.list(folder(), "????-??" + end)) {
+      String name = file.getFileName().toString();
+      String month = name.substring(0, name.length() - end.length());
+      if (month.matches("\\d{4}-(0[1-9]|1[0-2])")) {
+        months.add(YearMonth.parse(month));
       }
-    } catch (NoSuchFileException none) {
-      return months;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder(), failed);
     }
     return months;
   }

@@ -7,18 +7,15 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * The folder of approvals. It holds these files:
@@ -79,20 +76,13 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
   }
 
   private List<Path> files(String prefix) {
-    try (Stream<Path> names = Files.list(path)) {
-      return names
-          .filter(
-              file -> {
-                String name = file.getFileName().toString();
-                return name.startsWith(prefix) && NAME.matcher(name).matches();
-              })
-          .sorted()
-          .toList();
-    } catch (NoSuchFileException none) {
-      return List.of();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", path, failed);
-    }
+    List<Path> files = DurableFiles.list(path, "*");
+    files.removeIf(
+        file -> {
+          String name = file.getFileName().toString();
+          return !name.startsWith(prefix) || !NAME.matcher(name).matches();
+        });
+    return files;
   }
 
   /**

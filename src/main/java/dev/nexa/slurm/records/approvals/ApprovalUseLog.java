@@ -12,7 +12,6 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -23,7 +22,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /**
  * Counts the uses of one approval over all workspaces and hosts.
@@ -71,19 +69,13 @@ public final class ApprovalUseLog {
 
   private List<ApprovalUse> read() {
     List<ApprovalUse> uses = new ArrayList<>();
-    try (Stream<Path> found = Files.list(folder)) {
-      for (Path file : (Iterable<Path>) found::iterator) {
-        String name = file.getFileName().toString();
-        if (name.length() < 8 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
-          requireNoLink(file);
-          String text = DurableFiles.readRegular(file, MAX_BYTES);
-          uses.add(ApprovalUse.parse(Integer.parseInt(name), text, approval.maxCost().currency()));
-        }
+    for (Path file : DurableFiles.list(folder, "*")) {
+      String name = file.getFileName().toString();
+      if (name.length() < 8 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
+        requireNoLink(file);
+        String text = DurableFiles.readRegular(file, MAX_BYTES);
+        uses.add(ApprovalUse.parse(Integer.parseInt(name), text, approval.maxCost().currency()));
       }
-    } catch (NoSuchFileException none) {
-      return List.of();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
     }
     uses.sort(Comparator.comparingInt(ApprovalUse::number));
     return uses;

@@ -4,9 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -73,14 +71,10 @@ public record TokenDirectory(Path path) {
     if (!problems.isEmpty()) {
       return problems;
     }
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
-      for (Path entry : entries) {
-        if (!entry.endsWith("used")) {
-          guarded(entry, problems);
-        }
+    for (Path entry : DurableFiles.list(path, "*")) {
+      if (!entry.endsWith("used")) {
+        guarded(entry, problems);
       }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", path, failed);
     }
     return problems;
   }

@@ -12,14 +12,11 @@ import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -182,16 +179,7 @@ public final class Outbox {
   }
 
   private static List<Path> names(Path folder) {
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "[!.]*" + END)) {
-      found.forEach(files::add);
-    } catch (NoSuchFileException none) {
-      return files;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
-    }
-    Collections.sort(files);
-    return files;
+    return DurableFiles.list(folder, "[!.]*" + END);
   }
 
   private static Optional<Notice> read(Path file, List<String> problems) {

@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +28,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The folder of one run: its rendered files, its journal, and a folder for each submission. */
 public final class RunFolder {
@@ -509,13 +507,10 @@ public final class RunFolder {
   }
 
   private static List<String> names(Path folder) {
-    try (Stream<Path> files = Files.list(folder)) {
-      return files.map(file -> file.getFileName().toString()).sorted().toList();
-    } catch (NoSuchFileException none) {
-      return List.of();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
-    }
+    return DurableFiles.list(folder, "*").stream()
+        .map(file -> file.getFileName().toString())
+        .sorted()
+        .toList();
   }
 
   private Path claimsFolder(String key) {

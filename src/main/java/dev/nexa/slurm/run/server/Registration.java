@@ -16,7 +16,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The registration of a server, which its job writes to {@code
@@ -78,20 +77,12 @@ public record Registration(
    */
   public static List<Registration> all(Path shared, List<String> problems) {
     List<Registration> all = new ArrayList<>();
-    try (Stream<Path> files = Files.list(folder(shared))) {
-      for (Path file : files.sorted().toList()) {
-        if (file.getFileName().toString().endsWith(".json")) {
-          try {
-            read(file).ifPresent(all::add);
-          } catch (UncheckedIOException | IllegalArgumentException broken) {
-            problems.add(file + ": " + broken.getMessage());
-          }
-        }
+    for (Path file : DurableFiles.list(folder(shared), "*.json")) {
+      try {
+        read(file).ifPresent(all::add);
+      } catch (UncheckedIOException | IllegalArgumentException broken) {
+        problems.add(file + ": " + broken.getMessage());
       }
-    } catch (NoSuchFileException noneYet) {
-      return all;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder(shared), failed);
     }
     return all;
   }

@@ -10,13 +10,9 @@ import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -195,15 +191,8 @@ public record ArchiveFile(
 
   /** Returns all records of the workspace, ordered by run. */
   public static List<ArchiveFile> all(Workspace workspace) {
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(workspace), "[!.]*" + END)) {
-      found.forEach(files::add);
-    } catch (NoSuchFileException none) {
-      return List.of();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder(workspace), failed);
-    }
-    files.sort(null);
-    return files.stream().map(file -> parse(DurableFiles.read(file), file.toString())).toList();
+    return DurableFiles.list(folder(workspace), "[!.]*" + END).stream()
+        .map(file -> parse(DurableFiles.read(file), file.toString()))
+        .toList();
   }
 }

@@ -13,9 +13,7 @@ import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -61,19 +59,12 @@ public final class CleanupJournal {
   /** Returns the user's journals, oldest first. */
   public static List<CleanupJournal> all(Workspace workspace) {
     List<CleanupJournal> all = new ArrayList<>();
-    try (DirectoryStream<Path> found =
-        Files.newDirectoryStream(folder(workspace), "cleanup_*" + END)) {
-      for (Path file : found) {
-        String name = file.getFileName().toString();
-        String id = name.substring(0, name.length() - END.length());
-        if (CleanupId.isOne(id)) {
-          all.add(new CleanupJournal(workspace, new CleanupId(id)));
-        }
+    for (Path file : DurableFiles.list(folder(workspace), "cleanup_*" + END)) {
+      String name = file.getFileName().toString();
+      String id = name.substring(0, name.length() - END.length());
+      if (CleanupId.isOne(id)) {
+        all.add(new CleanupJournal(workspace, new CleanupId(id)));
       }
-    } catch (NoSuchFileException none) {
-      return all;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder(workspace), failed);
     }
     all.sort(java.util.Comparator.comparing(journal -> journal.id.value()));
     return all;

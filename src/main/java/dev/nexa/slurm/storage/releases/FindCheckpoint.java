@@ -8,13 +8,11 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.storage.cleanup.Checkpoints;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,13 +93,6 @@ final class FindCheckpoint {
   }
 
   private static List<Path> entries(Path folder) {
-    if (!Files.isDirectory(folder)) {
-      return List.of();
-    }
-    try (Stream<Path> entries = Files.list(folder)) {
-      return entries.sorted().toList();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
-    }
+    return Files.isDirectory(folder) ? DurableFiles.list(folder, "*") : List.of();
   }
 }

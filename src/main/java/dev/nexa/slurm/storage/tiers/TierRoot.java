@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,13 +80,9 @@ public record TierRoot(
     TreeSet<String> names = new TreeSet<>();
     Path folder = workspace.resolve("configs/clusters");
     if (Files.isDirectory(folder)) {
-      try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.yaml")) {
-        for (Path file : files) {
-          String name = file.getFileName().toString();
-          names.add(name.substring(0, name.length() - ".yaml".length()));
-        }
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", folder, failed);
+      for (Path file : DurableFiles.list(folder, "*.yaml")) {
+        String name = file.getFileName().toString();
+        names.add(name.substring(0, name.length() - ".yaml".length()));
       }
     }
     if (Files.isDirectory(workspace.resolve("storage"))) {
