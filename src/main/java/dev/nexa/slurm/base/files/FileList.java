@@ -38,9 +38,6 @@ public record FileList(long count, String digest, SortedMap<String, String> file
 
   private static final Pattern GLOB = Pattern.compile("[*?\\[]");
 
-  /** Characters that only Java takes for a pattern. */
-  private static final Pattern PLAIN = Pattern.compile("[{}\\\\]");
-
   /**
    * Lists the files at paths. Links are followed. A path without a file adds none.
    *
@@ -104,12 +101,18 @@ public record FileList(long count, String digest, SortedMap<String, String> file
     String rest = pattern.substring(pattern.lastIndexOf('/', glob.start()) + 1);
     Path folder = Path.of(pattern.substring(0, pattern.length() - rest.length()));
     int depth = rest.contains("**") ? Integer.MAX_VALUE : rest.split("/", -1).length;
-    String java = "glob:" + PLAIN.matcher(pattern).replaceAll("\\\\$0");
     try {
-      add(folder, depth, FileSystems.getDefault().getPathMatcher(java), without, found);
+      add(folder, depth, matcher(pattern), without, found);
     } catch (PatternSyntaxException noPattern) {
       // Nor can the stage find a file by it.
     }
+  }
+
+  /** Returns what matches a pattern as the steps read it. */
+  public static PathMatcher matcher(String pattern) {
+    // Only Java takes these for a pattern.
+    String java = "glob:" + pattern.replaceAll("[{}\\\\]", "\\\\$0");
+    return FileSystems.getDefault().getPathMatcher(java);
   }
 
   private static void add(

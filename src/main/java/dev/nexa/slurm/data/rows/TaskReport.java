@@ -4,13 +4,13 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.PathMatcher;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -64,7 +64,9 @@ public final class TaskReport {
     boolean file = Files.isRegularFile(Path.of(pattern));
     Path last = Path.of(pattern).getFileName();
     Predicate<String> named =
-        folder || last == null ? inFolder : name -> !file && matcher(last).matches(Path.of(name));
+        folder || last == null
+            ? inFolder
+            : name -> !file && FileList.matcher(last.toString()).matches(Path.of(name));
     Set<Path> folders = new TreeSet<>();
     files.forEach(each -> folders.add(each.resolveSibling("")));
     for (Path each : folder ? Set.of(Path.of(pattern)) : folders) {
@@ -76,12 +78,6 @@ public final class TaskReport {
         throw DurableFiles.failure("read", each, failed);
       }
     }
-  }
-
-  private static PathMatcher matcher(Path name) {
-    // Only Java takes these for a pattern.
-    String glob = name.toString().replaceAll("[{}\\\\]", "\\\\$0");
-    return name.getFileSystem().getPathMatcher("glob:" + glob);
   }
 
   private static void require(Path report, Set<Path> found, Predicate<String> named)

@@ -137,7 +137,7 @@ final class GenerateKeys {
     }
   }
 
-  private static boolean isFraction(BigDecimal value) {
+  static boolean isFraction(BigDecimal value) {
     return value.stripTrailingZeros().scale() > 0;
   }
 

@@ -116,13 +116,9 @@ final class JudgeKeys {
       problems.add(scale.problem("highest", "must be greater than lowest"));
     }
     boolean whole = !scale.has("integers") || scale.flag("integers");
-    if (whole && (isFraction(lowest) || isFraction(highest))) {
+    if (whole && (GenerateKeys.isFraction(lowest) || GenerateKeys.isFraction(highest))) {
       problems.add(
           scale.problem("integers", "lowest or highest is not whole; write integers: false"));
     }
-  }
-
-  private static boolean isFraction(BigDecimal value) {
-    return value.stripTrailingZeros().scale() > 0;
   }
 }

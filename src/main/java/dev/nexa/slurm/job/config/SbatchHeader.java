@@ -178,18 +178,15 @@ public record SbatchHeader(
     private boolean refuse(Word word) {
       String name = word.text().split("=", 2)[0];
       List<String> known = ScriptOption.ALL.stream().map(one -> "--" + one.name()).toList();
-      String reason =
-          name.matches("hetjob|packjob")
-              ? "it begins a second job, and nexa-slurm submits one"
-              : name.startsWith("#")
-                  ? "sbatch reads these lines, too, and nexa-slurm does not"
-                  : "sbatch has no such option" + Nearest.hint(name, known);
-      String step =
-          name.matches("hetjob|packjob")
-              ? "write a script for each job, or a pipeline"
-              : name.startsWith("#")
-                  ? "write #SBATCH lines instead, or add #SBATCH --ignore-pbs"
-                  : "write the option as sbatch --help has it";
+      String reason = "sbatch has no such option" + Nearest.hint(name, known);
+      String step = "write the option as sbatch --help has it";
+      if (name.matches("hetjob|packjob")) {
+        reason = "it begins a second job, and nexa-slurm submits one";
+        step = "write a script for each job, or a pipeline";
+      } else if (name.startsWith("#")) {
+        reason = "sbatch reads these lines, too, and nexa-slurm does not";
+        step = "write #SBATCH lines instead, or add #SBATCH --ignore-pbs";
+      }
       unread.add(new Unread(name, "", word.text(), word.line(), "", true, reason, step));
       return false;
     }

@@ -106,7 +106,7 @@ public record Allocation(
         perCpu.isPresent() ? perCpu.get() : DEFAULT_MEMORY_PER_CPU, (long) asked.cpusPerTask());
   }
 
-  private static Optional<String> either(Optional<String> own, Optional<String> other) {
+  static Optional<String> either(Optional<String> own, Optional<String> other) {
     return own.isPresent() ? own : other;
   }
 

@@ -392,12 +392,9 @@ public final class Planner {
       ClusterProfile cluster,
       ConfigPositions written) {
     NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
-    Optional<String> type = either(asked.gpuType(), Allocation.gpuType(partition, cluster));
+    Optional<String> type =
+        Allocation.either(asked.gpuType(), Allocation.gpuType(partition, cluster));
     return BilledResources.of(asked, sharing, type, written);
-  }
-
-  private static Optional<String> either(Optional<String> own, Optional<String> cluster) {
-    return own.isPresent() ? own : cluster;
   }
 
   private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {
