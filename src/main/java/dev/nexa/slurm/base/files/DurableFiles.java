@@ -27,6 +27,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -587,7 +588,7 @@ public final class DurableFiles {
     } catch (NoSuchFileException none) {
       return paths;
     } catch (DirectoryIteratorException failed) {
-      throw failure("read", folder, failed.getCause());
+      throw failure("read", folder, Objects.requireNonNull(failed.getCause()));
     } catch (IOException failed) {
       throw failure("read", folder, failed);
     }
