@@ -176,16 +176,15 @@ class WorkspaceWalkTest {
         boolean strict = workspace.equals(science);
         write(
             workspace.resolve("configs/policy.yaml"),
-            "approval_over: {amount: " + (strict ? "1.00" : "1000.00") + ", currency: USD}\n");
+            // However long the walk takes, no run is given up in between.
+            "settle_window_seconds: 3600\napproval_over: {amount: "
+                + (strict ? "1.00" : "1000.00")
+                + ", currency: USD}\n");
         write(
             workspace.resolve("configs/clusters/default.yaml"),
             "account: "
                 + top.relativize(workspace).toString().replace('/', '-')
                 + "\nstorage: {scratch: /s, durable: /d, shared: /h}\n");
-        // However long the walk takes, no run is given up in between.
-        write(
-            workspace.resolve("configs/policy.yaml"),
-            "approval_over: {amount: 100, currency: USD}\nsettle_window_seconds: 3600\n");
         terminal.at(workspace);
         assertThat(terminal.type("submit", config().toString()).exit()).isZero();
       }
