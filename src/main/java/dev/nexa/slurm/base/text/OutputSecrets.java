@@ -62,7 +62,10 @@ final class OutputSecrets {
           Pattern.compile("(?i)wandb.{0,40}(?:login|key).{0,40}\\b[0-9a-f]{40}\\b"),
           Pattern.compile("\\bsk-(?:ant|proj|or)-[A-Za-z0-9_-]{16}"),
           Pattern.compile("://[A-Za-z0-9_-]{20,}@"),
-          Pattern.compile("\\bsig=[A-Za-z0-9%+/]{30}"),
+          Pattern.compile("\\bsig=[A-Za-z0-9%+/=]{16}"),
+          // A name in capitals and its value, as in KeyError("AWS_SECRET_ACCESS_KEY wJal...").
+          Pattern.compile(
+              "\\b[A-Z][A-Z0-9_]*(?:SECRET|TOKEN|PASSWORD|API_KEY|ACCESS_KEY)[A-Z0-9_]*[\"':,]{0,2}\\s{1,4}[\"']?(?=\\S*[0-9])(?=\\S*[a-z])[A-Za-z0-9+/=_-]{16}"),
           // A private key in base64, as Kubernetes keeps it.
           Pattern.compile("LS0tLS1CRUdJTi[A-Za-z0-9+/]{20}"));
 

@@ -52,6 +52,8 @@ public record TaskResults(
   /** The results of a run whose tasks left none. */
   public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
 
+  private static final Pattern NO_NUMBER =
+      Pattern.compile("(?<=[:\\[,])(\\s*)(-?Infinity|NaN)(?=\\s*[,\\]}])");
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
   private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
   private static final Pattern FAILURE = Pattern.compile("(\\d+)\\.(\\d+)\\.failure\\.json");
@@ -155,13 +157,32 @@ public record TaskResults(
     Map<Integer, JsonObject> metrics = new TreeMap<>();
     for (Map.Entry<Integer, Path> file : newest.entrySet()) {
       try {
-        metrics.put(file.getKey(), Json.parseObject(DurableFiles.read(file.getValue())));
+        metrics.put(file.getKey(), metrics(file.getValue(), problems));
       } catch (IllegalArgumentException | UncheckedIOException unreadable) {
         broken.add(file.getKey());
         problems.add(file.getValue() + ": " + unreadable.getMessage());
       }
     }
     return metrics;
+  }
+
+  /**
+   * Reads a metrics file. Python writes NaN and Infinity, which JSON does not have: they become
+   * texts, so that the other metrics stay.
+   */
+  private static JsonObject metrics(Path file, List<String> problems) {
+    String text = DurableFiles.read(file);
+    try {
+      return Json.parseObject(text);
+    } catch (IllegalArgumentException broken) {
+      String quoted = NO_NUMBER.matcher(text).replaceAll("$1\"$2\"");
+      if (quoted.equals(text)) {
+        throw broken;
+      }
+      JsonObject metrics = Json.parseObject(quoted);
+      problems.add(file + ": it has NaN or Infinity, which is no number; it is kept as a text");
+      return metrics;
+    }
   }
 
   /** Merges the metrics of all tasks into the run's metrics. */

@@ -39,6 +39,8 @@ public final class SecretLines {
     lines.addAll(
         List.of(
             "password: " + MARK,
+            "KeyError: 'AWS_SECRET_ACCESS_KEY " + MARK + "/K7MDENG/bPx'",
+            "https://x.blob.core.windows.net/a?sv=2020&sig=" + MARK + "%2Bdefghijk",
             "Password = " + MARK,
             "db password=" + MARK + " host=db",
             "aws_secret_access_key = " + LONG,

@@ -82,6 +82,16 @@ class TaskResultsTest {
     assertThat(problems.get(0)).startsWith(results + "/1.0.metrics.json: not JSON");
   }
 
+  /** As Python's json.dump writes them after a training that diverged. */
+  @Test
+  void whatIsNotANumberCostsNoOtherMetric() throws IOException {
+    metrics("0.0", "{\"loss\": NaN, \"low\": -Infinity, \"rows\": 1, \"all\": [NaN, 2]}");
+
+    assertThat(merged())
+        .hasToString("{\"all\":[\"NaN\",2],\"loss\":\"NaN\",\"low\":\"-Infinity\",\"rows\":1}");
+    assertThat(problems).singleElement().asString().contains("0.0.metrics.json: it has NaN");
+  }
+
   @Test
   void otherFilesAreLeftAlone() throws IOException {
     metrics("0.0", "{\"rows\": 1}");

@@ -54,6 +54,8 @@ class SbatchAnswerTest {
         "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
         "Invalid generic resource (gres) specification",
         "Invalid feature specification",
+        "Invalid license specification",
+        "Invalid node name specified",
         "Invalid job array specification",
         "Access/permission denied",
       })
