@@ -255,6 +255,11 @@ public record AccountingRecord(
     return state() == JobState.COMPLETED && start().isEmpty() && allocTres().isEmpty();
   }
 
+  /** Returns whether the row shows that its job was there: it has a start, or came to an end. */
+  public boolean lived() {
+    return (start().isPresent() || end().isPresent()) && !completedUnbegun();
+  }
+
   /** Returns whether the job ever had an allocation. A job without one costs nothing. */
   public boolean ran() {
     return start().isPresent() && !allocTres().isEmpty();

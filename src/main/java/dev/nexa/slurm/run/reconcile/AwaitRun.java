@@ -88,8 +88,8 @@ public final class AwaitRun {
       if (manifest.status().ended()) {
         return manifest;
       }
-      boolean settles = !hasOnlyEndedTasks(manifest) && !isLost(manifest);
-      if (!settles && changed.plus(patience).isBefore(Instant.now())) {
+      boolean rests = hasOnlyEndedTasks(manifest) || isLost(manifest);
+      if (rests && changed.plus(patience).isBefore(Instant.now())) {
         throw notSettled(run, manifest);
       }
       sleep(pause);

@@ -630,7 +630,7 @@ public final class RunPass {
     if (!isOpen(begun, rows)) {
       return Optional.empty();
     }
-    if (begun.isEmpty()) {
+    if (neverBegan(begun, rows)) {
       return run.shut(submission.key())
           ? Optional.of(SubmissionResolver.closed(submission, now))
           : Optional.empty();
@@ -639,23 +639,20 @@ public final class RunPass {
     return Optional.of(new Event(Event.Type.MISSED, now, data));
   }
 
-  /**
-   * Returns whether a task that has begun or has a row has no row with an end. If none has begun,
-   * no row may tell of a start either.
-   */
+  /** Returns whether a task that has begun or has a row has no row with an end. */
   private static boolean isOpen(List<Integer> begun, List<AccountingRecord> rows) {
     Set<Integer> open = new TreeSet<>(begun);
-    boolean lived = false;
-    for (AccountingRecord row : rows) {
-      open.addAll(row.tasks().indices());
-      lived |= row.ended() || row.start().isPresent();
-    }
+    rows.forEach(row -> open.addAll(row.tasks().indices()));
     for (AccountingRecord row : rows) {
       if (row.ended()) {
         open.removeAll(row.tasks().indices());
       }
     }
-    return begun.isEmpty() ? !lived : !open.isEmpty();
+    return !open.isEmpty() || neverBegan(begun, rows);
+  }
+
+  private static boolean neverBegan(List<Integer> begun, List<AccountingRecord> rows) {
+    return begun.isEmpty() && rows.stream().noneMatch(AccountingRecord::lived);
   }
 
   private boolean isRemembered(Submission submission, long id) {

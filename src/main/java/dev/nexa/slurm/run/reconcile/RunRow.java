@@ -119,10 +119,10 @@ public record RunRow(
 
   /** Makes the row of a run that has ended from its manifest. */
   public static RunRow ended(ManifestFile manifest) {
-    String cached =
-        manifest.metrics().optionalDecimal("answers_cached").orElse(BigDecimal.ZERO) + "";
-    return of(
-        manifest, Optional.empty(), cached.equals("0") ? "" : cached + " answers of earlier runs");
+    BigDecimal cached =
+        manifest.metrics().optionalDecimal("answers_cached").orElse(BigDecimal.ZERO);
+    String note = cached.signum() == 0 ? "" : cached + " answers of earlier runs";
+    return of(manifest, Optional.empty(), note);
   }
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {

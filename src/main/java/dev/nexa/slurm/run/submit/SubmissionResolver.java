@@ -92,8 +92,8 @@ public final class SubmissionResolver {
       more |= counts && entry.arrayJobId() != jobId && ids.add(entry.arrayJobId());
     }
     for (AccountingRecord row : rows) {
-      own |= row.arrayJobId() == jobId && lived(row);
-      more |= row.arrayJobId() != jobId && lived(row) && ids.add(row.arrayJobId());
+      own |= row.arrayJobId() == jobId && row.lived();
+      more |= row.arrayJobId() != jobId && row.lived() && ids.add(row.arrayJobId());
     }
     if (!more) {
       return Optional.empty();
@@ -110,7 +110,7 @@ public final class SubmissionResolver {
     TreeSet<Long> ids = new TreeSet<>();
     queued.forEach(entry -> ids.add(entry.arrayJobId()));
     // A pending row whose job squeue does not list is a job that slurmctld has lost.
-    rows.stream().filter(SubmissionResolver::lived).forEach(row -> ids.add(row.arrayJobId()));
+    rows.stream().filter(AccountingRecord::lived).forEach(row -> ids.add(row.arrayJobId()));
     if (!ids.isEmpty()) {
       return Optional.of(adopted(submission, ids, now));
     }
@@ -173,10 +173,6 @@ public final class SubmissionResolver {
     }
     boolean tooEarly = asked.isBefore(answered.plus(rules.window()));
     return inQueue || tooEarly ? Optional.empty() : Optional.of(closed(submission, now));
-  }
-
-  private static boolean lived(AccountingRecord row) {
-    return (row.start().isPresent() || row.end().isPresent()) && !row.completedUnbegun();
   }
 
   /** Returns the event that the submission has no job, or none that will work. */

@@ -368,6 +368,34 @@ class FakeSbatchTest {
     assertThat(slurm.calls()).isEqualTo(2);
   }
 
+  /** It started, and slurmctld lost it before its script had claimed the task. */
+  @Test
+  void aConfirmedJobThatStartedAndIsLostIsUnknownAndNotMadeAgain() {
+    submit();
+    slurm.queue(101, workspace.last().key());
+    reconcileUntil(() -> workspace.last().phase() == Phase.CONFIRMED);
+    slurm.addRow(101, workspace.last().key(), "RUNNING");
+    slurm.loseAll();
+    reconcileUntil(() -> workspace.last().missed().isPresent());
+    reconcile();
+
+    assertThat(workspace.manifest().text("state")).isEqualTo("unknown");
+    assertThat(slurm.calls()).isEqualTo(1);
+  }
+
+  /** Confirmed by squeue, and then in no list: none of its tasks began, so it is made again. */
+  @Test
+  void aConfirmedJobThatNeverStartedAndIsLostIsMadeAgain() {
+    submit();
+    slurm.queue(101, workspace.last().key());
+    reconcileUntil(() -> workspace.last().phase() == Phase.CONFIRMED);
+    slurm.loseAll();
+    reconcileUntil(() -> slurm.calls() == 2);
+
+    assertThat(workspace.state().submissions().get(0).message()).contains("vanished");
+    finishes();
+  }
+
   /** Gone may mean finished and forgotten (MinJobAge); only the claim tells. */
   @Test
   void withoutAccountingOnlyWhatNeverBeganIsMadeAgain() throws IOException {

@@ -19,11 +19,11 @@ import java.util.stream.Stream;
 
 /**
  * The bash scripts of src/test/resources/fake-slurm in a folder of their own: sbatch, squeue,
- * sacct, scancel and scontrol that do what a test tells them to.
+ * sacct, scancel, scontrol and sdiag that do what a test tells them to.
  */
 final class FakeSlurm {
   private static final List<String> PROGRAMS =
-      List.of("sbatch", "squeue", "sacct", "scancel", "scontrol");
+      List.of("sbatch", "squeue", "sacct", "scancel", "scontrol", "sdiag");
   private static final char US = '\u001f';
 
   private final Path bin;
