@@ -92,7 +92,9 @@ record FaultyRow(AccountingRecord row, String fault, boolean counts) {
         + (over
             ? ", or is charged the most that the row and the plan allow after "
                 + row.end().get().plus(PATIENCE)
-            : unread ? "" : " (`sacctmgr show runawayjobs` ends a job without an end, as COMPLETED)");
+            : unread
+                ? ""
+                : " (`sacctmgr show runawayjobs` ends a job without an end, as COMPLETED)");
   }
 
   /**
