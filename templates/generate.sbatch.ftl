@@ -74,6 +74,9 @@ nexa_main() {
 <#list datasets as dataset>
   nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
 </#list>
+<#list judged>
+  nexa_run nexa_models<#items as model> [=model]</#items> >"$NEXA_ATTEMPT.models"
+</#list>
 <#if code_sha256??>
 <@unpacked/>
 </#if>

@@ -67,6 +67,14 @@ nexa_page() {
   [[ -z $url ]] || found+=("\"$1\":\"$url\"")
 }
 
+# MODEL...: the SHA-256 of each file of the models that an evaluation reads. `release package` compares them.
+nexa_models() {
+  local model
+  for model; do
+    ! model=$(readlink -e -- "$model") || find -L "$model" -type f -print0
+  done | sort -zu | xargs -0 -r -n 1 -P 8 sha256sum || true
+}
+
 # FOLDER: whether it holds a complete checkpoint. A command that ended with 0 has written its files wholly; two of them are
 # copies of ours. Of any other, a file says it that is written last: by Trainer, torch's distributed checkpoints, the
 # program itself, or DeepSpeed. A file of torch.save is a zip file, whose directory is its end.

@@ -17,12 +17,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** The data of a template: texts, numbers, flags and lists. docs/templates.md lists it. */
 final class ScriptModel {
   /** The value of an option that has none. */
   private static final String FLAG = "";
+
+  /** The stages of which an evaluation is made, from the answers of a model to their scores. */
+  private static final Set<String> JUDGING = Set.of("generate", "eval");
 
   private ScriptModel() {}
 
@@ -83,6 +87,7 @@ final class ScriptModel {
     // A flag: the first built-in of FreeMarker in a template would load all of them, in 10 ms.
     model.put("has_inputs", !plan.after().isEmpty() || !filled.isEmpty());
     model.put("after", after(plan));
+    model.put("judged", words(judged(plan), false));
     model.put("filled", words(filled, false));
     model.put("sweep", !plan.points().isEmpty());
     model.put("python_alone", plan.isPythonAlone());
@@ -104,6 +109,16 @@ final class ScriptModel {
                         "condition", condition.text(),
                         "variable", PipelineConfig.Stage.variable(stage))));
     return after;
+  }
+
+  /** Returns the folders of the models whose answers may be judged; they need not exist. */
+  private static List<String> judged(Plan plan) {
+    List<String> models = new ArrayList<>();
+    if (JUDGING.contains(plan.stage())) {
+      plan.model().filter(it -> it.startsWith("/") || it.startsWith("${")).ifPresent(models::add);
+      plan.after().keySet().forEach(stage -> models.add("${stages." + stage + ".checkpoint}"));
+    }
+    return models;
   }
 
   private static List<Map<String, Object>> datasets(Plan plan) {

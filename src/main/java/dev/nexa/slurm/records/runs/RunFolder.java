@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -280,18 +281,41 @@ public final class RunFolder {
   public Map<Integer, Map<String, String>> attemptsUsed() {
     Map<Integer, Map<String, String>> all = new TreeMap<>();
     for (Map.Entry<String, Path> done : done().entrySet()) {
-      String result = path().resolve(DONE).resolve(done.getValue()).normalize().toString();
-      Path used = Path.of(result.replaceFirst("[.]json$", ".inputs"));
       Map<String, String> attempts = new TreeMap<>();
-      if (Files.exists(used)) {
-        for (String line : DurableFiles.read(used).lines().toList()) {
-          int blank = line.indexOf(' ');
-          attempts.put(line.substring(0, blank), line.substring(blank + 1));
-        }
+      for (String line : noted(done.getValue(), ".inputs")) {
+        int blank = line.indexOf(' ');
+        attempts.put(line.substring(0, blank), line.substring(blank + 1));
       }
       all.put(Integer.valueOf(done.getKey()), attempts);
     }
     return all;
+  }
+
+  /**
+   * Returns the files of the models that the completed tasks read when they began, with all links
+   * resolved, and their SHA-256: more than one if a file changed between tasks. A job of an earlier
+   * version did not note them (templates/lib/attempt.sh).
+   */
+  public Map<Path, Set<String>> modelsRead() {
+    Map<Path, Set<String>> models = new HashMap<>();
+    for (Path result : done().values()) {
+      for (String line : noted(result, ".models")) {
+        // sha256sum writes a name that holds a line's end in another form, which begins with \.
+        if (line.length() > 66 && line.charAt(64) == ' ') {
+          models
+              .computeIfAbsent(Path.of(line.substring(66)), file -> new TreeSet<>())
+              .add(line.substring(0, 64));
+        }
+      }
+    }
+    return models;
+  }
+
+  /** Returns the lines of a file beside the result that a link of {@code done/} leads to. */
+  private List<String> noted(Path result, String ending) {
+    String path = path().resolve(DONE).resolve(result).normalize().toString();
+    Path file = Path.of(path.replaceFirst("[.]json$", ending));
+    return Files.exists(file) ? DurableFiles.read(file).lines().toList() : List.of();
   }
 
   /** Returns the links of the tasks that have completed, by the task's number. */

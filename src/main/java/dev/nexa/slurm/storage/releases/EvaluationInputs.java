@@ -21,8 +21,11 @@ import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
@@ -116,6 +119,24 @@ final class EvaluationInputs {
                 starts(chain.stream())
                     .filter(start -> !start.isBefore(over))
                     .min(Comparator.naturalOrder()));
+  }
+
+  /**
+   * Returns the files that the evaluation's run, and those whose files it reads, noted of this
+   * model, with their SHA-256. Empty if they noted nothing.
+   *
+   * @param model the folder or file, with all links resolved
+   */
+  Map<Path, Set<String>> noted(RunId evaluation, Path model) {
+    Map<Path, Set<String>> noted = new TreeMap<>();
+    for (RunId id : chain(evaluation)) {
+      for (Map.Entry<Path, Set<String>> file : workspace.run(id).modelsRead().entrySet()) {
+        if (file.getKey().startsWith(model)) {
+          noted.computeIfAbsent(file.getKey(), it -> new TreeSet<>()).addAll(file.getValue());
+        }
+      }
+    }
+    return noted;
   }
 
   private Stream<Instant> starts(Stream<RunId> runs) {

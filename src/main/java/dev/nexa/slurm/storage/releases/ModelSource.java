@@ -144,16 +144,29 @@ public record ModelSource(
               throw invalid(
                   shown(file) + " is a pipe, a socket or a device: a model holds files only");
             }
-            String name = file.getFileName().toString();
-            boolean record = root.equals(file.getParent()) && RECORDS.contains(name);
-            if (record || STATE.matcher(name).matches()) {
-              leftOut.add(below);
-            } else {
+            if (isPacked(root.relativize(file))) {
               files.put(path(below), real);
+            } else {
+              leftOut.add(below);
             }
             return FileVisitResult.CONTINUE;
           }
         });
+  }
+
+  /**
+   * Returns whether a release holds a file of a checkpoint: not of an earlier checkpoint, not the
+   * training's state.
+   *
+   * @param below its path below the checkpoint
+   */
+  static boolean isPacked(Path below) {
+    String name = below.getFileName().toString();
+    boolean other =
+        below.getNameCount() == 1
+            ? RECORDS.contains(name)
+            : Checkpoints.isCheckpoint(below.getName(0).toString());
+    return !other && !STATE.matcher(name).matches();
   }
 
   /** A link may lead to a file of the same checkpoint, whose content is then copied. */

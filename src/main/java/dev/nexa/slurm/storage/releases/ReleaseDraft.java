@@ -250,20 +250,8 @@ public record ReleaseDraft(
   /** Returns why an evaluation is not of the model as it is now; empty if it is. */
   private static Optional<String> later(
       FindJudgement judgement, FindJudgement.Found evaluation, Path checkpoint, ModelSource model) {
-    return judgement
-        .inputs()
-        .began(evaluation.run(), model.root())
-        .flatMap(
-            began ->
-                WrittenLater.of(checkpoint, model, began)
-                    .map(
-                        what ->
-                            what
-                                + ", after the evaluation "
-                                + evaluation.run()
-                                + " began at "
-                                + began
-                                + ": neither this evaluation nor its gate counts"));
+    return WrittenLater.of(checkpoint, model, evaluation.run(), judgement.inputs())
+        .map(what -> what + ": neither this evaluation nor its gate counts");
   }
 
   private static void requireNotNamed(Optional<RunId> named, Optional<String> later) {

@@ -277,19 +277,79 @@ class FindJudgementTest {
     Files.setLastModifiedTime(weights, FileTime.from(began.plusSeconds(59)));
     Files.setLastModifiedTime(config, FileTime.from(began.minusSeconds(59)));
 
-    assertThat(WrittenLater.of(checkpoint, ModelSource.read(checkpoint), began)).isEmpty();
+    assertThat(changed(checkpoint, student)).isEmpty();
     Files.setLastModifiedTime(config, FileTime.from(began.plusSeconds(61)));
-    assertThat(WrittenLater.of(checkpoint, ModelSource.read(checkpoint), began))
-        .contains(config.toRealPath() + " was written at 2025-11-05T04:01:01Z");
+    assertThat(changed(checkpoint, student))
+        .contains(
+            config.toRealPath()
+                + " was written at 2025-11-05T04:01:01Z, after the evaluation "
+                + score
+                + " began at "
+                + began);
 
     Files.setLastModifiedTime(config, FileTime.from(began));
     Path link = Files.createSymbolicLink(folder.resolve("final"), checkpoint);
-    assertThat(WrittenLater.of(link, ModelSource.read(link), began))
+    assertThat(changed(link, student))
         .hasValueSatisfying(why -> assertThat(why).startsWith("the link " + link + " was written"));
     Path shared =
         Files.createSymbolicLink(checkpoint.resolve("vocab.json"), Path.of("config.json"));
-    assertThat(WrittenLater.of(checkpoint, ModelSource.read(checkpoint), began))
+    assertThat(changed(checkpoint, student))
         .hasValueSatisfying(why -> assertThat(why).startsWith(shared.toString()));
+  }
+
+  /** A swap that keeps size and time: rsync -a, cp -p, touch -r. The job noted what it read. */
+  @Test
+  void contentIsComparedWithWhatTheEvaluationRead() throws IOException {
+    String score = "eval_20251103_100000";
+    scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    Path model = Files.createDirectories(folder.resolve("checkpoint")).toRealPath();
+    Path weights = Files.write(model.resolve("model.safetensors"), Models.safetensors());
+    Path config = Files.writeString(model.resolve("config.json"), "{}");
+    Path state = Files.writeString(model.resolve("optimizer.pt"), "state");
+    note("generate_20251102_110000", weights, config, state);
+    FindJudgement student = of(STUDENT);
+    FileTime written = Files.getLastModifiedTime(weights);
+    byte[] bytes = Files.readAllBytes(weights);
+
+    Files.setLastModifiedTime(weights, FileTime.from(Instant.now().plusSeconds(600)));
+    Files.delete(state);
+    assertThat(changed(model, student)).isEmpty();
+
+    bytes[bytes.length - 1] ^= 1;
+    Files.write(weights, bytes);
+    Files.setLastModifiedTime(weights, written);
+    assertThat(changed(model, student))
+        .contains(weights + " was changed since the evaluation " + score + " read it");
+
+    bytes[bytes.length - 1] ^= 1;
+    Files.write(weights, bytes);
+    assertThat(changed(model, student)).isEmpty();
+    Path added = Files.writeString(model.resolve("generation_config.json"), "{}");
+    assertThat(changed(model, student).orElseThrow()).startsWith(added + " was added since");
+    Files.delete(added);
+    Files.delete(config);
+    assertThat(changed(model, student).orElseThrow()).startsWith(config + " was removed since");
+  }
+
+  private static Optional<String> changed(Path checkpoint, FindJudgement judgement) {
+    return WrittenLater.of(
+        checkpoint,
+        ModelSource.read(checkpoint),
+        new RunId("eval_20251103_100000"),
+        judgement.inputs());
+  }
+
+  /** Writes what a job's nexa_models writes. */
+  private void note(String run, Path... files) throws IOException {
+    Path runFolder = workspace().run(new RunId(run)).path();
+    Path results = Files.createDirectories(runFolder.resolve("submissions/1/results"));
+    Path done = Files.createDirectories(runFolder.resolve("done"));
+    Files.createSymbolicLink(done.resolve("0"), Path.of("../submissions/1/results/0.0.json"));
+    StringBuilder lines = new StringBuilder();
+    for (Path file : files) {
+      lines.append(Sha256.of(file)).append("  ").append(file).append('\n');
+    }
+    Files.writeString(results.resolve("0.0.models"), lines);
   }
 
   /** A gate that fails after the packaging keeps the release from production. */
