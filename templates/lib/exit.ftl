@@ -37,7 +37,8 @@ nexa_exit() {
   cd /
 <#if nodes gt 1>
   export -f nexa_tidy nexa_give_back
-  timeout 30 srun --ntasks-per-node=1 --quiet bash -c nexa_tidy || true
+  # On those that the job still has: somebody may have made it smaller.
+  timeout 30 srun --nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)" --ntasks-per-node=1 --quiet bash -c nexa_tidy || true
 </#if>
   nexa_tidy
 <#if requeues gt 0>

@@ -49,6 +49,7 @@ class ResizedOnSlurmTest {
     JsonObject manifest = person.finish(run);
 
     assertThat(manifest.text("state")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(person.logs(run)).doesNotContain("srun: error");
     assertThat(manifest.members()).doesNotContainKey("disagreements");
     JsonObject cost = person.cost(run);
     JsonObject actual = cost.object("actual");
