@@ -387,7 +387,8 @@ record FromScript(
       err.println(
           "note: the stage is "
               + config.stage()
-              + ", by the script's name; --set stage=NAME changes it");
+              + (config.stage().equals(ScriptConfig.OTHER) ? "" : ", by the script's name")
+              + "; --set stage=NAME changes it");
     }
   }
 

@@ -53,6 +53,9 @@ public record ScriptConfig(
   private static final Pattern USUAL_PYTHON =
       Pattern.compile("#!\\s*(?:\\S*/env\\s+(?:-S\\s*)?|(?:/usr(?:/local)?)?/bin/)?python3?\\s*");
 
+  /** The stage of a script whose name says nothing about it. */
+  public static final String OTHER = "run";
+
   private static final Pattern EVALUATES = Pattern.compile("(?i)(eval|bench).*");
   private static final Pattern TRAINS =
       Pattern.compile("(?i)(.*[^a-z])?(train|finetune|fine_tune|sft|dpo|pretrain).*");
@@ -168,8 +171,10 @@ public record ScriptConfig(
     if (values.containsKey("env.PYTHONPATH")) {
       text.append("env:\n  ");
       String beside = values.getOrDefault("env.PYTHONPATH", "");
-      line(text, "PYTHONPATH", beside, "it can import the modules that lie here");
+      line(text, "PYTHONPATH", beside, "it can import the modules of this folder");
       others(text, "env.");
+    } else {
+      section(text, "env", "variables that the script gets");
     }
     text.append("resources:  # of each task; CPUs, GPUs and memory are on each node\n");
     for (String key : RESOURCES) {
@@ -276,7 +281,7 @@ public record ScriptConfig(
     }
     return TRAINS.matcher(stem).matches()
         ? "train"
-        : TESTS.matcher(stem).matches() ? "eval" : "run";
+        : TESTS.matcher(stem).matches() ? "eval" : OTHER;
   }
 
   private String fileName() {
