@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -17,7 +18,9 @@ import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -139,34 +142,49 @@ public final class CancelCommand extends Subcommand {
     List<RunId> own = new ArrayList<>(context.workspace().openRuns());
     own.removeIf(id -> context.workspace().run(id).isOfAnotherUser());
     List<String> problems = new ArrayList<>();
-    List<RunRow> rows = new ArrayList<>(new StatusRows(context).rows(own, problems));
+    Map<RunId, String> states = new LinkedHashMap<>();
+    Optional<SchedulerUnavailable> outage = Optional.empty();
+    try {
+      for (RunRow row : new StatusRows(context).rows(own, problems)) {
+        if (!row.status().ended()) {
+          states.put(new RunId(row.runId()), row.forPeople().state());
+        }
+      }
+    } catch (SchedulerUnavailable failed) {
+      outage = Optional.of(failed);
+      own.forEach(id -> states.put(id, "its state is not known: Slurm does not answer"));
+    }
     problems.forEach(err()::println);
-    rows.removeIf(row -> row.status().ended());
-    if (rows.isEmpty()) {
+    if (states.isEmpty()) {
       // A run that cannot be read may have a job that costs money.
       String unread = problems.isEmpty() ? "No run of yours is unfinished. " : "";
       out().println(unread + "Nothing was cancelled.");
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
-    rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
+    states.forEach((id, state) -> err().println("  " + id + "  " + state));
     if (!given(yes)) {
       requirePerson(
           "nobody can be asked here whether to cancel "
-              + (rows.size() == 1 ? "this run" : "these " + rows.size() + " runs")
+              + (states.size() == 1 ? "this run" : "these " + states.size() + " runs")
               + ", so nothing was cancelled",
           Advice.step("add --yes to cancel all, or name the runs: nexa-slurm cancel RUN"));
     }
     if (!given(yes)
         && !confirmed(
-            "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
+            "Cancel " + (states.size() == 1 ? "this run?" : "these " + states.size() + " runs?"))) {
       out().println("Nothing was cancelled.");
       return ExitCode.OK.status();
     }
     CancelRun cancel = new CancelRun(context);
-    for (RunRow row : rows) {
-      RunFolder run = context.workspace().run(new RunId(row.runId()));
+    // First of all, so that an outage in the middle loses none.
+    states.keySet().forEach(id -> cancel.request(context.workspace().run(id)));
+    if (outage.isPresent()) {
+      throw CancelRun.requested(outage.get());
+    }
+    for (RunId id : states.keySet()) {
+      RunFolder run = context.workspace().run(id);
       RunLookup.Found found = new RunLookup.Found(run, OptionalInt.empty());
-      out().println(run.id() + ": " + cancelling(found, cancel.cancel(run, found.task())));
+      out().println(id + ": " + cancelling(found, cancel.cancel(run, found.task())));
     }
     return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }

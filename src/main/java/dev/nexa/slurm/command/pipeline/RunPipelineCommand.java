@@ -51,7 +51,7 @@ final class RunPipelineCommand extends Subcommand {
   private final OptionSpec wait =
       flag(
           "--wait",
-          "Waits until every stage has ended or is blocked; exit status 5 if one did not end well.");
+          "Waits until every stage has ended, is blocked, or is a server that is ready; exit status 5 if one did not end well.");
   private final OptionSpec verbose = AfterSubmit.verbose(this);
   private final OptionSpec json = jsonFlag();
 
@@ -233,6 +233,6 @@ final class RunPipelineCommand extends Subcommand {
       lines.println(end.state() + ", cost " + end.cost());
       lines.println("  manifest  " + submitted.folder().manifest().normalize());
     }
-    return end.state().equals("completed") ? ExitCode.OK.status() : ExitCode.RUN_FAILED.status();
+    return end.failed() ? ExitCode.RUN_FAILED.status() : ExitCode.OK.status();
   }
 }

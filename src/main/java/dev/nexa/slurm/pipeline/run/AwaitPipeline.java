@@ -5,18 +5,25 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.server.Probe;
+import dev.nexa.slurm.run.server.Registration;
+import dev.nexa.slurm.run.serving.AwaitServer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -26,23 +33,34 @@ public final class AwaitPipeline {
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
   private final Context context;
+  private final Duration patience;
+  private final Probe probe = new Probe(Duration.ofSeconds(5));
   private final Map<String, String> last = new HashMap<>();
   private final Set<String> said = new HashSet<>();
 
   public AwaitPipeline(Context context) {
+    this(context, AwaitRun.PATIENCE);
+  }
+
+  AwaitPipeline(Context context, Duration patience) {
     this.context = context;
+    this.patience = patience;
   }
 
   /**
-   * Waits until every run has ended, or until nothing runs and a stage is blocked.
+   * Waits until every run has ended, until nothing runs and a stage is blocked, or until only
+   * servers run, and each takes requests.
    *
    * @param progress receives a line when a stage's state changes
    * @param stages receives the stages that have ended
+   * @throws NexaException if nothing has changed for 10 minutes, and nothing can go on because a
+   *     stage's state is unknown, or because accounting does not settle it
    */
   public PipelineProgress await(
       PipelineFolder folder, Consumer<String> progress, Progress.Running stages) {
     long ended = 0;
     Duration pause = FIRST;
+    Instant since = Instant.now();
     while (true) {
       boolean changed = false;
       try {
@@ -51,15 +69,60 @@ public final class AwaitPipeline {
         // A rerun takes a stage back.
         stages.done(now.endedStages() - ended, 0);
         ended = now.endedStages();
-        if (now.rests() && new AdvancePipelines(context).isSettled(now)) {
+        if ((now.rests() || onlyServes(now, progress))
+            && new AdvancePipelines(context).isSettled(now)) {
           return now;
+        }
+        since = changed ? Instant.now() : since;
+        if (since.plus(patience).isBefore(Instant.now())) {
+          requireKnown(now);
         }
       } catch (SchedulerUnavailable outage) {
         progress.accept(String.valueOf(outage.getMessage()));
+        since = Instant.now();
       }
       Duration longer = pause.multipliedBy(3).dividedBy(2);
       pause = changed ? FIRST : longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
       AwaitRun.sleep(pause);
+    }
+  }
+
+  /** Returns whether only servers have not ended, and each takes requests. */
+  private boolean onlyServes(PipelineProgress now, Consumer<String> progress) {
+    List<String> ready = new ArrayList<>();
+    for (PipelineProgress.StageProgress stage : now.stages()) {
+      if (stage.ended()) {
+        continue;
+      }
+      RunFolder run = context.workspace().run(stage.stage().run());
+      Optional<Registration> server =
+          stage.serves() && stage.state().equals("running")
+              ? Registration.of(AwaitServer.sharedFolder(run), run)
+              : Optional.empty();
+      if (server.isEmpty() || !probe.ask(server.get()).equals(Probe.READY)) {
+        return false;
+      }
+      ready.add(
+          stage.stage().name()
+              + ": ready at "
+              + server.get().endpoint()
+              + "; it goes on until its time is over, or `nexa-slurm serve stop "
+              + run.id()
+              + "` ends it");
+    }
+    ready.stream().filter(said::add).forEach(progress);
+    return !ready.isEmpty();
+  }
+
+  private void requireKnown(PipelineProgress now) {
+    for (PipelineProgress.StageProgress stage : now.unknown()) {
+      throw AwaitRun.unknown(stage.stage().run(), stage.stage().name() + ": " + stage.why());
+    }
+    for (PipelineProgress.StageProgress stage : now.stages()) {
+      RunFolder run = context.workspace().run(stage.stage().run());
+      if (now.rests() && stage.ended() && run.isOpen()) {
+        throw AwaitRun.notSettled(run, ManifestFile.read(run));
+      }
     }
   }
 

@@ -6,10 +6,12 @@ import dev.nexa.slurm.run.reconcile.RunRow;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * How far a pipeline is. Pure.
@@ -44,6 +46,20 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     /** Returns whether the run has completed. */
     public boolean completed() {
       return state.equals("completed");
+    }
+
+    /**
+     * Returns whether the run has done what it was for: it has completed, or it is a server that was
+     * stopped after its start.
+     */
+    public boolean done() {
+      return completed()
+          || (serves() && state.equals("cancelled") && !row.orElseThrow().elapsed().isZero());
+    }
+
+    /** Returns whether the stage is a server. */
+    boolean serves() {
+      return row.isPresent() && row.get().stage().equals("serve");
     }
 
     /** Returns the cost of the attempts that have ended; zero for a reused run. */
@@ -154,13 +170,42 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
       blocked |= one.state().equals(BLOCKED);
       active |= !one.ended() && !one.state().equals(BLOCKED) && !skipped;
       begun |= one.ended() || one.row().map(run -> run.running() + run.done() > 0).orElse(false);
-      cancelled |= one.state().equals("cancelled");
-      failed |= one.ended() && !one.completed() && !skipped && !one.state().equals("cancelled");
+      boolean well = skipped || one.done();
+      cancelled |= !well && one.state().equals("cancelled");
+      failed |= !well && one.ended() && !one.state().equals("cancelled");
     }
     if (active) {
       return begun ? "running" : "pending";
     }
     return blocked ? BLOCKED : failed ? "failed" : cancelled ? "cancelled" : "completed";
+  }
+
+  /** Returns whether a stage is blocked, or ended without having done what it was for. */
+  public boolean failed() {
+    return stages.stream()
+        .filter(one -> one.ended() || one.state().equals(BLOCKED))
+        .anyMatch(one -> !one.done() && !one.state().equals(SKIPPED));
+  }
+
+  /**
+   * Returns the stages whose state nothing shows, if no other stage can go on: each has ended, or
+   * waits for one of these.
+   */
+  List<StageProgress> unknown() {
+    List<StageProgress> unknown = new ArrayList<>();
+    Set<String> held = new HashSet<>();
+    for (StageProgress one : stages) {
+      boolean waits = one.stage().after().keySet().stream().anyMatch(held::contains);
+      if (one.state().equals("unknown")) {
+        unknown.add(one);
+      } else if (!waits && !one.ended() && !one.state().equals(BLOCKED)) {
+        return List.of();
+      }
+      if (!one.ended()) {
+        held.add(one.stage().name());
+      }
+    }
+    return unknown;
   }
 
   /** Returns whether every run has ended. */

@@ -48,12 +48,13 @@ public final class ResumePipeline {
     PipelineProgress progress = advance.advance(folder, problems).orElseThrow(() -> other(folder));
     new StopHalted(context).requireNone(progress);
     boolean any = false;
-    for (StageProgress stage : progress.stages()) {
+    for (StageProgress before : progress.stages()) {
+      StageProgress stage = settled(folder, before, problems);
       String name = stage.stage().name();
       if (stage.state().equals(PipelineProgress.SKIPPED)) {
         say.accept(name + ": it is not needed, because nothing has failed");
-      } else if (stage.completed()) {
-        say.accept(name + ": it has completed");
+      } else if (stage.done()) {
+        say.accept(name + (stage.completed() ? ": it has completed" : ": it was stopped"));
       } else if (!stage.ended() && isBeingCancelled(stage)) {
         throw new NexaException(
             ErrorCode.RUN_NOT_SETTLED,
@@ -62,12 +63,13 @@ public final class ResumePipeline {
       } else if (!stage.ended()) {
         say.accept(name + ": it goes on (" + stage.state() + ")");
       } else {
+        // First of all: a later stage can be refused, and passes have to go on with this one.
+        folder.markOpen();
         say.accept(name + ": " + again(stage));
         any = true;
       }
     }
     if (any) {
-      folder.markOpen();
       // The stages that wait now wait for the new jobs.
       advance.advance(folder, problems);
     }
@@ -79,12 +81,25 @@ public final class ResumePipeline {
     return RunState.of(run.journal().read()).cancelRequested();
   }
 
+  /**
+   * Returns the stage after a pass over its run, if it has ended and no pass has seen that yet: a
+   * rerun needs final records, and the pass submits a lost job again.
+   */
+  private StageProgress settled(
+      PipelineFolder folder, StageProgress stage, List<String> problems) {
+    if (!stage.ended() || stage.done() || !context.workspace().isOpen(stage.stage().run())) {
+      return stage;
+    }
+    new ReconcileRuns(context).reconcile(List.of(stage.stage().run()));
+    return new ReadProgress(context)
+        .of(folder, problems).stages().stream()
+            .filter(one -> one.stage().equals(stage.stage()))
+            .findFirst()
+            .orElseThrow();
+  }
+
   private String again(StageProgress stage) {
     RunFolder run = context.workspace().run(stage.stage().run());
-    if (run.isOpen()) {
-      // A rerun needs the final records of the last one.
-      new ReconcileRuns(context).reconcile(List.of(run.id()));
-    }
     Submitted submitted = new RerunTasks(context, approval).rerunUnfinished(run);
     List<String> jobs = new ArrayList<>();
     for (SubmitAnswer answer : submitted.answers()) {

@@ -52,24 +52,42 @@ public final class CancelRun {
             run.id() + " has already ended",
             Advice.command("shows how it ended", "nexa-slurm", "runs", "show", run.id()));
       }
-      if (task.isEmpty() && !state.cancelRequested()) {
-        run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+      if (task.isEmpty()) {
+        request(run, state);
       }
       try {
         return cancel(scheduler, state, task);
       } catch (SchedulerUnavailable outage) {
-        if (task.isPresent()) {
-          throw outage;
-        }
-        throw new SchedulerUnavailable(
-            outage.code(),
-            String.valueOf(outage.getMessage()),
-            Advice.command(
-                "ends its jobs: that the run is to end is written down",
-                "nexa-slurm",
-                "reconcile"));
+        throw task.isPresent() ? outage : requested(outage);
       }
     }
+  }
+
+  /** Records that the run is to end; does nothing if it has ended. Asks no scheduler. */
+  public void request(RunFolder run) {
+    try (FileLock held = lock(run)) {
+      RunState state = RunState.of(run.journal().read());
+      if (held.holds() && !state.finished()) {
+        request(run, state);
+      }
+    }
+  }
+
+  private static void request(RunFolder run, RunState state) {
+    if (!state.cancelRequested()) {
+      run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+    }
+  }
+
+  /** Returns the error for an outage after the requests were recorded. */
+  public static SchedulerUnavailable requested(SchedulerUnavailable outage) {
+    return new SchedulerUnavailable(
+        outage.code(),
+        String.valueOf(outage.getMessage()),
+        Advice.command(
+            "ends the jobs when Slurm answers: that they are to end is written down",
+            "nexa-slurm",
+            "reconcile"));
   }
 
   /**

@@ -73,6 +73,7 @@ public final class RerunRun {
     EstimateFile asked = proposal.addTo(EstimateFile.of(estimate, true));
     try (Clearance clearance = Clearance.of(context, policy, proposal, plan, asked, approval)) {
       List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));
+      was.pipeline().ifPresent(pipeline -> notes.add(unread(old, pipeline, array.tasks())));
       notes.addAll(clearance.notes());
       return new NewRun(
               script,
@@ -89,5 +90,15 @@ public final class RerunRun {
               List.of())
           .submit(context);
     }
+  }
+
+  private static String unread(RunFolder stage, String pipeline, int tasks) {
+    return "no stage of "
+        + pipeline
+        + " reads this new run; `nexa-slurm rerun --tasks "
+        + (tasks == 1 ? "0" : "0-" + (tasks - 1))
+        + " "
+        + stage.id()
+        + "` runs the stage again in its place";
   }
 }

@@ -9,6 +9,7 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,7 +28,7 @@ public final class AwaitRun {
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
   /** How long accounting may disagree with the jobs' end before nobody waits for it any longer. */
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  public static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final Context context;
   private final Duration patience;
@@ -129,13 +130,25 @@ public final class AwaitRun {
     return ended;
   }
 
-  private static NexaException notSettled(RunFolder run, ManifestFile manifest) {
+  /**
+   * Returns the error for a run whose state nothing shows: nobody has to wait for it.
+   *
+   * @param why what is not known
+   */
+  public static NexaException unknown(RunId run, String why) {
+    return new NexaException(
+        ErrorCode.RUN_STATE_UNKNOWN,
+        why,
+        Advice.command("tells more", "nexa-slurm", "why", run),
+        Advice.command("ends the run as failed, if it did not do its work", "nexa-slurm", "cancel", run),
+        Advice.command("says what can have happened", "nexa-slurm", "explain", "docs/outages.md"));
+  }
+
+  /** Returns the error for a run that has ended, and that accounting does not settle. */
+  public static NexaException notSettled(RunFolder run, ManifestFile manifest) {
     List<String> why = manifest.disagreements();
     if (isLost(manifest)) {
-      return new NexaException(
-          ErrorCode.SLURM_ANSWER_UNUSABLE,
-          run.id() + ": " + String.join("; ", why),
-          Advice.command("says what to do", "nexa-slurm", "explain", "docs/outages.md"));
+      return unknown(run.id(), run.id() + ": " + String.join("; ", why));
     }
     return new NexaException(
         ErrorCode.SLURM_ANSWER_UNUSABLE,

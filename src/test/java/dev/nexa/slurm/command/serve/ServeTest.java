@@ -102,6 +102,37 @@ class ServeTest {
     assertThat(context("serve", "stop", run).out()).contains(run + ": cancelled, cost ");
   }
 
+  /** A pipeline that ends with a server: it is done when the server takes requests. */
+  @Test
+  void aPipelineThatEndsWithAServerIsWaitedForAndCompletesWhenTheServerIsStopped()
+      throws Exception {
+    assumeTrue(Files.isExecutable(Path.of("/usr/bin/python3")), "the stand-in is Python");
+    config("");
+    Files.writeString(
+        workspace.resolve("train.yaml"),
+        "stage: train\nbackend: shell\nrun: \"true\"\nresources: {memory: 50M, time: 1m}\n");
+    Path file =
+        Files.writeString(
+            workspace.resolve("p.yaml"),
+            "stages: {train: {config: train.yaml}, serve: {config: serve.yaml, after: [train]}}\n");
+
+    Typed waited = context("pipeline", "run", file.toString(), "--local", "--wait");
+
+    assertThat(waited.exit()).as(waited.err()).isZero();
+    assertThat(waited.out()).contains("running, cost ");
+    String run = runs().get(0).getFileName().toString();
+    assertThat(waited.err())
+        .containsPattern("serve: ready at http://\\S+;")
+        .contains("`nexa-slurm serve stop " + run + "` ends it");
+
+    assertThat(context("serve", "stop", run).exit()).isZero();
+    assertThat(context("pipeline", "status").out())
+        .contains(": completed, cost ")
+        .containsPattern("serve +" + run + " +cancelled");
+    assertThat(context("pipeline", "resume").out())
+        .contains("serve: it was stopped", "nothing is left to run again");
+  }
+
   /** Nor in what a person sees, nor in anything else that the run keeps. */
   private static void keyIsOnlyInItsFile(Path file, String printed) throws IOException {
     assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * The bash scripts of src/test/resources/fake-slurm in a folder of their own: sbatch, squeue,
  * sacct, scancel, scontrol and sdiag that do what a test tells them to.
  */
-final class FakeSlurm {
+public final class FakeSlurm {
   private static final List<String> PROGRAMS =
       List.of("sbatch", "squeue", "sacct", "scancel", "scontrol", "sdiag");
   private static final char US = '\u001f';
@@ -29,7 +29,7 @@ final class FakeSlurm {
   private final Path bin;
   private final Path state;
 
-  FakeSlurm(Path folder) {
+  public FakeSlurm(Path folder) {
     bin = folder.resolve("bin");
     state = folder.resolve("state");
     try {
@@ -57,22 +57,22 @@ final class FakeSlurm {
   }
 
   /** What to start nexa-slurm with. */
-  Map<String, String> environment() {
+  public Map<String, String> environment() {
     return Map.of("PATH", bin + ":/usr/bin:/bin", "HOME", state.toString(), "USER", "tester");
   }
 
   /** Lets sbatch do this. */
-  void sbatch(String bash) {
+  public void sbatch(String bash) {
     write("sbatch", bash + "\n");
   }
 
   /** Lets squeue, sacct … do this instead of what they do by themselves. */
-  void instead(String program, String bash) {
+  public void instead(String program, String bash) {
     write(program, bash + "\n");
   }
 
   /** Lets the program do what it does by itself. */
-  void asUsual(String program) {
+  public void asUsual(String program) {
     try {
       Files.deleteIfExists(state.resolve(program));
     } catch (IOException failed) {
@@ -86,28 +86,28 @@ final class FakeSlurm {
   }
 
   /** How often sbatch was called. */
-  int calls() {
+  public int calls() {
     return lines("calls").size();
   }
 
-  List<String> cancelled() {
+  public List<String> cancelled() {
     return lines("cancelled");
   }
 
   /** Ids of the jobs in the queue. */
-  List<Long> queued() {
+  public List<Long> queued() {
     return lines("queue").stream().map(line -> Long.parseLong(line.split(US + "", -1)[0])).toList();
   }
 
   /** Puts a pending job there. */
-  void queue(long id, String name) {
+  public void queue(long id, String name) {
     List<String> all = new ArrayList<>(lines("queue"));
     all.add(String.join(US + "", "" + id, "" + id, "0", "PENDING", "Priority", "N/A", "N/A", name));
     write("queue", String.join("\n", all) + "\n");
   }
 
   /** Everything in the queue runs, ends well and leaves the queue. */
-  void finishAll() {
+  public void finishAll() {
     List<String> rows = new ArrayList<>(lines("rows"));
     for (String entry : lines("queue")) {
       String[] field = entry.split(US + "", -1);
@@ -118,12 +118,12 @@ final class FakeSlurm {
   }
 
   /** Everything in the queue is forgotten, as by a slurmctld that was killed. */
-  void loseAll() {
+  public void loseAll() {
     write("queue", "");
   }
 
-  /** Accounting has a row of a job that did not end. */
-  void addRow(long id, String name, String rowState) {
+  /** Accounting has a row of a job. */
+  public void addRow(long id, String name, String rowState) {
     List<String> rows = new ArrayList<>(lines("rows"));
     rows.add(row("" + id, name, rowState));
     write("rows", String.join("\n", rows) + "\n");
@@ -133,7 +133,7 @@ final class FakeSlurm {
   private static String row(String id, String name, String rowState) {
     long now = Instant.now().getEpochSecond();
     boolean ran = !rowState.equals("PENDING");
-    boolean ended = rowState.equals("COMPLETED");
+    boolean ended = ran && !rowState.equals("RUNNING");
     Map<String, String> fields = new HashMap<>();
     fields.put("JobIDRaw", id);
     fields.put("JobID", id + "_0");
