@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
@@ -18,9 +19,7 @@ import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
 import java.nio.file.Files;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -142,50 +141,45 @@ public final class CancelCommand extends Subcommand {
     List<RunId> own = new ArrayList<>(context.workspace().openRuns());
     own.removeIf(id -> context.workspace().run(id).isOfAnotherUser());
     List<String> problems = new ArrayList<>();
-    Map<RunId, String> states = new LinkedHashMap<>();
-    Optional<SchedulerUnavailable> outage = Optional.empty();
+    List<RunRow> rows = new ArrayList<>();
     try {
-      for (RunRow row : new StatusRows(context).rows(own, problems)) {
-        if (!row.status().ended()) {
-          states.put(new RunId(row.runId()), row.forPeople().state());
-        }
-      }
-    } catch (SchedulerUnavailable failed) {
-      outage = Optional.of(failed);
-      own.forEach(id -> states.put(id, "its state is not known: Slurm does not answer"));
+      rows.addAll(new StatusRows(context).rows(own, problems));
+    } catch (SchedulerUnavailable outage) {
+      own.forEach(id -> rows.add(RunRow.ended(ManifestFile.read(context.workspace().run(id)))));
     }
     problems.forEach(err()::println);
-    if (states.isEmpty()) {
+    rows.removeIf(row -> row.status().ended());
+    if (rows.isEmpty()) {
       // A run that cannot be read may have a job that costs money.
       String unread = problems.isEmpty() ? "No run of yours is unfinished. " : "";
       out().println(unread + "Nothing was cancelled.");
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
-    states.forEach((id, state) -> err().println("  " + id + "  " + state));
+    rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
     if (!given(yes)) {
       requirePerson(
           "nobody can be asked here whether to cancel "
-              + (states.size() == 1 ? "this run" : "these " + states.size() + " runs")
+              + (rows.size() == 1 ? "this run" : "these " + rows.size() + " runs")
               + ", so nothing was cancelled",
           Advice.step("add --yes to cancel all, or name the runs: nexa-slurm cancel RUN"));
     }
     if (!given(yes)
         && !confirmed(
-            "Cancel " + (states.size() == 1 ? "this run?" : "these " + states.size() + " runs?"))) {
+            "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
       out().println("Nothing was cancelled.");
       return ExitCode.OK.status();
     }
-    CancelRun cancel = new CancelRun(context);
-    // First of all, so that an outage in the middle loses none.
-    states.keySet().forEach(id -> cancel.request(context.workspace().run(id)));
-    if (outage.isPresent()) {
-      throw CancelRun.requested(outage.get());
-    }
-    for (RunId id : states.keySet()) {
-      RunFolder run = context.workspace().run(id);
-      RunLookup.Found found = new RunLookup.Found(run, OptionalInt.empty());
-      out().println(id + ": " + cancelling(found, cancel.cancel(run, found.task())));
-    }
+    List<RunFolder> runs = new ArrayList<>();
+    rows.forEach(row -> runs.add(context.workspace().run(new RunId(row.runId()))));
+    new CancelRun(context)
+        .cancel(
+            runs,
+            (run, jobs) ->
+                out()
+                    .println(
+                        run.id()
+                            + ": "
+                            + cancelling(new RunLookup.Found(run, OptionalInt.empty()), jobs)));
     return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }
 

@@ -109,52 +109,48 @@ final class RunPipelineCommand extends Subcommand {
       Context context, ChosenStages chosen, PipelinePlan plan, PrintWriter lines) {
     Interruption interruption = context.interruption();
     AtomicReference<@Nullable String> begun = new AtomicReference<>();
-    PrintWriter err = err();
-    Thread hook =
-        new Thread(
-            () -> {
-              String text;
-              try {
-                // First of all, no further stage is submitted.
-                interruption.interrupt();
-                text =
-                    InterruptedPipeline.text(context.workspace(), Optional.ofNullable(begun.get()));
-              } catch (RuntimeException unreadable) {
-                text =
-                    "interrupted: it is not known what was submitted: "
-                        + unreadable.getMessage()
-                        + "\n  nexa-slurm pipeline list";
-              }
-              err.println("\n" + advised(text));
-              err.flush();
-            },
-            "interrupted");
-    Runtime.getRuntime().addShutdownHook(hook);
     try {
-      SubmittedPipeline submitted =
-          new SubmitPipeline(context)
-              .submit(
-                  chosen,
-                  Optional.ofNullable(approval.getValue()),
-                  id -> {
-                    begun.set(id);
-                    err.println(id + ": submitting");
-                    err.flush();
-                  });
-      tell(submitted, plan.unrounded(), lines);
-      if (lines.checkError()) {
-        String id = submitted.folder().id();
-        err.println(
-            advised(
-                id
-                    + " was submitted, but the result could not be printed. Do not run it again.\n"
-                    + "  nexa-slurm pipeline status "
-                    + id));
-      }
-      return submitted;
+      return saying(
+          () -> interrupted(context, interruption, Optional.ofNullable(begun.get())),
+          () -> {
+            SubmittedPipeline submitted =
+                new SubmitPipeline(context)
+                    .submit(
+                        chosen,
+                        Optional.ofNullable(approval.getValue()),
+                        id -> {
+                          begun.set(id);
+                          err().println(id + ": submitting");
+                          err().flush();
+                        });
+            tell(submitted, plan.unrounded(), lines);
+            if (lines.checkError()) {
+              String id = submitted.folder().id();
+              err()
+                  .println(
+                      advised(
+                          id
+                              + " was submitted, but the result could not be printed. Do not run it again.\n"
+                              + "  nexa-slurm pipeline status "
+                              + id));
+            }
+            return submitted;
+          });
     } finally {
       interruption.forget();
-      Runtime.getRuntime().removeShutdownHook(hook);
+    }
+  }
+
+  private static String interrupted(
+      Context context, Interruption interruption, Optional<String> begun) {
+    try {
+      // First of all, no further stage is submitted.
+      interruption.interrupt();
+      return InterruptedPipeline.text(context.workspace(), begun);
+    } catch (RuntimeException unreadable) {
+      return "interrupted: it is not known what was submitted: "
+          + unreadable.getMessage()
+          + "\n  nexa-slurm pipeline list";
     }
   }
 
@@ -206,27 +202,23 @@ final class RunPipelineCommand extends Subcommand {
   private Integer await(Context context, SubmittedPipeline submitted, PrintWriter lines) {
     PrintWriter err = err();
     String id = submitted.folder().id();
-    Thread goesOn =
-        new Thread(
-            () ->
-                err.println(
-                    "\nstopped waiting; "
-                        + id
-                        + " goes on; `nexa-slurm pipeline status "
-                        + id
-                        + "` shows it"),
-            "interrupted");
-    Runtime.getRuntime().addShutdownHook(goesOn);
     int count = submitted.file().stages().size();
-    PipelineProgress end;
-    try (ProgressBar bar = ProgressBar.of(this);
-        Progress.Running stages = bar.begin(Phase.of("waiting for the end", "stages", count))) {
-      end =
-          new AwaitPipeline(context)
-              .await(submitted.folder(), line -> bar.aside(() -> err.println(line)), stages);
-    } finally {
-      Runtime.getRuntime().removeShutdownHook(goesOn);
-    }
+    PipelineProgress end =
+        saying(
+            () ->
+                "stopped waiting; "
+                    + id
+                    + " goes on; `nexa-slurm pipeline status "
+                    + id
+                    + "` shows it",
+            () -> {
+              try (ProgressBar bar = ProgressBar.of(this);
+                  Progress.Running stages =
+                      bar.begin(Phase.of("waiting for the end", "stages", count))) {
+                return new AwaitPipeline(context)
+                    .await(submitted.folder(), line -> bar.aside(() -> err.println(line)), stages);
+              }
+            });
     if (given(json)) {
       print(ProgressFile.of(end));
     } else {

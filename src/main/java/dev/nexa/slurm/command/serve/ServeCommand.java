@@ -90,23 +90,18 @@ public final class ServeCommand extends Subcommand {
   }
 
   private Integer await(Context context, Submitted submitted) {
-    PrintWriter err = err();
     RunFolder run = submitted.run();
-    Thread goesOn =
-        new Thread(
-            () ->
-                err.println(
-                    "\nstopped waiting; "
-                        + run.id()
-                        + " goes on and costs; `nexa-slurm serve list` shows whether it is ready,"
-                        + " `nexa-slurm serve stop "
-                        + run.id()
-                        + "` ends it"),
-            "interrupted");
-    Runtime.getRuntime().addShutdownHook(goesOn);
     Duration within = run.shownPlan().readyWithin().orElse(Serving.READY_WITHIN);
-    AwaitServer.Outcome outcome = new AwaitServer(context).await(run, within, err::println);
-    Runtime.getRuntime().removeShutdownHook(goesOn);
+    AwaitServer.Outcome outcome =
+        saying(
+            () ->
+                "stopped waiting; "
+                    + run.id()
+                    + " goes on and costs; `nexa-slurm serve list` shows whether it is ready,"
+                    + " `nexa-slurm serve stop "
+                    + run.id()
+                    + "` ends it",
+            () -> new AwaitServer(context).await(run, within, err()::println));
     return outcome.server().isPresent()
         ? ready(submitted, outcome.server().get())
         : notReady(context, submitted, outcome, within);

@@ -76,26 +76,20 @@ public final class AfterSubmit {
   public static Submitted telling(
       Subcommand command, Context context, Supplier<Submitted> submit, Consumer<Submitted> print) {
     Interruption interruption = context.interruption();
-    PrintWriter err = command.err();
-    Thread hook =
-        new Thread(
-            () -> {
-              err.println("\n" + command.advised(InterruptText.of(interruption)));
-              err.flush();
-            },
-            "interrupted");
-    Runtime.getRuntime().addShutdownHook(hook);
     try {
-      Submitted submitted = submit.get();
-      print.accept(submitted);
-      if (command.out().checkError()) {
-        // Main says why. Without this line, nothing would tell that there is a job.
-        err.println(command.advised(unwritten(submitted)));
-      }
-      return submitted;
+      return command.saying(
+          () -> InterruptText.of(interruption),
+          () -> {
+            Submitted submitted = submit.get();
+            print.accept(submitted);
+            if (command.out().checkError()) {
+              // Main says why. Without this line, nothing would tell that there is a job.
+              command.err().println(command.advised(unwritten(submitted)));
+            }
+            return submitted;
+          });
     } finally {
       interruption.forget();
-      Runtime.getRuntime().removeShutdownHook(hook);
     }
   }
 
@@ -105,13 +99,8 @@ public final class AfterSubmit {
     if (submitted.answer() instanceof SubmitAnswer.Refused) {
       return run + " was refused: " + ((SubmitAnswer.Refused) submitted.answer()).message();
     }
-    List<String> jobs = new ArrayList<>();
-    for (SubmitAnswer answer : submitted.answers()) {
-      if (answer instanceof SubmitAnswer.Submitted job) {
-        jobs.add("" + job.jobId());
-      }
-    }
-    String known = jobs.isEmpty() ? "its job is not known" : "job " + String.join(", ", jobs);
+    String jobs = jobs(submitted);
+    String known = jobs.isEmpty() ? "its job is not known" : "job " + jobs;
     return run
         + " was submitted ("
         + known
@@ -151,13 +140,8 @@ public final class AfterSubmit {
     for (String note : submitted.notes()) {
       out.println(note);
     }
-    StringBuilder jobs = new StringBuilder();
-    for (SubmitAnswer answer : submitted.answers()) {
-      if (answer instanceof SubmitAnswer.Submitted job) {
-        jobs.append(jobs.length() == 0 ? "" : ", ").append(job.jobId());
-      }
-    }
-    if (jobs.length() > 0) {
+    String jobs = jobs(submitted);
+    if (!jobs.isEmpty()) {
       int tasks = submitted.tasks().indices().size();
       out.println(
           (submitted.answers().size() == 1 ? "job " : "jobs ")
@@ -165,12 +149,22 @@ public final class AfterSubmit {
               + (tasks == 1 ? "" : ", " + tasks + " tasks"));
     }
     if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
-      out.println(command.advised(withoutJob(submitted.answer(), jobs.length() > 0)));
+      out.println(command.advised(withoutJob(submitted.answer(), !jobs.isEmpty())));
       return;
     }
     out.println(command.advised("  nexa-slurm status " + run));
     out.println(command.advised("  nexa-slurm logs -f " + run));
     out.println(command.advised("  nexa-slurm cancel " + run));
+  }
+
+  private static String jobs(Submitted submitted) {
+    List<String> jobs = new ArrayList<>();
+    for (SubmitAnswer answer : submitted.answers()) {
+      if (answer instanceof SubmitAnswer.Submitted job) {
+        jobs.add("" + job.jobId());
+      }
+    }
+    return String.join(", ", jobs);
   }
 
   /** Returns the lines about an answer that is not a job. */
@@ -191,26 +185,19 @@ public final class AfterSubmit {
   private Integer await(Context context, Submitted submitted, PrintWriter out) {
     PrintWriter err = command.err();
     out.flush();
-    Thread goesOn =
-        new Thread(
+    ManifestFile manifest =
+        command.saying(
             () ->
-                err.println(
-                    command.advised(
-                        "\nstopped waiting; "
-                            + submitted.run().id()
-                            + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it")),
-            "interrupted");
-    Runtime.getRuntime().addShutdownHook(goesOn);
-    ManifestFile manifest;
-    try (ProgressBar bar = ProgressBar.of(command);
-        Progress.Running tasks = bar.begin(phase(submitted.tasks().indices().size()))) {
-      manifest =
-          new AwaitRun(context)
-              .await(submitted.run(), line -> bar.aside(() -> err.println(line)), tasks);
-    } finally {
-      // An error that ends the wait is not an interrupt.
-      Runtime.getRuntime().removeShutdownHook(goesOn);
-    }
+                "stopped waiting; "
+                    + submitted.run().id()
+                    + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it",
+            () -> {
+              try (ProgressBar bar = ProgressBar.of(command);
+                  Progress.Running tasks = bar.begin(phase(submitted.tasks().indices().size()))) {
+                return new AwaitRun(context)
+                    .await(submitted.run(), line -> bar.aside(() -> err.println(line)), tasks);
+              }
+            });
     if (json()) {
       JsonObject document = submitted.json();
       out.print(

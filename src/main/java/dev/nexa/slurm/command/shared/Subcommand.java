@@ -16,6 +16,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -202,6 +203,28 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Returns a text in which each command of ours has the {@code --workspace} that was typed. */
   public final String advised(String text) {
     return RootCommand.of(spec).advised(text);
+  }
+
+  /**
+   * Does work. A signal that ends the process meanwhile prints a text on stderr.
+   *
+   * @param text what goes on or is unfinished; called when the signal comes
+   */
+  public final <T> T saying(Supplier<String> text, Supplier<T> work) {
+    Thread hook =
+        new Thread(
+            () -> {
+              err().println("\n" + advised(text.get()));
+              err().flush();
+            },
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      return work.get();
+    } finally {
+      // An error that ends the work is not an interrupt.
+      Runtime.getRuntime().removeShutdownHook(hook);
+    }
   }
 
   /** Returns the writer for the command's output. */

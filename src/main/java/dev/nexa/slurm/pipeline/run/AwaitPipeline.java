@@ -1,7 +1,5 @@
 package dev.nexa.slurm.pipeline.run;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -13,7 +11,6 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
-import dev.nexa.slurm.run.server.Probe;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.serving.AwaitServer;
 import java.time.Duration;
@@ -34,7 +31,7 @@ public final class AwaitPipeline {
 
   private final Context context;
   private final Duration patience;
-  private final Probe probe = new Probe(Duration.ofSeconds(5));
+  private final AwaitServer servers;
   private final Map<String, String> last = new HashMap<>();
   private final Set<String> said = new HashSet<>();
 
@@ -45,6 +42,7 @@ public final class AwaitPipeline {
   AwaitPipeline(Context context, Duration patience) {
     this.context = context;
     this.patience = patience;
+    this.servers = new AwaitServer(context);
   }
 
   /**
@@ -81,9 +79,7 @@ public final class AwaitPipeline {
         progress.accept(String.valueOf(outage.getMessage()));
         since = Instant.now();
       }
-      Duration longer = pause.multipliedBy(3).dividedBy(2);
-      pause = changed ? FIRST : longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
-      AwaitRun.sleep(pause);
+      pause = AwaitRun.sleep(changed ? FIRST : pause, LONGEST);
     }
   }
 
@@ -91,31 +87,23 @@ public final class AwaitPipeline {
   private boolean onlyServes(PipelineProgress now, Consumer<String> progress) {
     List<String> ready = new ArrayList<>();
     for (PipelineProgress.StageProgress stage : now.stages()) {
-      if (stage.ended()) {
-        continue;
-      }
       RunFolder run = context.workspace().run(stage.stage().run());
-      Optional<Registration> server =
-          stage.serves() && stage.state().equals("running")
-              ? Registration.of(AwaitServer.sharedFolder(run), run)
-              : Optional.empty();
-      if (server.isEmpty() || !probe.ask(server.get()).equals(Probe.READY)) {
-        return false;
+      if (!stage.ended()) {
+        Optional<Registration> server = stage.serves() ? servers.ready(run) : Optional.empty();
+        if (server.isEmpty()) {
+          return false;
+        }
+        String stop = "; `nexa-slurm serve stop " + run.id() + "` ends it";
+        ready.add(stage.stage().name() + ": ready at " + server.get().endpoint() + stop);
       }
-      ready.add(
-          stage.stage().name()
-              + ": ready at "
-              + server.get().endpoint()
-              + "; it goes on until its time is over, or `nexa-slurm serve stop "
-              + run.id()
-              + "` ends it");
     }
     ready.stream().filter(said::add).forEach(progress);
     return !ready.isEmpty();
   }
 
   private void requireKnown(PipelineProgress now) {
-    for (PipelineProgress.StageProgress stage : now.unknown()) {
+    if (!now.unknown().isEmpty()) {
+      PipelineProgress.StageProgress stage = now.unknown().get(0);
       throw AwaitRun.unknown(stage.stage().run(), stage.stage().name() + ": " + stage.why());
     }
     for (PipelineProgress.StageProgress stage : now.stages()) {
@@ -131,15 +119,8 @@ public final class AwaitPipeline {
         PipelineFile.read(folder).ownRuns().stream()
             .filter(run -> context.workspace().isOpen(run))
             .toList();
-    List<String> problems = new ArrayList<>();
-    ReconcileRuns.Pass pass = new ReconcileRuns(context).reconcile(open);
-    if (!pass.broken().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
-          String.join("\n", pass.problems()),
-          Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
-    }
-    problems.addAll(pass.problems());
+    List<String> problems =
+        new ArrayList<>(AwaitRun.problems(new ReconcileRuns(context).reconcile(open)));
     PipelineProgress now = new AdvancePipelines(context).advance(folder, problems).orElseThrow();
     problems.stream().filter(said::add).forEach(progress);
     return now;

@@ -4,14 +4,11 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
-import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.OptionalInt;
 
 /** Implements {@code pipeline cancel}: ends all runs of a pipeline that have not ended. */
 public final class CancelPipeline {
@@ -32,45 +29,26 @@ public final class CancelPipeline {
   public List<String> cancel(PipelineFolder folder, List<String> problems) {
     folder.requireOwn();
     List<PipelineFile.Stage> stages = new ArrayList<>(PipelineFile.read(folder).stages());
-    List<String> asked = new ArrayList<>();
-    stages.removeIf(PipelineFile.Stage::reused);
-    List<RunId> open =
-        stages.stream()
-            .map(PipelineFile.Stage::run)
-            .filter(run -> context.workspace().isOpen(run))
-            .toList();
-    CancelRun cancel = new CancelRun(context);
-    Optional<SchedulerUnavailable> outage = Optional.empty();
+    stages.removeIf(stage -> stage.reused() || !context.workspace().isOpen(stage.run()));
     try {
       // A run that has ended in the scheduler is not cancelled.
-      new ReconcileRuns(context).reconcile(open);
-    } catch (SchedulerUnavailable failed) {
-      outage = Optional.of(failed);
+      new ReconcileRuns(context).reconcile(stages.stream().map(PipelineFile.Stage::run).toList());
+    } catch (SchedulerUnavailable outage) {
+      // The requests are recorded in any case, and the next call of the scheduler fails, too.
+      problems.add(String.valueOf(outage.getMessage()));
     }
-    // First of all, so that an outage in the middle loses none.
-    for (int i = stages.size() - 1; i >= 0; i--) {
-      RunFolder run = context.workspace().run(stages.get(i).run());
-      if (run.isOpen()) {
-        cancel.request(run);
-        asked.add(0, stages.get(i).name());
-      }
-    }
-    if (outage.isPresent()) {
-      throw CancelRun.requested(outage.get());
-    }
-    try {
-      for (int i = stages.size() - 1; i >= 0; i--) {
-        RunFolder run = context.workspace().run(stages.get(i).run());
-        if (run.isOpen()) {
-          cancel.cancel(run, OptionalInt.empty());
-          // A run without a job ends here; the others end when the scheduler has ended their jobs.
-          problems.addAll(new ReconcileRuns(context).reconcile(List.of(run.id())).problems());
-        }
-      }
-    } catch (SchedulerUnavailable failed) {
-      throw CancelRun.requested(failed);
-    }
+    stages.removeIf(stage -> !context.workspace().isOpen(stage.run()));
+    List<RunFolder> runs = new ArrayList<>();
+    stages.forEach(stage -> runs.add(0, context.workspace().run(stage.run())));
+    new CancelRun(context)
+        .cancel(
+            runs,
+            (run, jobs) ->
+                // A run without a job ends here; the others when the scheduler has ended their
+                // jobs.
+                problems.addAll(
+                    new ReconcileRuns(context).reconcile(List.of(run.id())).problems()));
     new AdvancePipelines(context).advance(folder, problems);
-    return asked;
+    return stages.stream().map(PipelineFile.Stage::name).toList();
   }
 }

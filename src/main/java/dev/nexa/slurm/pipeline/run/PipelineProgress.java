@@ -6,12 +6,10 @@ import dev.nexa.slurm.run.reconcile.RunRow;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * How far a pipeline is. Pure.
@@ -49,8 +47,8 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     }
 
     /**
-     * Returns whether the run has done what it was for: it has completed, or it is a server that was
-     * stopped after its start.
+     * Returns whether the run has done what it was for: it has completed, or it is a server that
+     * was stopped after its start.
      */
     public boolean done() {
       return completed()
@@ -187,25 +185,15 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
         .anyMatch(one -> !one.done() && !one.state().equals(SKIPPED));
   }
 
-  /**
-   * Returns the stages whose state nothing shows, if no other stage can go on: each has ended, or
-   * waits for one of these.
-   */
+  /** Returns the stages whose state nothing shows, if no task of another stage runs. */
   List<StageProgress> unknown() {
-    List<StageProgress> unknown = new ArrayList<>();
-    Set<String> held = new HashSet<>();
-    for (StageProgress one : stages) {
-      boolean waits = one.stage().after().keySet().stream().anyMatch(held::contains);
-      if (one.state().equals("unknown")) {
-        unknown.add(one);
-      } else if (!waits && !one.ended() && !one.state().equals(BLOCKED)) {
-        return List.of();
-      }
-      if (!one.ended()) {
-        held.add(one.stage().name());
-      }
-    }
-    return unknown;
+    List<StageProgress> unknown =
+        stages.stream().filter(one -> one.state().equals("unknown")).toList();
+    boolean works =
+        stages.stream()
+            .filter(one -> !unknown.contains(one))
+            .anyMatch(one -> one.row().orElseThrow().running() > 0);
+    return works ? List.of() : unknown;
   }
 
   /** Returns whether every run has ended. */

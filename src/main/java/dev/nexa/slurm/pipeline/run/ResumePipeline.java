@@ -7,6 +7,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.RerunTasks;
@@ -47,9 +48,18 @@ public final class ResumePipeline {
     AdvancePipelines advance = new AdvancePipelines(context);
     PipelineProgress progress = advance.advance(folder, problems).orElseThrow(() -> other(folder));
     new StopHalted(context).requireNone(progress);
+    List<RunId> unseen =
+        progress.stages().stream()
+            .filter(one -> one.ended() && context.workspace().isOpen(one.stage().run()))
+            .map(one -> one.stage().run())
+            .toList();
+    if (!unseen.isEmpty()) {
+      // A rerun needs final records. A job that only vanished is submitted again by the pass.
+      new ReconcileRuns(context).reconcile(unseen);
+      progress = new ReadProgress(context).of(folder, problems);
+    }
     boolean any = false;
-    for (StageProgress before : progress.stages()) {
-      StageProgress stage = settled(folder, before, problems);
+    for (StageProgress stage : progress.stages()) {
       String name = stage.stage().name();
       if (stage.state().equals(PipelineProgress.SKIPPED)) {
         say.accept(name + ": it is not needed, because nothing has failed");
@@ -63,7 +73,7 @@ public final class ResumePipeline {
       } else if (!stage.ended()) {
         say.accept(name + ": it goes on (" + stage.state() + ")");
       } else {
-        // First of all: a later stage can be refused, and passes have to go on with this one.
+        // Before it, because a later stage can be refused, and passes must go on with this one.
         folder.markOpen();
         say.accept(name + ": " + again(stage));
         any = true;
@@ -79,23 +89,6 @@ public final class ResumePipeline {
   private boolean isBeingCancelled(StageProgress stage) {
     RunFolder run = context.workspace().run(stage.stage().run());
     return RunState.of(run.journal().read()).cancelRequested();
-  }
-
-  /**
-   * Returns the stage after a pass over its run, if it has ended and no pass has seen that yet: a
-   * rerun needs final records, and the pass submits a lost job again.
-   */
-  private StageProgress settled(
-      PipelineFolder folder, StageProgress stage, List<String> problems) {
-    if (!stage.ended() || stage.done() || !context.workspace().isOpen(stage.stage().run())) {
-      return stage;
-    }
-    new ReconcileRuns(context).reconcile(List.of(stage.stage().run()));
-    return new ReadProgress(context)
-        .of(folder, problems).stages().stream()
-            .filter(one -> one.stage().equals(stage.stage()))
-            .findFirst()
-            .orElseThrow();
   }
 
   private String again(StageProgress stage) {

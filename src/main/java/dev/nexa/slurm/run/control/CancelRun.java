@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.function.BiConsumer;
 
 /**
  * Implements {@code cancel}: ends a run's jobs. A job of the run that appears later is cancelled by
@@ -63,13 +64,30 @@ public final class CancelRun {
     }
   }
 
-  /** Records that the run is to end; does nothing if it has ended. Asks no scheduler. */
-  public void request(RunFolder run) {
-    try (FileLock held = lock(run)) {
-      RunState state = RunState.of(run.journal().read());
-      if (held.holds() && !state.finished()) {
-        request(run, state);
+  /**
+   * Cancels runs in this order. First of all the request of each is recorded, so that an outage
+   * loses none.
+   *
+   * @param done receives each run that was still open, and the ids that were passed to scancel
+   * @throws SchedulerUnavailable if the scheduler cannot be asked. The journals keep the requests
+   */
+  public void cancel(List<RunFolder> runs, BiConsumer<RunFolder, List<String>> done) {
+    for (RunFolder run : runs) {
+      try (FileLock held = lock(run)) {
+        RunState state = RunState.of(run.journal().read());
+        if (held.holds() && !state.finished()) {
+          request(run, state);
+        }
       }
+    }
+    try {
+      for (RunFolder run : runs) {
+        if (run.isOpen()) {
+          done.accept(run, cancel(run, OptionalInt.empty()));
+        }
+      }
+    } catch (SchedulerUnavailable outage) {
+      throw requested(outage);
     }
   }
 
@@ -79,8 +97,7 @@ public final class CancelRun {
     }
   }
 
-  /** Returns the error for an outage after the requests were recorded. */
-  public static SchedulerUnavailable requested(SchedulerUnavailable outage) {
+  private static SchedulerUnavailable requested(SchedulerUnavailable outage) {
     return new SchedulerUnavailable(
         outage.code(),
         String.valueOf(outage.getMessage()),

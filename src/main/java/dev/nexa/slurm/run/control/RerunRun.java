@@ -93,12 +93,7 @@ public final class RerunRun {
   }
 
   private static String unread(RunFolder stage, String pipeline, int tasks) {
-    return "no stage of "
-        + pipeline
-        + " reads this new run; `nexa-slurm rerun --tasks "
-        + (tasks == 1 ? "0" : "0-" + (tasks - 1))
-        + " "
-        + stage.id()
-        + "` runs the stage again in its place";
+    return "no stage of %s reads this new run; `nexa-slurm rerun --tasks %s %s` runs the stage again in its place"
+        .formatted(pipeline, tasks == 1 ? "0" : "0-" + (tasks - 1), stage.id());
   }
 }

@@ -89,13 +89,11 @@ public final class AwaitRun {
       if (manifest.status().ended()) {
         return manifest;
       }
-      boolean rests = hasOnlyEndedTasks(manifest) || isLost(manifest);
+      boolean rests = ended == manifest.tasks() || isLost(manifest);
       if (rests && changed.plus(patience).isBefore(Instant.now())) {
         throw notSettled(run, manifest);
       }
-      sleep(pause);
-      Duration longer = pause.multipliedBy(3).dividedBy(2);
-      pause = longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
+      pause = sleep(pause, LONGEST);
     }
   }
 
@@ -117,11 +115,6 @@ public final class AwaitRun {
     return manifest.state().equals(RunOutcome.UNKNOWN) && !manifest.disagreements().isEmpty();
   }
 
-  private static boolean hasOnlyEndedTasks(ManifestFile manifest) {
-    Set<String> states = manifest.states().members().keySet();
-    return !states.isEmpty() && states.stream().allMatch(state -> JobState.parse(state).endsTask());
-  }
-
   private static long endedTasks(ManifestFile manifest) {
     long ended = 0;
     for (String state : manifest.states().members().keySet()) {
@@ -140,7 +133,8 @@ public final class AwaitRun {
         ErrorCode.RUN_STATE_UNKNOWN,
         why,
         Advice.command("tells more", "nexa-slurm", "why", run),
-        Advice.command("ends the run as failed, if it did not do its work", "nexa-slurm", "cancel", run),
+        Advice.command(
+            "ends the run as failed, if it did not do its work", "nexa-slurm", "cancel", run),
         Advice.command("says what can have happened", "nexa-slurm", "explain", "docs/outages.md"));
   }
 
@@ -166,16 +160,25 @@ public final class AwaitRun {
   public static void pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
     try {
       ReconcileRuns.Pass pass = reconcile.reconcile(List.of(run.id()));
-      if (!pass.broken().isEmpty()) {
-        throw new NexaException(
-            ErrorCode.RECORD_DAMAGED,
-            String.join("\n", pass.problems()),
-            Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
-      }
-      pass.problems().forEach(progress);
+      problems(pass).forEach(progress);
     } catch (SchedulerUnavailable outage) {
       progress.accept(String.valueOf(outage.getMessage()));
     }
+  }
+
+  /**
+   * Returns a pass's problems.
+   *
+   * @throws NexaException if a run's files are broken: nobody has to wait for it
+   */
+  public static List<String> problems(ReconcileRuns.Pass pass) {
+    if (!pass.broken().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.RECORD_DAMAGED,
+          String.join("\n", pass.problems()),
+          Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
+    }
+    return pass.problems();
   }
 
   /** Returns the run's state, and why it waits if none of its tasks has begun. */
@@ -217,13 +220,15 @@ public final class AwaitRun {
   }
 
   /**
-   * Sleeps.
+   * Sleeps, and returns the next pause: half as long again, and at most the longest.
    *
    * @throws IllegalStateException if the thread is interrupted
    */
-  public static void sleep(Duration pause) {
+  public static Duration sleep(Duration pause, Duration longest) {
     try {
       Thread.sleep(pause.toMillis());
+      Duration longer = pause.multipliedBy(3).dividedBy(2);
+      return longer.compareTo(longest) > 0 ? longest : longer;
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while waiting", interrupted);

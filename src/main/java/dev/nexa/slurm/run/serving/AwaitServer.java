@@ -92,10 +92,14 @@ public final class AwaitServer {
       if (began != null && Instant.now().isAfter(began.plus(within))) {
         return new Outcome(Optional.empty(), false, last);
       }
-      AwaitRun.sleep(pause);
-      Duration longer = pause.multipliedBy(3).dividedBy(2);
-      pause = longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
+      pause = AwaitRun.sleep(pause, LONGEST);
     }
+  }
+
+  /** Returns the run's server if it takes requests now. */
+  public Optional<Registration> ready(RunFolder run) {
+    return Registration.of(sharedFolder(run), run)
+        .filter(server -> probe.ask(server).equals(Probe.READY));
   }
 
   /** Returns NEXA_SHARED from the run's plan. */

@@ -34,6 +34,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of a pipeline when Slurm forgets a job, or does not answer. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -56,8 +57,7 @@ class PipelineOnFakeSlurmTest {
     Map<String, String> environment = new HashMap<>(slurm.environment());
     environment.put("NEXA_WORKSPACE", root.toString());
     context = new Context(root, environment);
-    write(
-        "configs/policy.yaml", POLICY + "settle_window_seconds: 1\n");
+    write("configs/policy.yaml", POLICY + "settle_window_seconds: 1\n");
     write(
         "configs/clusters/default.yaml",
         """
@@ -90,10 +90,7 @@ class PipelineOnFakeSlurmTest {
     StringWriter err = new StringWriter();
     int exit =
         Main.run(
-            command,
-            context.environment(),
-            new PrintWriter(out, true),
-            new PrintWriter(err, true));
+            command, context.environment(), new PrintWriter(out, true), new PrintWriter(err, true));
     return new Typed(exit, out.toString(), err.toString());
   }
 
@@ -200,19 +197,37 @@ class PipelineOnFakeSlurmTest {
     }
   }
 
-  /** The pass of resume finds that a job vanished and makes it again; then it needs no rerun. */
-  @Test
-  void resumeDoesNotFailAtAStageThatItsOwnPassHasSubmitted() throws Exception {
+  /**
+   * The pass of resume finds that a job vanished and makes it again; then it needs no rerun. A run
+   * that was submitted once waits while nothing shows its job; one that ran again seems cancelled.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void resumeDoesNotFailAtAStageThatItsOwnPassHasSubmitted(boolean ranBefore) throws Exception {
     submitted();
+    if (ranBefore) {
+      ends("b", "FAILED");
+      slurm.loseAll();
+      slurm.queue(last("a").jobId().orElseThrow(), last("a").key());
+      slurm.queue(last("c").jobId().orElseThrow(), last("c").key());
+      assertThat(type("pipeline", "resume").exit()).isZero();
+      passUntil(
+          () ->
+              state("b").submissions().size() == 2
+                  && last("b").phase() == Submission.Phase.CONFIRMED);
+    }
     ends("a", "FAILED");
     slurm.loseAll();
+    int calls = slurm.calls();
 
     Typed resumed = type("pipeline", "resume");
 
-    assertThat(resumed.exit()).as(resumed.err()).isZero();
+    assertThat(resumed.exit()).as("%s", resumed).isZero();
     assertThat(resumed.out())
         .contains("a: task 0 again, because it ended as failed", "b: it goes on");
-    passUntil(() -> slurm.calls() == 6);
+    passUntil(() -> slurm.calls() >= calls + 3);
+    assertThat(state("a").submissions()).hasSize(2);
+    assertThat(state("b").submissions()).hasSize(ranBefore ? 3 : 2);
   }
 
   @Test
@@ -234,6 +249,22 @@ class PipelineOnFakeSlurmTest {
     assertThat(resumed.exit()).as("%s", resumed).isEqualTo(2);
     assertThat(resumed.out()).as("%s", resumed).contains("a: task 0 again");
     assertThat(context.workspace().openPipelines()).hasSize(1);
+  }
+
+  @Test
+  void aNewRunOfAStageSaysThatNobodyReadsItAndWhatToTypeInstead() throws Exception {
+    submitted();
+    ends("a", "FAILED");
+    slurm.loseAll();
+    passUntil(() -> !run("a").isOpen());
+
+    Typed rerun = type("rerun", run("a").id().value());
+
+    assertThat(rerun.exit()).as("%s", rerun).isZero();
+    assertThat(rerun.out()).contains("no stage of " + pipeline().id() + " reads this new run");
+    String instead = rerun.out().replaceAll("(?s).*`nexa-slurm (rerun [^`]*)`.*", "$1");
+    assertThat(type(instead.split(" ", -1)).exit()).as(instead).isZero();
+    assertThat(state("a").submissions()).hasSize(2);
   }
 
   @ParameterizedTest
