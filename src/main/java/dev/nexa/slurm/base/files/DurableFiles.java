@@ -201,7 +201,12 @@ public final class DurableFiles {
    * @param file the copy
    */
   public void copy(Path from, Path file) {
-    replace(file, out -> Files.copy(from, out), FileModes.USUAL);
+    copy(from, file, FileModes.USUAL);
+  }
+
+  /** Copies a file as {@link #copy(Path, Path)} does, with these permissions. */
+  public void copy(Path from, Path file, String permissions) {
+    replace(file, out -> Files.copy(from, out), permissions);
   }
 
   /**

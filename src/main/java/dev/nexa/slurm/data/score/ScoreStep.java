@@ -195,7 +195,7 @@ public final class ScoreStep {
       if (Files.exists(folder.resolve(name))) {
         DurableFiles.onDisk().copy(folder.resolve(name), evals.resolve(name));
         Path kind = evals.resolve(end.equals(".json") ? "reports" : "outputs");
-        DurableFiles.onDisk().link(kind.resolve(name), Path.of("..", name), kind);
+        DurableFiles.onDisk().copy(folder.resolve(name), kind.resolve(name));
       }
     }
   }

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,8 +25,8 @@ import java.util.stream.Stream;
 
 /**
  * The copies of a finished run's records on the durable tier, for people and programs that look
- * there: {@code manifests/RUN.json}, {@code manifests/cost_RUN.json}, the link {@code
- * logs/RUN.log}, and in the run's folder of checkpoints, if it has one, {@code manifest.json},
+ * there: {@code manifests/RUN.json}, {@code manifests/cost_RUN.json}, {@code logs/RUN.log} or
+ * {@code logs/RUN/}, and in the run's folder of checkpoints, if it has one, {@code manifest.json},
  * {@code config.yaml} (the plan) and {@code logs.json} (the history of the last checkpoint's
  * trainer_state.json).
  *
@@ -76,7 +77,7 @@ public final class DurableCopies {
           DurableFiles.onDisk().replace(copy.getKey(), copy.getValue(), "rw-r--r--");
         }
       }
-      link(name.get());
+      copyLogs(name.get());
       return Optional.empty();
     } catch (IOException | UncheckedIOException failed) {
       String why =
@@ -102,6 +103,7 @@ public final class DurableCopies {
           changed.add(copy.getKey());
         }
       }
+      missing |= !logs(name.get()).keySet().stream().allMatch(DurableCopies::isThere);
     }
     return !changed.isEmpty() ? State.CHANGED : missing ? State.MISSING : State.EQUAL;
   }
@@ -162,31 +164,64 @@ public final class DurableCopies {
     return state.members().get("global_step") instanceof Number step ? step.longValue() : 0;
   }
 
-  /** Links logs/RUN.log to the only log of the run, or to the folder of its logs. */
-  private void link(String name) throws IOException {
+  /**
+   * Returns the copies of the logs, each with the log: logs/RUN.log for the only log of a task, and
+   * logs/RUN/ for all others.
+   */
+  private Map<Path, Path> logs(String name) {
+    Map<Path, Path> copies = new LinkedHashMap<>();
     if (!Files.isDirectory(run.logs())) {
-      return;
-    }
-    Path target = run.logs();
-    try (Stream<Path> own = Files.list(run.logs())) {
-      List<Path> files = own.filter(Files::isRegularFile).limit(2).toList();
-      if (files.size() == 1) {
-        target = files.get(0);
-      }
+      return copies;
     }
     Path logs = durable.resolve("logs");
-    Path link = logs.resolve(name + ".log");
-    if (Files.isSymbolicLink(link) && Files.readSymbolicLink(link).equals(target)) {
-      return;
+    try (Stream<Path> all = Files.walk(run.logs())) {
+      List<Path> files =
+          all.filter(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)).toList();
+      boolean one = files.stream().filter(this::isOfTask).count() == 1;
+      for (Path file : files) {
+        Path below = Path.of(name, run.logs().relativize(file).toString());
+        copies.put(logs.resolve(one && isOfTask(file) ? Path.of(name + ".log") : below), file);
+      }
+    } catch (IOException unreadable) {
+      throw DurableFiles.failure("read", run.logs(), unreadable);
     }
-    folder(logs);
-    DurableFiles.onDisk().link(link, target, logs);
+    return copies;
+  }
+
+  /** Returns whether a log is a task's, and not a rank's. */
+  private boolean isOfTask(Path log) {
+    return run.logs().equals(log.getParent());
+  }
+
+  private void copyLogs(String name) throws IOException {
+    Map<Path, Path> copies = logs(name);
+    Path only = durable.resolve("logs").resolve(name + ".log");
+    if (!copies.isEmpty() && !copies.containsKey(only)) {
+      // Of an earlier end of the run, when it had one log.
+      Files.deleteIfExists(only);
+    }
+    for (Map.Entry<Path, Path> copy : copies.entrySet()) {
+      Path log = copy.getValue();
+      if (!isThere(copy.getKey()) || Files.size(copy.getKey()) != Files.size(log)) {
+        folder(copy.getKey().resolveSibling(""));
+        String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(log));
+        DurableFiles.onDisk().copy(log, copy.getKey(), mode);
+      }
+    }
+  }
+
+  /** Returns whether a copy exists. Earlier versions made a link. */
+  private static boolean isThere(Path copy) {
+    return Files.isRegularFile(copy, LinkOption.NOFOLLOW_LINKS);
   }
 
   private void folder(Path folder) throws IOException {
     if (Files.isDirectory(folder)) {
       DurableFiles.requireNotPlanted(folder);
       return;
+    }
+    if (Files.notExists(folder.resolveSibling(""))) {
+      folder(folder.resolveSibling(""));
     }
     try {
       FolderOfTier.make(durable, folder);

@@ -18,7 +18,7 @@ public enum UsageKey {
   /** A folder of a run: its id, or {@code ID.n} if another workspace's run had the id. */
   private static final Pattern RUN_FOLDER =
       Pattern.compile(
-          "(?:^|/)([a-z][a-z0-9-]{0,30}_\\d{8}_\\d{6}(?:_[1-9]\\d{0,3})?(?:\\.\\d{1,2})?)(?=/|$)");
+          "(?:^|/)([a-z][a-z0-9-]{0,30}_\\d{8}_\\d{6}(?:_[1-9]\\d{0,3})?(?:\\.\\d{1,2})?)(?=/|$|\\.log$)");
 
   private static final String NONE = "-";
 

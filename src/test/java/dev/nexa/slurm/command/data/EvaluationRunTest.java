@@ -8,6 +8,7 @@ import dev.nexa.slurm.command.Person;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,14 @@ class EvaluationRunTest {
     assertThat(board.objects("runs"))
         .extracting(row -> row.text("run_id"))
         .containsExactly("v1", "v2");
+    for (Path kind :
+        List.of(durable().resolve("evals/reports"), durable().resolve("evals/outputs"))) {
+      try (var files = Files.list(kind)) {
+        assertThat(files.toList())
+            .isNotEmpty()
+            .allMatch(file -> Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
+      }
+    }
     String reports = workspace.resolve("reports").toString();
     person.says(
         "eval", "leaderboard", "--evals", evals("v1").getParent().toString(), "--write", reports);

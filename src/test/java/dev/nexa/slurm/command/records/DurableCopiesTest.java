@@ -12,9 +12,15 @@ import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The copies of a finished run's records on the durable tier, and what audit says about them. */
 class DurableCopiesTest {
@@ -69,6 +75,49 @@ class DurableCopiesTest {
     assertThat(durable.resolve("logs/" + run.id() + ".log")).hasContent("hello");
     assertThat(durable.resolve("checkpoints")).doesNotExist();
     assertThat(ada.type("audit").err()).doesNotContain("copies");
+  }
+
+  /** Also those of ranks, and of several tasks; no link, which leads nowhere on another machine. */
+  @ParameterizedTest
+  @CsvSource({
+    "'', ID.log",
+    "'100_0.ranks/rank_0.log', ID.log ID/100_0.ranks/rank_0.log",
+    "'101_0.out 101_0.ranks/rank_1.log', ID/100_0.out ID/101_0.out ID/101_0.ranks/rank_1.log"
+  })
+  void allLogsAreCopiesOnTheTier(String more, String expected) throws IOException {
+    Files.createDirectories(durable);
+    String id = run.id().value();
+    for (String log : more.isEmpty() ? new String[0] : more.split(" ", -1)) {
+      Path file = run.logs().resolve(log);
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, "log " + log);
+    }
+    Files.setPosixFilePermissions(
+        run.logs().resolve("100_0.out"), PosixFilePermissions.fromString("rw-r-----"));
+    ends();
+
+    Map<String, String> copies = new TreeMap<>();
+    try (Stream<Path> all = Files.walk(durable)) {
+      for (Path one : all.toList()) {
+        assertThat(one).matches(path -> !Files.isSymbolicLink(path), "is no link");
+        if (one.startsWith(durable.resolve("logs")) && Files.isRegularFile(one)) {
+          copies.put(
+              durable.resolve("logs").relativize(one).toString(),
+              PosixFilePermissions.toString(Files.getPosixFilePermissions(one)).substring(3)
+                  + " "
+                  + Files.readString(one).strip());
+        }
+      }
+    }
+    assertThat(copies.keySet())
+        .containsExactlyInAnyOrder(expected.replace("ID", id).split(" ", -1));
+    assertThat(copies.get(expected.replace("ID", id).split(" ", -1)[0])).isEqualTo("r----- hello");
+    Path gone = durable.resolve("logs").resolve(copies.keySet().iterator().next());
+    Files.delete(gone);
+    Files.createSymbolicLink(gone, run.logs());
+    assertThat(ada.type("audit").err()).contains("the records of 1 run have no copies");
+    assertThat(ada.type("audit", "--repair").exit()).isZero();
+    assertThat(gone).isRegularFile().matches(path -> !Files.isSymbolicLink(path), "is no link");
   }
 
   @Test
