@@ -204,6 +204,8 @@ class ArchitectureTest {
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "command.serve.ServeCommand")
         .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.start.ChosenTiers")
+        .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.RunFacts")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.PastRetention")

@@ -4,6 +4,8 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.datasets.FileChange;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +46,9 @@ abstract class DatasetCommand extends Subcommand {
 
   /** Returns the registry of the profile that the user named. */
   final Datasets datasets() {
-    return Datasets.of(existing(), Optional.ofNullable(cluster.getValue()));
+    Context context = existing();
+    return Datasets.of(
+        context, ChosenTiers.of(context, Optional.ofNullable(cluster.getValue()), err()::println));
   }
 
   /** Compares a version's files with its list, and shows how far that is. */

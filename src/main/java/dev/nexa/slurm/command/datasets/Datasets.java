@@ -1,17 +1,14 @@
 package dev.nexa.slurm.command.datasets;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.datasets.Registry;
 import dev.nexa.slurm.storage.lineage.CollectLineage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * The registry of a cluster profile.
@@ -21,17 +18,10 @@ import java.util.Optional;
 record Datasets(Context context, Storage tiers, Registry registry) {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
-  /**
-   * Returns the registry on a profile's durable tier.
-   *
-   * @param cluster the profile; empty for the workspace's default profile
-   */
-  static Datasets of(Context context, Optional<String> cluster) {
-    ClusterProfile profile =
-        context.configs().cluster(cluster.orElseGet(() -> Prepared.clusterName(context)));
+  /** Returns the registry on these tiers. */
+  static Datasets of(Context context, Storage tiers) {
     DurableFiles files = new DurableFiles(context.disk());
-    return new Datasets(
-        context, profile.storage(), new Registry(profile.storage(), files, PATIENCE));
+    return new Datasets(context, tiers, new Registry(tiers, files, PATIENCE));
   }
 
   /** Returns all versions, in the order of the registry. */

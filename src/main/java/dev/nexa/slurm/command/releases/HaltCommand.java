@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.decision.HaltedTiers;
+import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.Halts;
 import java.nio.file.Path;
@@ -67,6 +68,11 @@ public final class HaltCommand extends Subcommand {
         Optional.ofNullable(pipeline.<String>getValue())
             .map(new HaltedPipeline(place.context())::name);
     HaltedTiers all = place.tiers();
+    ChosenTiers.note(
+            place.context(),
+            Optional.ofNullable(cluster.<String>getValue()),
+            (oneTier ? all.chosen() : all).tiers().keySet())
+        .ifPresent(err()::println);
     List<HaltedTiers.Tried> tried = (oneTier ? all.chosen() : all).set(halts -> set(halts, named));
     Halt halt = tried.stream().flatMap(one -> one.halt().stream()).findFirst().orElseThrow();
     boolean isWhole = tried.stream().allMatch(one -> one.halt().isPresent() || one.absent());

@@ -2,7 +2,7 @@ package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -21,10 +21,8 @@ abstract class OfTier extends Subcommand {
 
   /** Returns the path of the durable tier. */
   final String durable(Context context) {
-    String profile =
-        Optional.ofNullable(cluster.<String>getValue())
-            .orElseGet(() -> Prepared.clusterName(context));
-    return context.configs().cluster(profile).storage().durable();
+    return ChosenTiers.of(context, Optional.ofNullable(cluster.getValue()), err()::println)
+        .durable();
   }
 
   /** Returns the release with this name. */

@@ -29,8 +29,12 @@ public record PassCommand(List<String> argv, Path workspace) {
 
   private static final List<String> ALWAYS = List.of("/usr/bin", "/bin");
 
-  /** Copied from the installing shell: Slurm's clients may not start without them. */
-  private static final List<String> KEPT = List.of("SLURM_CONF", "LD_LIBRARY_PATH");
+  /**
+   * Copied from the installing shell: Slurm's clients may not start without the first two, and
+   * profiles name their tiers by the others.
+   */
+  private static final List<String> KEPT =
+      List.of("SLURM_CONF", "LD_LIBRARY_PATH", "NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_SHARED");
 
   /**
    * Makes the command for a workspace.

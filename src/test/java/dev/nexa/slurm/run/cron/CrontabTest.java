@@ -151,6 +151,20 @@ class CrontabTest {
     assertThat(PassInterval.parse(every)).hasToString(every);
   }
 
+  /** Without them, the passes would work on other tiers than the submits. */
+  @Test
+  void theTiersOfTheShellAreCarried() throws Exception {
+    Map<String, String> shell =
+        Map.of("NEXA_SCRATCH", "/a", "NEXA_DURABLE", "/b c", "NEXA_SHARED", "/d", "OTHER", "y");
+
+    PassCommand command =
+        PassCommand.of(shell, "/jdk", "/opt/other.jar", folder.resolve("ws"), Optional.empty());
+
+    assertThat(command.argv())
+        .contains("NEXA_SCRATCH=/a", "NEXA_DURABLE=/b c", "NEXA_SHARED=/d")
+        .noneMatch(word -> word.startsWith("OTHER"));
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"7m", "5", "0m", "5h", "90m", "soon", ""})
   void whatCronCannotDoIsRefused(String every) {
