@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.releases.DeployRelease.Checked;
 import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
+import dev.nexa.slurm.command.releases.DeployRelease.Test;
 import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.Serving.SmokePrompt;
@@ -17,14 +18,13 @@ import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
 import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -40,6 +40,10 @@ final class DeployCommand extends Subcommand {
           "CONFIG",
           "Starts the server of this config after the switch, asks its smoke_prompts, and stops it. If that fails,"
               + " the release before is in production again.");
+  private final OptionSpec candidate =
+      flag(
+          "--candidate",
+          "With --smoke or --endpoint: asks the release's own model before the switch. If that fails, nothing is changed.");
   private final OptionSpec endpoint =
       option(
           "--endpoint",
@@ -71,6 +75,7 @@ final class DeployCommand extends Subcommand {
         "Puts a signed release whose gate has passed into production: deploy/current_model leads to"
             + " it, by one atomic rename.",
         "nexa-slurm release deploy train-demo_20251101_143200 --smoke configs/serve/current.yaml",
+        "nexa-slurm release deploy train-demo_20251101_143200 --smoke configs/serve/current.yaml --candidate",
         "nexa-slurm release deploy train-demo_20251101_143200 --yes --endpoint http://n1:15205/v1");
   }
 
@@ -96,25 +101,22 @@ final class DeployCommand extends Subcommand {
     }
     requireAnswer(this, given(yes), "deploy " + checked.name());
     LineSigner signer = place.signer(Optional.ofNullable(key.getValue()), "release deploy");
-    Thread unfinished = unfinished();
-    Runtime.getRuntime().addShutdownHook(unfinished);
-    Outcome outcome;
-    try {
-      outcome =
-          deploy.deploy(
-              checked,
-              signer,
-              Optional.ofNullable(reason.<String>getValue()).orElse(""),
-              test.words(),
-              test.work(),
-              !given(yes),
-              release -> {
-                show(release, test);
-                return given(yes) || confirmed("Deploy it?");
-              });
-    } finally {
-      Runtime.getRuntime().removeShutdownHook(unfinished);
-    }
+    Outcome outcome =
+        saying(
+            () ->
+                "the deployment is unfinished; `nexa-slurm release rollback` or the next"
+                    + " `release deploy` settles it",
+            () ->
+                deploy.deploy(
+                    checked,
+                    signer,
+                    Optional.ofNullable(reason.<String>getValue()).orElse(""),
+                    test,
+                    !given(yes),
+                    release -> {
+                      show(release, test);
+                      return given(yes) || confirmed("Deploy it?");
+                    }));
     return tell(outcome, test);
   }
 
@@ -126,19 +128,6 @@ final class DeployCommand extends Subcommand {
           Advice.step("nothing was changed; add --yes to do it"));
     }
   }
-
-  private Thread unfinished() {
-    return new Thread(
-        () ->
-            err()
-                .println(
-                    "\nthe deployment is unfinished; `nexa-slurm release rollback` or the next"
-                        + " `release deploy` settles it"),
-        "interrupted");
-  }
-
-  /** The test after the switch, and its words for the history. */
-  private record Test(String words, Supplier<Smoke> work) {}
 
   private Test test(Context context, DeployPlace place) {
     SmokeTest tester = new SmokeTest(context, err()::println);
@@ -157,27 +146,36 @@ final class DeployCommand extends Subcommand {
                   : "leave --approval out, or add --smoke CONFIG"));
     }
     url.ifPresent(DeployCommand::requireHttp);
+    if (given(candidate) && url.isEmpty() && smoke.getValue() == null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--candidate works only with --smoke CONFIG or --endpoint URL: nothing else asks the model");
+    }
     Optional<SmokeTest.Planned> planned =
         Optional.ofNullable(smoke.<String>getValue())
             .map(
                 config ->
                     tester.plan(
                         new Prepared.Request(
-                            config, List.of(), Optional.ofNullable(cluster.getValue())),
-                        place.current().path()));
+                            config,
+                            given(candidate) ? List.of("model_name=" + model(place)) : List.of(),
+                            Optional.ofNullable(cluster.getValue())),
+                        model(place)));
     List<SmokePrompt> prompts = planned.map(SmokeTest.Planned::prompts).orElse(List.of());
-    String asked = SmokeTest.words(prompts);
+    String asked = SmokeTest.words(prompts) + (given(candidate) ? ", before the switch" : "");
     if (url.isPresent()) {
       Optional<String> secret =
           Optional.ofNullable(apiKey.<String>getValue())
               .map(file -> DurableFiles.read(Path.of(file)).strip());
       String words = asked + ", asked of " + url.get();
-      return new Test(words, () -> new Smoke(words, tester.ask(url.get(), secret, prompts)));
+      return new Test(
+          words, given(candidate), () -> new Smoke(words, tester.ask(url.get(), secret, prompts)));
     }
     if (planned.isPresent()) {
       String words = asked + ", asked of a server of " + smoke.getValue();
       return new Test(
           words,
+          given(candidate),
           () ->
               new Smoke(
                   words,
@@ -186,23 +184,30 @@ final class DeployCommand extends Subcommand {
                       Optional.ofNullable(approval.getValue()),
                       run -> AfterSubmit.tell(this, run, err()))));
     }
-    return new Test(What.NO_SMOKE, () -> Smoke.NONE);
+    return new Test(What.NO_SMOKE, false, () -> Smoke.NONE);
+  }
+
+  /** Returns the folder of the model that the test is about. */
+  private Path model(DeployPlace place) {
+    return given(candidate)
+        ? ReleaseFolder.open(place.durable(), name.getValue()).model()
+        : place.current().path();
+  }
+
+  private static boolean isHttp(String url) {
+    try {
+      URI uri = new URI(url);
+      String scheme = String.valueOf(uri.getScheme());
+      return uri.getHost() != null
+          && (scheme.equalsIgnoreCase("http") || scheme.equalsIgnoreCase("https"));
+    } catch (URISyntaxException wrong) {
+      return false;
+    }
   }
 
   /** A text that is no URL would fail the test, after production was switched. */
   private static void requireHttp(String url) {
-    Optional<URI> parsed;
-    try {
-      parsed = Optional.of(new URI(url));
-    } catch (URISyntaxException wrong) {
-      parsed = Optional.empty();
-    }
-    boolean usable =
-        parsed.isPresent()
-            && parsed.get().getHost() != null
-            && List.of("http", "https")
-                .contains(String.valueOf(parsed.get().getScheme()).toLowerCase(Locale.ROOT));
-    if (!usable) {
+    if (!isHttp(url)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--endpoint: expected a URL with http or https and a host, such as"
@@ -217,12 +222,12 @@ final class DeployCommand extends Subcommand {
   private void show(Checked release, Test test) {
     if (given(json)) {
       if (given(dryRun)) {
-        print(DeployText.json(new Outcome(release, Optional.empty(), false)));
+        print(DeployText.json(new Outcome(release, Optional.empty(), false, Optional.empty())));
       }
       return;
     }
     out().print(DeployText.plan(release, "deploy", test.words()));
-    if (endpoint.getValue() != null) {
+    if (endpoint.getValue() != null && !given(candidate)) {
       out()
           .println(
               "note: a server that was started before the switch still has the earlier model in"
@@ -240,6 +245,11 @@ final class DeployCommand extends Subcommand {
       err().println(outcome.release().name() + " is already in production");
       return ExitCode.OK.status();
     }
+    if (outcome.failed().isPresent()) {
+      tellFailed(outcome, test, outcome.failed().get());
+      err().println("  → nothing was changed");
+      return ExitCode.RUN_FAILED.status();
+    }
     if (line.isEmpty()) {
       err().println("nothing was changed");
       return ExitCode.NEEDS_APPROVAL.status();
@@ -250,6 +260,12 @@ final class DeployCommand extends Subcommand {
       }
       return ExitCode.OK.status();
     }
+    tellFailed(outcome, test, line.get().what().reason());
+    err().println("  → " + DeployText.done(line.get()));
+    return ExitCode.RUN_FAILED.status();
+  }
+
+  private void tellFailed(Outcome outcome, Test test, String why) {
     err()
         .println(
             "nexa-slurm: the smoke test of "
@@ -257,8 +273,6 @@ final class DeployCommand extends Subcommand {
                 + " failed ("
                 + test.words()
                 + "): "
-                + VisibleText.line(line.get().what().reason()));
-    err().println("  → " + DeployText.done(line.get()));
-    return ExitCode.RUN_FAILED.status();
+                + VisibleText.line(why));
   }
 }

@@ -71,8 +71,18 @@ final class DeployRelease {
    *
    * @param line the last line of the history that the call wrote; empty if it changed nothing
    * @param already whether the release was in production before
+   * @param failed why the test before the switch failed; empty if it passed or there was none
    */
-  record Outcome(Checked release, Optional<HistoryLine> line, boolean already) {}
+  record Outcome(
+      Checked release, Optional<HistoryLine> line, boolean already, Optional<String> failed) {}
+
+  /**
+   * A test of the model.
+   *
+   * @param words what is asked, for the history
+   * @param before whether it is made before the switch
+   */
+  record Test(String words, boolean before, Supplier<SwitchRelease.Smoke> work) {}
 
   /**
    * Checks a release for deployment. Changes nothing.
@@ -167,7 +177,6 @@ final class DeployRelease {
    * Deploys a checked release. Asks a person without the lock, so that somebody else can roll back
    * meanwhile. After the answer, checks everything again.
    *
-   * @param smoke what the test will be, for the history
    * @param asks whether {@code agrees} asks a person
    * @param agrees called once; false changes nothing
    */
@@ -175,8 +184,7 @@ final class DeployRelease {
       Checked release,
       LineSigner signer,
       String reason,
-      String smoke,
-      Supplier<SwitchRelease.Smoke> test,
+      Test test,
       boolean asks,
       Predicate<Checked> agrees) {
     Optional<String> before;
@@ -190,15 +198,24 @@ final class DeployRelease {
     }
     Checked shown = release.withBefore(before);
     if (before.equals(Optional.of(shown.name()))) {
-      return new Outcome(shown, Optional.empty(), true);
+      return new Outcome(shown, Optional.empty(), true, Optional.empty());
     }
     if (!agrees.test(shown)) {
-      return new Outcome(shown, Optional.empty(), false);
+      return new Outcome(shown, Optional.empty(), false, Optional.empty());
     }
+    Supplier<SwitchRelease.Smoke> work = test.work();
+    if (test.before()) {
+      SwitchRelease.Smoke tested = work.get();
+      if (tested.failure().isPresent()) {
+        return new Outcome(shown, Optional.empty(), false, tested.failure());
+      }
+      work = () -> tested;
+    }
+    Supplier<SwitchRelease.Smoke> last = work;
     try (SwitchRelease writer = writer(signer)) {
       settle(writer);
       requireSame(before, writer.production());
-      if (asks) {
+      if (asks || test.before()) {
         requireSame(release, check(release.name(), Optional.of(release)));
       } else {
         requireNone(release.name(), place.haltsFor(release.document().pipeline()));
@@ -208,10 +225,10 @@ final class DeployRelease {
               shown.name(),
               shown.digest(),
               reason,
-              smoke,
-              () -> unlessHalted(release.document(), test.get()));
+              test.words(),
+              () -> unlessHalted(release.document(), last.get()));
       record(line);
-      return new Outcome(shown, Optional.of(line), false);
+      return new Outcome(shown, Optional.of(line), false, Optional.empty());
     }
   }
 
@@ -330,7 +347,8 @@ final class DeployRelease {
               && now.isPresent();
       String name = undone ? now.orElseThrow() : target(typed, lines, now, damaged);
       if (undone || now.equals(Optional.of(name))) {
-        return new Outcome(proven(name, now, lines), undone ? settled : Optional.empty(), true);
+        return new Outcome(
+            proven(name, now, lines), undone ? settled : Optional.empty(), true, Optional.empty());
       }
       try {
         checked = proven(name, now, lines);
@@ -341,7 +359,7 @@ final class DeployRelease {
       }
     }
     if (!agrees.test(checked)) {
-      return new Outcome(checked, Optional.empty(), false);
+      return new Outcome(checked, Optional.empty(), false, Optional.empty());
     }
     try (SwitchRelease writer = writer(signer)) {
       if (damage(writer).isEmpty()) {
@@ -353,7 +371,7 @@ final class DeployRelease {
       }
       HistoryLine line = writer.rollback(checked.name(), checked.digest(), reason);
       record(line);
-      return new Outcome(checked, Optional.of(line), false);
+      return new Outcome(checked, Optional.of(line), false, Optional.empty());
     }
   }
 

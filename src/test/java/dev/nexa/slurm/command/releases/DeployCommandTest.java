@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -391,7 +392,12 @@ class DeployCommandTest {
     return deployed == null
         ? releases.rollback(Optional.empty(), signer, "", true, answer)
         : releases.deploy(
-            releases.check(deployed), signer, "", "none", () -> Smoke.NONE, true, answer);
+            releases.check(deployed),
+            signer,
+            "",
+            new DeployRelease.Test("none", false, () -> Smoke.NONE),
+            true,
+            answer);
   }
 
   @Test
@@ -730,6 +736,69 @@ class DeployCommandTest {
     assertThat(gone.exit()).isEqualTo(5);
     assertThat(gone.err()).contains("does not answer");
     assertThat(current()).isEqualTo("weights of a");
+  }
+
+  /** Whoever reads current_model while the candidate is asked has the earlier release. */
+  @Test
+  void theCandidateIsAskedBeforeTheSwitch() throws IOException {
+    assertThat(deploy("a").exit()).isZero();
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(java.net.InetAddress.getLoopbackAddress(), 0), 0);
+    List<String> readers = new ArrayList<>();
+    answer(server, "/v1/models", 200, "{\"data\":[{\"id\":\"science\"}]}");
+    int[] health = {500};
+    server.createContext(
+        "/health",
+        exchange -> {
+          readers.add(current());
+          exchange.sendResponseHeaders(health[0], -1);
+          exchange.close();
+        });
+    server.start();
+    try {
+      String url = "http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
+      String history = Files.readString(durable.resolve("deploy/history.jsonl"));
+
+      Screen failed = deploy("b", "--candidate", "--endpoint", url);
+      assertThat(failed.exit()).isEqualTo(5);
+      assertThat(failed.err()).contains("the smoke test of b failed", "nothing was changed");
+      assertThat(durable.resolve("deploy/history.jsonl")).hasContent(history.stripTrailing());
+
+      health[0] = 200;
+      Screen passed = deploy("b", "--candidate", "--endpoint", url);
+      assertThat(passed.exit()).as(passed.err()).isZero();
+      assertThat(passed.out()).contains("smoke test passed: readiness only, before the switch");
+      assertThat(readers).isNotEmpty().allMatch("weights of a"::equals);
+      assertThat(current()).isEqualTo("weights of b");
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  @Test
+  void theServerOfACandidateHasTheReleasesOwnFolder() throws IOException {
+    serveConfig("Paris");
+    Path policy = terminal.workspace.resolve("configs/policy.yaml");
+    Files.writeString(policy, Files.readString(policy).replace("amount: 1.00", "amount: 1000.00"));
+    terminal.withSlurm();
+    terminal.program(
+        "sbatch", "echo 'sbatch: error: Invalid partition name specified' >&2; exit 1");
+    String config = terminal.workspace.resolve("serve.yaml").toString();
+
+    Screen screen = deploy("a", "--smoke", config, "--candidate", "--cluster", "default");
+
+    assertThat(screen.exit()).as(screen.out() + screen.err()).isEqualTo(5);
+    try (Stream<Path> runs = Files.list(terminal.workspace.resolve("runs"))) {
+      Path run =
+          runs.filter(one -> one.getFileName().toString().startsWith("serve_"))
+              .findFirst()
+              .orElseThrow();
+      assertThat(Files.readString(run.resolve("plan.json")))
+          .contains(durable.resolve("deploy/releases/a/model").toString())
+          .doesNotContain("current_model");
+    }
+    assertThat(durable.resolve("deploy/history.jsonl")).doesNotExist();
+    assertThat(deploy("a", "--candidate").err()).contains("--candidate works only with");
   }
 
   @Test
