@@ -1,6 +1,7 @@
 """Reads the options of the runners from the source of their releases. dev/runner-options starts it and explains it.
 
 A file per runner: a key or flag, a tab and its declared type, sorted. `a.b` is key b below a, `a.*` any key below a.
+A second tab and words: the texts that the release takes there, and no others.
 In place of a type may stand `deprecated` (read, with a warning) or `refused` (taken only where it is empty)
 or `ignored` (dropped, but in the release's own examples).
 """
@@ -255,6 +256,57 @@ def parts(source, file, node):
     return [("dict", found)] if fields(*found) else []
 
 
+def texts(source, file, node):
+    """The texts that a type takes, if they are few: of Literal and of enumerations; None if it takes any text."""
+    if node is None or isinstance(node, ast.Constant) and not isinstance(node.value, str):
+        return []
+    if isinstance(node, ast.Constant):
+        return texts(source, file, ast.parse(node.value, mode="eval").body)
+    if isinstance(node, ast.BinOp):
+        inner = [node.left, node.right]
+    elif isinstance(node, ast.Subscript):
+        name = last(node.value)
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if name == "Literal":
+            return [c.value for c in inner if isinstance(c, ast.Constant) and isinstance(c.value, str)]
+        if name in WRAPPERS:
+            inner = inner[:1]
+        elif name != "Union":
+            return None
+    else:
+        name = last(node)
+        if name in ("bool", "int", "float"):
+            return []
+        found = find(source, file, name) if name and name not in WORDS else None
+        if not found:
+            return None
+        if not isinstance(found[2], ast.ClassDef):
+            return texts(*found)
+        return members(found[2]) if any("Enum" in last(base) for base in found[2].bases) else None
+    all_of = [texts(source, file, one) for one in inner]
+    return None if None in all_of else [text for one in all_of for text in one]
+
+
+def members(enum):
+    """The texts of an enumeration; None if a member is no text."""
+    values = [s.value for s in enum.body if isinstance(s, ast.Assign)]
+    plain = all(isinstance(v, ast.Constant) and isinstance(v.value, str) for v in values)
+    return [v.value for v in values] if plain else None
+
+
+def constant(source, file, name):
+    """The texts of a constant of a module."""
+    return ast.literal_eval(find(source, file, name)[2])
+
+
+def with_texts(options, closed):
+    """Adds texts to the words of options that are there."""
+    for key, known in closed.items():
+        if key not in options:
+            raise Missing(f"there is no option {key}")
+        options[key] = options[key].partition("\t")[0] + "\t" + " ".join(dict.fromkeys(known))
+
+
 def word(simple):
     words = {w for w, _ in simple} - {"open list"}
     if not words or "any" in words:
@@ -306,10 +358,15 @@ def keys(found, prefix="", above=()):
         simple = parts(where, file, annotation)
         aliases = [a for k in ("alias", "validation_alias") if k in options for a in strings(options[k])]
         for key in dict.fromkeys([name, *aliases]):
-            result[prefix + key] = word(simple)
+            known = texts(where, file, annotation)
+            result[prefix + key] = word(simple) + ("\t" + " ".join(known) if known else "")
             below = [c for _, c in simple if c and c[2].name not in above]
             for one in below:
-                result.update(keys(one, f"{prefix}{key}.", (*above, node.name)))
+                for name_below, what in keys(one, f"{prefix}{key}.", (*above, node.name)).items():
+                    before = result.get(name_below, what)
+                    known = [w.partition("\t")[2] for w in (before, what)]
+                    both = " ".join(dict.fromkeys(" ".join(known).split())) if all(known) else ""
+                    result[name_below] = what.partition("\t")[0] + ("\t" + both if both else "")
             if (("dict", None) in simple or ("open list", None) in simple) and not below:
                 result[f"{prefix}{key}.*"] = "any"
     return result
@@ -426,7 +483,14 @@ def trl_script(script, config, get):
     must_hold(trl, "trl/scripts/utils.py", "env")
     must_hold(trl, "trl/cli/accelerate_config.py", "--accelerate_config")
     options.update({"env": "dict", "env.*": "str", "accelerate_config": "str"})
+    with_texts(options, hugging_face(transformers))
     return options, trl, f"{file} ({', '.join(classes)}), {transformers}: TrainingArguments", notes
+
+
+def hugging_face(transformers):
+    """What TrainingArguments makes of its two names, which are declared as texts as well."""
+    return {"optim": members(class_of(transformers, "transformers/training_args.py", "OptimizerNames")[2]),
+            "lr_scheduler_type": members(class_of(transformers, "transformers/trainer_utils.py", "SchedulerType")[2])}
 
 
 def trl_sft(get):
@@ -486,6 +550,13 @@ def axolotl(get):
                     plugins.append(args)
     if "KDArgs" not in plugins:
         raise Missing(f"{source}: no plugin with KDArgs")
+    known = hugging_face(get("transformers"))
+    own = members(class_of(source, "axolotl/utils/schemas/enums.py", "CustomSupportedOptimizers")[2])
+    must_hold(source, "axolotl/core/builders/base.py", "rex")  # with one_cycle: two schedulers of its own
+    must_hold(source, "axolotl/utils/schemas/peft.py", "llama-adapter")
+    must_hold(source, "axolotl/integrations/mora/plugin.py", "mora")
+    with_texts(options, {"adapter": ["lora", "qlora", "llama-adapter", "mora"], "optimizer": own + known["optim"],
+                         "lr_scheduler": known["lr_scheduler_type"] + ["one_cycle", "rex"]})
     if not isinstance(source.files, pathlib.Path):
         options.update(dict.fromkeys(carried(source, options), "ignored"))
     return options, source, f"{config} (AxolotlInputConfig), plugins: {', '.join(sorted(plugins))}", [
@@ -516,6 +587,9 @@ def accelerate_config(get):
             options[f"{section}_config.{key}"] = what
             if section in ("fp8", "dynamo"):  # its questions write these keys without the prefix
                 options[f"{section}_config.{key.removeprefix(prefix)}"] = what
+    for name in ("auto_wrap_policy", "sharding_strategy", "backward_prefetch", "state_dict_type"):
+        known = constant(source, "accelerate/utils/constants.py", "FSDP_" + name.upper())
+        with_texts(options, {f"fsdp_config.fsdp_{name}": known})
     return options, source, f"{config} (ClusterConfig), {launch}, {use}", [
         "accelerate refuses any other key at the top, and drops any other key of a section in silence"]
 

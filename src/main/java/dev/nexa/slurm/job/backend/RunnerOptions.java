@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,11 +25,22 @@ import org.jspecify.annotations.Nullable;
 final class RunnerOptions {
   private static final String FOLDER = "options/";
 
+  private static final Set<String> NUMBERS = Set.of("int", "float", "float|str");
+  private static final Pattern NUMBER =
+      Pattern.compile(
+          "[-+]?(\\d[\\d_]*\\.?\\d*|\\.\\d+)(e[-+]?\\d+)?|[-+]?\\.?(inf|nan)",
+          Pattern.CASE_INSENSITIVE);
+  private static final Pattern BOOLEAN =
+      Pattern.compile("true|false|yes|no|on|off", Pattern.CASE_INSENSITIVE);
+
   /** Cached, because each point of a sweep needs the list. */
   private static final Map<String, RunnerOptions> READ = new HashMap<>();
 
   private final String release;
   private final Map<String, String> types = new TreeMap<>();
+
+  /** The texts that an option takes, if it takes no others. */
+  private final Map<String, List<String>> texts = new HashMap<>();
 
   private RunnerOptions(String release) {
     this.release = release;
@@ -48,8 +61,11 @@ final class RunnerOptions {
     RunnerOptions options = new RunnerOptions(lines[0].substring(2).split(":", 2)[0]);
     for (String line : lines) {
       if (!line.isEmpty() && !line.startsWith("#")) {
-        String[] option = line.split("\t", 2);
+        String[] option = line.split("\t", 3);
         options.types.put(option[0], option[1]);
+        if (option.length > 2) {
+          options.texts.put(option[0], List.of(option[2].split(" ", -1)));
+        }
       }
     }
     return options;
@@ -72,7 +88,10 @@ final class RunnerOptions {
     return release;
   }
 
-  /** Adds a problem for each option, at any depth, that the runner does not know or refuses. */
+  /**
+   * Adds a problem for each option, at any depth, that the runner does not know or refuses, or
+   * whose text it cannot read as a number or as one of its names.
+   */
   void check(JsonObject options, String path, ConfigPositions written, List<Problem> problems) {
     check(options, "", path, written, problems);
   }
@@ -130,8 +149,27 @@ final class RunnerOptions {
             check(below, name, at, written, problems);
           }
         }
+      } else if (option.getValue() instanceof String text && !fits(name, text)) {
+        List<String> known = texts.getOrDefault(name, List.of());
+        String expected = known.isEmpty() ? "a number" : "one of " + String.join(", ", known);
+        String message = "expected %s for %s, got '%s'".formatted(expected, release, text);
+        problems.add(written.problem(at, message + Nearest.hint(text, known)));
       }
     }
+  }
+
+  /** Returns whether a file's option can have a text. A reference is filled in by the job. */
+  private boolean fits(String name, String text) {
+    if (text.isEmpty() || text.equals("auto") || text.contains("${")) {
+      return true;
+    }
+    String type = types.getOrDefault(name, "");
+    if (NUMBERS.contains(type) && !NUMBER.matcher(text).matches()) {
+      return false;
+    }
+    boolean flag = type.contains("bool") && BOOLEAN.matcher(text).matches();
+    List<String> known = texts.getOrDefault(name, List.of());
+    return flag || known.isEmpty() || known.stream().anyMatch(text::equalsIgnoreCase);
   }
 
   private boolean isDeprecated(String name) {

@@ -51,6 +51,69 @@ class EveryOptionTest {
     assertThat(dropped).isEmpty();
   }
 
+  /** A value that the release cannot read costs a place in the queue and GPU time. */
+  @ParameterizedTest
+  @CsvSource({
+    "trl-sft, hf, ''",
+    "trl-distill, hf, ''",
+    "accelerate, accelerate, accelerate",
+    "axolotl, axolotl, ''"
+  })
+  void numbersAndNamesOfTheReleaseAreChecked(String list, String backend, String section)
+      throws IOException {
+    List<String> wrong = new ArrayList<>();
+    int checked = 0;
+    for (String[] option : options(list)) {
+      List<String> good = new ArrayList<>(List.of("auto", "${stages.x.output}"));
+      if (option.length > 2) {
+        good.addAll(List.of(option[2].split(" ", -1)));
+      } else if (List.of("int", "float", "float|str").contains(option[1])) {
+        good.addAll(List.of("1", "1e-5", "2E-04", "0.5", "-1", ".5", "inf", "1_000"));
+      } else {
+        continue;
+      }
+      checked++;
+      String name = section.isEmpty() ? option[0] : section + "." + option[0];
+      for (String value : List.of("b0gus", "3 4", "1e", "TRANSFORMER_BASE")) {
+        if (!launched(list, backend, with(base(list), name, value)).startsWith("refused")) {
+          wrong.add(name + ": " + value);
+        }
+      }
+      for (String value : good) {
+        String launched = launched(list, backend, with(base(list), name, value));
+        if (launched.contains("got '" + value + "'") && launched.contains(" for ")) {
+          wrong.add(name + ": " + launched);
+        }
+      }
+    }
+    assertThat(checked).isGreaterThan(10);
+    assertThat(wrong).isEmpty();
+  }
+
+  /** The same in a runner's own file. */
+  @ParameterizedTest
+  @CsvSource({
+    "axolotl, 'adapter: lorra', 'expected one of lora, qlora, llama-adapter, mora for axolotl'",
+    "axolotl, 'optimizer: bogus', 'expected one of optimi_adamw, '",
+    "axolotl, 'learning_rate: abc', 'expected a number for axolotl'",
+    "axolotl, 'learning_rate: 1e-5', ''",
+    "axolotl, 'optimizer: adamw_bnb_8bit', ''",
+    "accelerate, 'fsdp_config: {fsdp_auto_wrap_policy: TRANSFORMER_BASE}', 'TRANSFORMER_BASED_WRAP'"
+  })
+  void valuesOfAnOptionsFileAreChecked(String backend, String line, String expected) {
+    String launched =
+        launched(
+            new ConfigFolder()
+                .with("own.yaml", line + "\n")
+                .with("run.yaml", TRAIN + backend + "\n" + RESOURCES + "options_file: own.yaml\n"));
+
+    if (expected.isEmpty()) {
+      assertThat(launched).doesNotStartWith("refused");
+    } else {
+      assertThat(launched).startsWith("refused").contains("own.yaml", expected);
+    }
+  }
+
   /** vLLM reads an option with dashes and with underscores, and so do we, in all that we make. */
   @ParameterizedTest
   @CsvSource({"vllm-serve", "vllm-run-batch"})
@@ -94,12 +157,14 @@ class EveryOptionTest {
           case "trl-distill" -> TRAIN + backend + "\nuse_kd: true\nteacher_model: t-7b\n";
           default -> TRAIN + backend + "\n";
         };
+    return launched(
+        new ConfigFolder()
+            .with("run.yaml", config + RESOURCES + "options: " + Json.compact(options) + "\n"));
+  }
+
+  private static String launched(ConfigFolder folder) {
     try {
-      Plan plan =
-          Plans.of(
-              new ConfigFolder()
-                  .with("run.yaml", config + RESOURCES + "options: " + Json.compact(options) + "\n")
-                  .with("configs/clusters/mine.yaml", CLUSTER));
+      Plan plan = Plans.of(folder.with("configs/clusters/mine.yaml", CLUSTER));
       Launch launch = Backends.launch(plan, Backends.builtIn(plan.backend()).orElseThrow());
       StringBuilder all = new StringBuilder(launch.command() + " " + launch.servedModel());
       for (RunnerFile file : launch.files()) {
@@ -107,7 +172,7 @@ class EveryOptionTest {
       }
       return all.toString();
     } catch (ConfigException refused) {
-      return "refused: " + refused.getMessage().replaceAll("(?m)^[^ ]*:\\d+:\\d+", "");
+      return "refused: " + refused.getMessage().replaceAll("(?m):\\d+:\\d+", "");
     }
   }
 
@@ -128,16 +193,25 @@ class EveryOptionTest {
 
   private static List<String> names(String list) throws IOException {
     List<String> names = new ArrayList<>();
-    try (InputStream in = RunnerOptions.class.getResourceAsStream("options/" + list + ".txt")) {
-      String text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
-      for (String line : text.split("\n", -1)) {
-        String name = line.split("\t", 2)[0];
-        if (!name.isEmpty() && !line.startsWith("#") && !name.endsWith(".*")) {
-          names.add(name.startsWith("--") ? name.substring(2) : name);
-        }
-      }
+    for (String[] option : options(list)) {
+      names.add(option[0].startsWith("--") ? option[0].substring(2) : option[0]);
     }
     assertThat(names).hasSizeGreaterThan(10);
     return names;
+  }
+
+  /** Returns the columns of a list's lines. */
+  private static List<String[]> options(String list) throws IOException {
+    List<String[]> options = new ArrayList<>();
+    try (InputStream in = RunnerOptions.class.getResourceAsStream("options/" + list + ".txt")) {
+      String text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.UTF_8);
+      for (String line : text.split("\n", -1)) {
+        String[] option = line.split("\t", 3);
+        if (!line.isEmpty() && !line.startsWith("#") && !option[0].endsWith(".*")) {
+          options.add(option);
+        }
+      }
+    }
+    return options;
   }
 }
