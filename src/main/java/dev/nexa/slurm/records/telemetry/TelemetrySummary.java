@@ -3,7 +3,10 @@ package dev.nexa.slurm.records.telemetry;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -15,7 +18,7 @@ import java.util.OptionalDouble;
  * @param activity {@code dcgmi} if SM activity was read on any node, otherwise {@code none}
  * @param files how many attempts on a node were sampled
  * @param measures the figures of each measure, over all GPUs and nodes
- * @param gpuIdleShare the share of the GPUs' time in which no kernel ran, from 0 to 1
+ * @param idle how idle the GPUs were; empty if it could not be read
  * @param gpuMemoryBytes the memory of all GPUs of the largest node; empty if it is not known
  * @param memoryLimitBytes the least memory that the job may use on a node; empty if there is no
  *     limit
@@ -32,7 +35,7 @@ public record TelemetrySummary(
     long brokenLines,
     int hangs,
     Map<Measure, Figures> measures,
-    Optional<BigDecimal> gpuIdleShare,
+    Optional<Idle> idle,
     Optional<Long> gpuMemoryBytes,
     Optional<Long> memoryLimitBytes,
     Optional<BigDecimal> gpuJoules,
@@ -43,11 +46,18 @@ public record TelemetrySummary(
   private static final String SOURCE = "source";
   private static final String ACTIVITY = "activity";
   private static final String IDLE = "gpu_idle_share";
+  private static final String IDLE_AT_WORK = "gpu_idle_share_at_work";
   private static final String GPU_MEMORY = "gpu_memory_bytes";
   private static final String LIMIT = "memory_limit_bytes";
   private static final String JOULES = "gpu_joules";
   private static final String LOST = "lost_gpus";
   private static final int SHARE_DECIMALS = 4;
+
+  /** Percent of the time from which a sample shows work, and not the start of a program. */
+  private static final double WORK = 10;
+
+  /** Fewer samples from the first to the last work are too few for a share of their own. */
+  private static final int FEWEST_AT_WORK = 6;
 
   /** Mean, quantiles over time, and the largest value of a measure. */
   public record Figures(BigDecimal mean, BigDecimal p50, BigDecimal p95, BigDecimal peak) {
@@ -78,6 +88,16 @@ public record TelemetrySummary(
     }
   }
 
+  /**
+   * The shares of the GPUs' time in which no kernel ran, from 0 to 1.
+   *
+   * @param all of the whole time
+   * @param atWork of the time from the first to the last work of the GPUs of a node: without the
+   *     start of the program and its last checkpoint. Of the whole time where the GPUs never
+   *     worked, or too short. Empty in manifests of earlier versions
+   */
+  public record Idle(BigDecimal all, Optional<BigDecimal> atWork) {}
+
   /** A node that had fewer GPUs than the job was given. */
   public record Lost(int task, int restart, String node, int seen, int expected) {}
 
@@ -100,7 +120,8 @@ public record TelemetrySummary(
             .with("samples", samples)
             .with("broken_lines", brokenLines)
             .with("hangs", hangs)
-            .withOptional(IDLE, gpuIdleShare);
+            .withOptional(IDLE, idle.map(Idle::all))
+            .withOptional(IDLE_AT_WORK, idle.flatMap(Idle::atWork));
     measures.forEach((measure, figures) -> json.with(measure.key(), figures.toJson()));
     json.withOptional(GPU_MEMORY, gpuMemoryBytes)
         .withOptional(LIMIT, memoryLimitBytes)
@@ -150,7 +171,7 @@ public record TelemetrySummary(
         json.number("broken_lines"),
         (int) json.number("hangs"),
         measures,
-        json.optionalDecimal(IDLE),
+        json.optionalDecimal(IDLE).map(all -> new Idle(all, json.optionalDecimal(IDLE_AT_WORK))),
         whole(json, GPU_MEMORY),
         whole(json, LIMIT),
         json.optionalDecimal(JOULES),
@@ -193,6 +214,8 @@ public record TelemetrySummary(
     private final Mean before = new Mean();
     private final Mean after = new Mean();
     private final long[] moved = {-1, -1, -1, -1};
+    private double millisAtWork;
+    private double busyAtWork;
     private String source = "none";
     private String activity = "none";
     private int files;
@@ -217,6 +240,7 @@ public record TelemetrySummary(
           activity = node.facts().activity();
         }
       }
+      addWork(node.series().stream().filter(Sum::isUse).toList());
       node.before().ifPresent(before::add);
       node.after().ifPresent(after::add);
       gpuMemory = Math.max(gpuMemory, node.facts().gpuMemoryBytes());
@@ -236,6 +260,47 @@ public record TelemetrySummary(
                     node.fewestGpus().get(),
                     node.facts().gpus()));
       }
+    }
+
+    private static boolean isUse(Series series) {
+      return series.measure() == Measure.GPU_UTILIZATION;
+    }
+
+    /** Adds the time of a node's GPUs from their first to their last work. */
+    private void addWork(List<Series> gpus) {
+      List<Instant> busy =
+          gpus.stream()
+              .flatMap(gpu -> gpu.points().stream())
+              .filter(point -> point.value() >= WORK)
+              .map(Series.Point::at)
+              .distinct()
+              .sorted()
+              .toList();
+      boolean enough = busy.size() >= FEWEST_AT_WORK;
+      for (Series gpu : gpus) {
+        for (int i = 1; i < gpu.points().size(); i++) {
+          Series.Point now = gpu.points().get(i);
+          boolean outside =
+              enough
+                  && (now.at().isBefore(busy.get(0))
+                      || now.at().isAfter(busy.get(busy.size() - 1)));
+          if (!outside) {
+            long held = Duration.between(gpu.points().get(i - 1).at(), now.at()).toMillis();
+            millisAtWork += held;
+            busyAtWork += held * now.value() / 100;
+          }
+        }
+      }
+    }
+
+    private Idle idle(double mean) {
+      return new Idle(
+          share(1 - mean / 100),
+          Optional.of(share(1 - (millisAtWork > 0 ? busyAtWork / millisAtWork : mean / 100))));
+    }
+
+    private static BigDecimal share(double share) {
+      return BigDecimal.valueOf(share).setScale(SHARE_DECIMALS, RoundingMode.HALF_UP);
     }
 
     private void move(int which, Optional<Long> bytes) {
@@ -268,11 +333,7 @@ public record TelemetrySummary(
               broken,
               hangs,
               measures,
-              worked.isEmpty()
-                  ? Optional.empty()
-                  : Optional.of(
-                      BigDecimal.valueOf(1 - worked.mean().orElse(0) / 100)
-                          .setScale(SHARE_DECIMALS, RoundingMode.HALF_UP)),
+              worked.isEmpty() ? Optional.empty() : Optional.of(idle(worked.mean().orElse(0))),
               gpuMemory == 0 ? Optional.empty() : Optional.of(gpuMemory),
               limit == Long.MAX_VALUE ? Optional.empty() : Optional.of(limit),
               watts.isEmpty()

@@ -128,13 +128,17 @@ public final class UseNotes {
 
   /** Returns the note on idle GPUs; empty if they worked. */
   static Optional<String> idle(TelemetrySummary use, int gpusPerNode) {
-    if (use.gpuIdleShare().isEmpty()
-        || use.gpuIdleShare().get().compareTo(IDLE) < 0
+    Optional<BigDecimal> share = use.idle().flatMap(TelemetrySummary.Idle::atWork);
+    if (share.isEmpty()
+        || share.get().compareTo(IDLE) < 0
         || use.samples() < FEWEST_SAMPLES * (long) use.files()) {
       return Optional.empty();
     }
     StringBuilder note = new StringBuilder("the GPUs were idle ");
-    note.append(percent(use.gpuIdleShare().get().movePointRight(2))).append(" of the time");
+    note.append(percent(share.get().movePointRight(2))).append(" of the time");
+    if (use.idle().get().all().compareTo(share.get()) != 0) {
+      note.append(" from their first to their last work");
+    }
     TelemetrySummary.Figures cpus = use.measures().get(Measure.CPU_UTILIZATION);
     TelemetrySummary.Figures memory = use.measures().get(Measure.GPU_MEMORY);
     if (cpus != null && cpus.p50().compareTo(BUSY_CPUS) >= 0) {

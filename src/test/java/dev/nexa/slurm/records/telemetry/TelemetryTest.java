@@ -117,7 +117,7 @@ class TelemetryTest {
 
     assertThat(TelemetrySummary.fromJson(Json.parseObject(Json.pretty(summary.toJson()))))
         .isEqualTo(summary);
-    assertThat(summary.gpuIdleShare()).hasToString("Optional[0.9000]");
+    assertThat(summary.idle().orElseThrow().all()).isEqualByComparingTo("0.9");
     assertThat(summary.gpuJoules()).hasToString("Optional[4000]");
     assertThat(UseNotes.of(summary, 2, false)).hasSize(1);
     assertThat(UseNotes.of(summary, 2, true))
@@ -194,6 +194,60 @@ class TelemetryTest {
     if (gpus == 1) {
       assertThat(notes.get(0)).doesNotContain("gpus_per_node");
     }
+  }
+
+  /**
+   * A program starts and writes its last checkpoint with idle GPUs: only the time between is judged.
+   * Each word is the use of the GPUs of a node in one sample.
+   */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          0*20 95*12 0*20           | -    | a long start and a long last checkpoint
+          0*5 3*15 95*12 2*20       | -    | libraries that run a first kernel are no work
+          0*20 95*6 0*30 95*6 0*20  | 73 % of the time from their first to their last work | waits for data
+          95*20 0*10 95*20          | -    | short pauses
+          30*40                     | 70 % of the time: | never busy enough
+          0*40                      | 100 % of the time: | GPUs that nobody used
+          0*40 95*2 0*40            | 98 % of the time: | too short to be judged alone
+          95/0*40                   | 53 % of the time: | one of two GPUs is not used
+          0/0*10 95/0*20 0/0*10     | 53 % of the time from their first to their last work | the same with a start
+          0/0*10 95/0*6 0/95*6      | 53 % of the time from their first to their last work | one after the other
+          """)
+  void idleIsMeasuredFromTheFirstToTheLastWork(String uses, String told, String why)
+      throws IOException {
+    StringBuilder file = new StringBuilder(HEAD);
+    int at = 1000;
+    for (String use : uses.split(" ", -1)) {
+      String[] times = use.split("\\*", -1);
+      for (int i = 0; i < Integer.parseInt(times[1]); i++) {
+        String[] gpus = times[0].split("/", -1);
+        for (int gpu = 0; gpu < gpus.length; gpu++) {
+          file.append("g,").append(at).append(".00,").append(gpu).append(',').append(gpus[gpu]);
+          file.append(",,900,200,40\n");
+        }
+        file.append("n,").append(at).append(".00,1000,5,,,,\n");
+        at += 10;
+      }
+    }
+    TelemetrySummary.Sum sum = new TelemetrySummary.Sum();
+    sum.add(read(file.toString()));
+
+    List<String> notes = UseNotes.of(sum.summary().orElseThrow(), 2, true);
+
+    if (told.equals("-")) {
+      assertThat(notes).as(why).isEmpty();
+    } else {
+      assertThat(notes).as(why).singleElement().asString().contains("idle " + told);
+    }
+    TelemetrySummary old =
+        TelemetrySummary.fromJson(
+            Json.parseObject(
+                Json.pretty(sum.summary().orElseThrow().toJson())
+                    .replaceAll("\\s*\"gpu_idle_share_at_work\": [0-9.]+,", "")));
+    assertThat(UseNotes.of(old, 2, true)).as("a manifest of before does not say it").isEmpty();
   }
 
   @Test
