@@ -125,16 +125,15 @@ public final class InitCommand extends Subcommand {
     out.println(
         done.written().isEmpty() ? "everything is there already" : "now look through " + profile);
     out.println("`nexa-slurm storage init` makes the folders of the storage tiers");
-    out.println("next: " + next(done, profile));
-  }
-
-  /** Returns the command to type next: it shows the cost of a run that the new files describe. */
-  private static String next(Initialized done, Path profile) {
-    if (done.cluster().isEmpty()) {
-      return "nexa-slurm submit configs/data/quickstart.yaml --local --wait";
+    if (!done.unpriced().isEmpty()) {
+      out.println(
+          "put your price of "
+              + String.join(", ", done.unpriced())
+              + " into configs/prices/default.yaml: "
+              + (done.written().stream().anyMatch(file -> file.endsWith("prices/default.yaml"))
+                  ? "it has a placeholder"
+                  : "it has none"));
     }
-    String name = profile.getFileName().toString().replaceFirst("\\.yaml$", "");
-    return "nexa-slurm estimate configs/train/science.yaml"
-        + (name.equals("default") ? "" : " --cluster " + name);
+    out.println("next: nexa-slurm " + String.join(" ", done.next()));
   }
 }

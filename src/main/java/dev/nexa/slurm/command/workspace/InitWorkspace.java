@@ -19,7 +19,12 @@ import java.time.Clock;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -29,6 +34,9 @@ import java.util.regex.Pattern;
 public final class InitWorkspace {
   private static final String DEFAULT = "configs/clusters/default.yaml";
   private static final String CPU = "configs/clusters/cpu.yaml";
+  private static final String PRICES = "configs/prices/default.yaml";
+  private static final String EXAMPLE = "configs/train/science.yaml";
+  private static final String DATA_EXAMPLE = "configs/data/quickstart.yaml";
   private static final Pattern PROFILE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
   private static final List<String> STARTER =
@@ -36,11 +44,11 @@ public final class InitWorkspace {
           DEFAULT,
           CPU,
           "configs/clusters/local.yaml",
-          "configs/prices/default.yaml",
+          PRICES,
           "configs/policy.yaml",
-          "configs/data/quickstart.yaml",
+          DATA_EXAMPLE,
           "configs/data/quickstart/Records.java",
-          "configs/train/science.yaml",
+          EXAMPLE,
           "configs/train/science/train.py",
           "docs/schemas/cluster.schema.json",
           "docs/schemas/pipeline.schema.json",
@@ -76,6 +84,8 @@ public final class InitWorkspace {
    * @param cluster the cluster as Slurm describes it; empty without Slurm
    * @param differences differences between the cluster and an existing profile
    * @param notWritable the profile's storage tiers that this user cannot write to from this machine
+   * @param unpriced the cluster's GPU types whose price is missing, or a placeholder
+   * @param next the command to type next: it shows the cost of a run that the files describe
    */
   public record Initialized(
       List<Path> written,
@@ -83,7 +93,9 @@ public final class InitWorkspace {
       Path profile,
       Optional<SlurmCluster> cluster,
       List<Difference> differences,
-      List<String> notWritable) {
+      List<String> notWritable,
+      List<String> unpriced,
+      List<String> next) {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
@@ -98,7 +110,9 @@ public final class InitWorkspace {
       for (Difference difference : differences) {
         keys.add(difference.toJson());
       }
-      return json.with("differences", keys).with("not_writable", notWritable);
+      return json.with("differences", keys)
+          .with("not_writable", notWritable)
+          .with("unpriced_gpu_types", unpriced);
     }
 
     private static JsonObject told(SlurmCluster cluster) {
@@ -139,18 +153,20 @@ public final class InitWorkspace {
         profile("cpu", cpu, "nexa-slurm init", cluster.get(), CPU);
       }
     }
+    List<String> unpriced = cluster.isPresent() ? unpriced(cluster.get()) : List.of();
     for (String name : STARTER) {
       Path file = context.root().resolve(name);
       boolean read = cluster.isPresent() && (file.equals(profile) || written.contains(file));
       if (!read) {
-        writeIfMissing(file, context.source().carried(name).bytes());
+        byte[] starter = context.source().carried(name).bytes();
+        writeIfMissing(file, cluster.isPresent() ? fitted(name, starter, unpriced) : starter);
       }
     }
     for (String folder : DATA) {
       Path file = context.root().resolve(folder).resolve(".gitignore");
       writeIfMissing(file, GIT_IGNORE.getBytes(StandardCharsets.UTF_8));
     }
-    return new Initialized(written, left, profile, cluster, differences, notWritable("default"));
+    return done("default", profile, cluster, differences, unpriced);
   }
 
   /**
@@ -189,8 +205,79 @@ public final class InitWorkspace {
     Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
     List<Difference> differences =
         profile(name, file, "nexa-slurm init --cluster " + name, cluster, DEFAULT);
+    return done(name, file, Optional.of(cluster), differences, unpriced(cluster));
+  }
+
+  private Initialized done(
+      String name,
+      Path profile,
+      Optional<SlurmCluster> cluster,
+      List<Difference> differences,
+      List<String> unpriced) {
+    List<String> next =
+        cluster.isPresent()
+            ? estimate(name)
+            : List.of("submit", DATA_EXAMPLE, "--local", "--wait");
     return new Initialized(
-        written, left, file, Optional.of(cluster), differences, notWritable(name));
+        written, left, profile, cluster, differences, notWritable(name), unpriced, next);
+  }
+
+  /** Returns the GPU types of the cluster for which the price book has no price. */
+  private List<String> unpriced(SlurmCluster cluster) {
+    SortedSet<String> types = new TreeSet<>();
+    cluster.partitions().forEach(partition -> types.addAll(partition.gpuTypes()));
+    try {
+      Set<String> priced = context.configs().prices("default").gpuTypes();
+      types.removeIf(
+          type -> !ProfileText.isName(type) || priced.stream().anyMatch(type::equalsIgnoreCase));
+    } catch (ConfigException theirs) {
+      return List.of(); // An existing file is broken. That is reported when the file is used.
+    }
+    return List.copyOf(types);
+  }
+
+  /** Returns a starter's file as it fits the cluster that was read. */
+  private byte[] fitted(String name, byte[] starter, List<String> unpriced) {
+    String text = new String(starter, StandardCharsets.UTF_8);
+    if (name.equals(EXAMPLE)) {
+      text = FitToNodes.with(text, example("default", text).orElse(Map.of()));
+    }
+    if (name.equals(PRICES)) {
+      StringBuilder placeholders = new StringBuilder("gpu_hour:\n");
+      for (String type : unpriced) {
+        placeholders
+            .append("  ")
+            .append(ProfileText.word(type))
+            .append(": {price: 5.50, source: \"placeholder, on no price list: put your cluster's")
+            .append(" price here\"}\n");
+      }
+      text = text.replaceFirst("(?m)^gpu_hour:\n", Matcher.quoteReplacement(placeholders + ""));
+    }
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Returns in which values a config must differ to run on a cluster; empty if it cannot. */
+  private Optional<Map<String, String>> example(String cluster, String text) {
+    try {
+      return new FitToNodes(context.configs().cluster(cluster)).example(text);
+    } catch (ConfigException | IllegalArgumentException theirs) {
+      return Optional.of(Map.of()); // An existing file is broken, which its use reports.
+    }
+  }
+
+  /** Returns the estimate of an example that runs on the cluster: on CPUs if it has no GPUs. */
+  private List<String> estimate(String cluster) {
+    String text = context.source().product(EXAMPLE).text();
+    boolean onGpus = example(cluster, text).isPresent();
+    String config = onGpus ? EXAMPLE : DATA_EXAMPLE;
+    List<String> words = new ArrayList<>(List.of("estimate", config));
+    if (!cluster.equals("default")) {
+      words.addAll(List.of("--cluster", cluster));
+    }
+    example(cluster, context.source().product(config).text())
+        .orElse(Map.of())
+        .forEach((key, value) -> words.addAll(List.of("--set", "resources." + key + "=" + value)));
+    return words;
   }
 
   /**
@@ -202,8 +289,9 @@ public final class InitWorkspace {
       String name, Path file, String command, SlurmCluster cluster, String starter) {
     ConfigSource source = context.source();
     LocalDate today = LocalDate.now(Clock.systemUTC());
-    String text = ProfileText.of(cluster, today, command, source.carried(starter).text());
-    ClusterProfile now = readable(name, file, text);
+    String read = ProfileText.of(cluster, today, command, source.carried(starter).text());
+    ClusterProfile now = readable(name, file, read);
+    String text = new FitToNodes(now).entries(read);
     if (!writeIfMissing(file, text.getBytes(StandardCharsets.UTF_8))) {
       ClusterProfile kept = context.configs().cluster(name);
       return kept.isLocal() ? List.of() : ProfileDifferences.of(kept, now);

@@ -288,7 +288,13 @@ public final class ProfileText {
     return unit.isEmpty() ? "" + value : Memory.words(value << 20);
   }
 
-  private static String word(String name) {
+  /** Returns whether a profile and a price book take the name of a partition or GPU type. */
+  static boolean isName(String name) {
+    return NAME.matcher(name).matches();
+  }
+
+  /** Returns a name as YAML takes it. */
+  static String word(String name) {
     boolean plain =
         PLAIN.matcher(name).matches() && !NOT_PLAIN.contains(name.toLowerCase(Locale.ROOT));
     return plain ? name : "\"" + name + "\"";

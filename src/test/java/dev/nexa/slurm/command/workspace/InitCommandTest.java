@@ -9,10 +9,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class InitCommandTest {
@@ -293,6 +295,109 @@ class InitCommandTest {
     Screen silent = terminal.type("submit", "run.yaml");
     assertThat(silent.out() + silent.err())
         .contains("note: Slurm did not say how it shares its nodes");
+  }
+
+  /**
+   * Clusters of all shapes: what init says to type next is accepted, and so is a run for each entry
+   * of defaults.resources that init has written.
+   */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          one GPU of a type without a price | 1 | 16 | 64000 | gpu:h200:1                  | MaxTime=UNLIMITED
+          one GPU on each of four nodes     | 4 | 8  | 32000 | gpu:l40s:1                  | MaxTime=UNLIMITED
+          short jobs                        | 2 | 64 | 515000 | gpu:h100:4                 | MaxTime=00:10:00
+          few CPUs, little memory           | 2 | 2  | 4000  | gpu:v100:2                  | MaxTime=1-00:00:00
+          memory for each CPU               | 4 | 32 | 256000 | gpu:a100:8                 | MaxMemPerCPU=2000
+          only for an account               | 4 | 32 | 256000 | gpu:a100:8                 | AllowAccounts=nlp
+          one node for a job                | 8 | 32 | 256000 | gpu:h100:4                 | MaxNodes=1
+          whole nodes                       | 2 | 64 | 515000 | gpu:4090:4                 | OverSubscribe=EXCLUSIVE
+          a name as NVML gives it           | 2 | 96 | 1031000 | gpu:nvidia_h100_80gb_hbm3:8 | Default=YES
+          GPUs without a type               | 2 | 64 | 515000 | gpu:8                      | Default=YES
+          two types                         | 2 | 64 | 515000 | gpu:a100:2,gpu:v100:2      | Default=YES
+          no memory told                    | 2 | 64 | 1     | gpu:h100:4                  | Default=YES
+          no GPUs                           | 2 | 4  | 8000  | (null)                      | Default=YES
+          large                             | 8 | 128 | 1031000 | gpu:h100:8               | Default=YES
+          """)
+  void whatInitSaysWorksOnTheClusterThatItRead(
+      String name, int nodes, int cpus, long mib, String gres, String settings)
+      throws IOException {
+    StringBuilder told = new StringBuilder();
+    for (int node = 1; node <= nodes; node++) {
+      told.append(
+          String.join("\u001f", "p", "n" + node, "" + cpus, "" + mib, gres, "1:" + cpus + ":1"));
+      told.append('\n');
+    }
+    Terminal terminal = new Terminal(folder).withSlurm();
+    terminal.program(
+        "scontrol",
+        "case $* in *config) echo 'ClusterName = made';; *) echo 'PartitionName=p State=UP Nodes=n[1-"
+            + nodes
+            + "] "
+            + settings
+            + "';; esac");
+    Path answer = Files.writeString(folder.resolve("nodes.txt"), told);
+    terminal.program("sinfo", print(answer.toString()));
+
+    Screen init = terminal.type("init");
+
+    assertThat(init.exit()).as(init.err()).isZero();
+    typeNext(terminal, init);
+    Path profile = terminal.workspace.resolve("configs/clusters/default.yaml");
+    // Slurm does not tell the type of these; a person writes it.
+    Files.writeString(
+        profile,
+        Files.readString(profile).replaceAll("(?m)^    # no gpu_type.*$", "    gpu_type: h100"));
+    Pattern entry = Pattern.compile("(?m)^    - \\{trains: (\\w+), up_to: (\\w+),.*$");
+    long entries =
+        entry
+            .matcher(Files.readString(profile))
+            .results()
+            .peek(
+                one -> {
+                  terminal.file(
+                      "own.yaml",
+                      "stage: train\nmodel_name: m\ndataset_path: d\nmodel_size: "
+                          + one.group(2)
+                          + (one.group(1).equals("adapters") ? "\nadapter: lora\n" : "\n"));
+                  Screen own = terminal.type("estimate", "own.yaml");
+                  assertThat(own.err() + own.out()).as(one.group()).contains("At most ");
+                })
+            .count();
+    assertThat(entries).isEqualTo(gres.equals("(null)") ? 0 : Math.max(1, entries));
+    typeNext(terminal, terminal.type("init", "--cluster", "again"));
+  }
+
+  private static void typeNext(Terminal terminal, Screen init) {
+    Matcher next = Pattern.compile("(?m)^next: nexa-slurm (.*)$").matcher(init.out());
+    assertThat(next.find()).as(init.out()).isTrue();
+    // This process starts in the checkout, which has files of these names, too.
+    String own = next.group(1).replace("configs/", terminal.workspace.resolve("configs") + "/");
+    Screen estimate = terminal.type(own.split(" ", -1));
+    assertThat(estimate.err() + estimate.out()).as(next.group(1)).contains("At most ");
+    assertThat(estimate.exit()).isZero();
+  }
+
+  /** A price that is missing is said before a run needs it. */
+  @Test
+  void aGpuTypeWithoutAPriceIsNamed() {
+    Terminal terminal = new Terminal(folder).withSlurm();
+    terminal.program(
+        "scontrol",
+        "case $* in *config) echo 'ClusterName = made';; *) echo 'PartitionName=p State=UP Nodes=n1';; esac");
+    terminal.program("sinfo", "printf 'p\\037n1\\0378\\03764000\\037gpu:h200:1\\0371:8:1\\n'");
+    terminal.file(
+        "configs/prices/default.yaml",
+        "currency: EUR\nas_of: 2026-01-01\ngpu_hour: {h100: {price: 3, source: ours}}\n");
+
+    assertThat(terminal.type("init").out())
+        .contains("put your price of h200 into configs/prices/default.yaml: it has none\n");
+    terminal.file(
+        "configs/prices/default.yaml",
+        "currency: EUR\nas_of: 2026-01-01\ngpu_hour: {H200: {price: 3, source: ours}}\n");
+    assertThat(terminal.type("init").out()).doesNotContain("price of");
   }
 
   /** With a Slurm that tells what src/test/resources/cluster has of that name. */
