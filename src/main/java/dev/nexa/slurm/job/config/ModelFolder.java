@@ -116,11 +116,11 @@ public final class ModelFolder {
       return Optional.empty();
     }
     long inner = first(text, "intermediate_size", "n_inner", "d_ff", "ffn_dim", "hidden_dim");
-    boolean gated =
-        text.optionalText("hidden_act").orElse("").equals("silu")
-            || text.optionalText("hidden_activation").isPresent();
+    boolean gated = isGated(text);
     long heads = Math.max(1, first(text, "num_attention_heads", "n_head", "num_heads"));
     long keyHeads = first(text, "num_key_value_heads");
+    long headWidth = first(text, "head_dim");
+    double across = (double) heads * (headWidth > 0 ? headWidth : (double) width / heads);
     long experts = Math.max(1, first(text, "num_local_experts", "n_routed_experts", "num_experts"));
     long expert = first(text, "moe_intermediate_size");
     double feedForward =
@@ -129,11 +129,24 @@ public final class ModelFolder {
             * (experts > 1 && expert > 0 ? expert : inner > 0 ? inner : 4 * width)
             * experts;
     double attention =
-        (double) width * width * (2 + 2.0 * (keyHeads > 0 ? keyHeads : heads) / heads);
+        width * across * (2 + 2.0 * (keyHeads > 0 ? keyHeads : heads) / heads);
     boolean tied = Boolean.TRUE.equals(config.members().get("tie_word_embeddings"));
     double all =
         layers * (feedForward + attention) + (double) words * width * (tied || !gated ? 1 : 2);
     return all < 1e15 ? Optional.of((long) all) : Optional.empty();
+  }
+
+  /**
+   * Returns whether the feed-forward part has three matrices. Models with RMSNorm have them,
+   * whatever their activation is called; a config that names neither is written by hand, and looks
+   * like Llama if it has heads of keys.
+   */
+  private static boolean isGated(JsonObject text) {
+    Optional<String> activation = text.optionalText("hidden_act");
+    return activation.orElse("").equals("silu")
+        || text.optionalText("hidden_activation").isPresent()
+        || text.members().containsKey("rms_norm_eps")
+        || (activation.isEmpty() && first(text, "num_key_value_heads") > 0);
   }
 
   private static int size(JsonObject config, String... names) {

@@ -30,6 +30,17 @@ class ModelFolderTest {
         "GPT-2 | {'n_embd': 768, 'n_layer': 12, 'vocab_size': 50257, 'n_head': 12} | 0.124",
         "Llama 2 70B | {'hidden_size': 8192, 'num_hidden_layers': 80, 'vocab_size': 32000, 'intermediate_size': 28672,"
             + " 'num_attention_heads': 64, 'num_key_value_heads': 8, 'hidden_act': 'silu'} | 69.0",
+        "Gemma 7B | {'hidden_size': 3072, 'num_hidden_layers': 28, 'vocab_size': 256000, 'intermediate_size': 24576,"
+            + " 'num_attention_heads': 16, 'num_key_value_heads': 16, 'head_dim': 256, 'hidden_act': 'gelu',"
+            + " 'rms_norm_eps': 0.000001, 'tie_word_embeddings': true} | 8.54",
+        "Qwen3 0.6B | {'hidden_size': 1024, 'num_hidden_layers': 28, 'vocab_size': 151936, 'intermediate_size': 3072,"
+            + " 'num_attention_heads': 16, 'num_key_value_heads': 8, 'head_dim': 128, 'hidden_act': 'silu',"
+            + " 'tie_word_embeddings': true} | 0.596",
+        "Qwen2.5 1.5B without its activation | {'hidden_size': 1536, 'num_hidden_layers': 28, 'vocab_size': 151936,"
+            + " 'intermediate_size': 8960, 'num_attention_heads': 12, 'num_key_value_heads': 2,"
+            + " 'tie_word_embeddings': true} | 1.544",
+        "StarCoder2 3B | {'hidden_size': 3072, 'num_hidden_layers': 30, 'vocab_size': 49152, 'intermediate_size': 12288,"
+            + " 'num_attention_heads': 24, 'num_key_value_heads': 2, 'hidden_act': 'gelu_pytorch_tanh'} | 3.03",
       })
   void theSizeIsCountedFromTheArchitecture(String name, String config, double billions) {
     long parameters =
