@@ -71,6 +71,11 @@ public record Context(
     this(root, environment, passing, disk, patience, Optional.empty(), new Interruption());
   }
 
+  /** Returns a copy of this context that waits so long for Slurm. */
+  public Context waiting(ClientTimeouts other) {
+    return new Context(root, environment, passing, disk, other, missing, interruption);
+  }
+
   /** Returns a copy of this context that records why its root is not a workspace. */
   public Context missing(WorkspaceSearch search) {
     return new Context(

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.jobs.watch.WatchSource;
 import dev.nexa.slurm.command.jobs.watch.WatchTerminal;
 import dev.nexa.slurm.command.shared.Stdout;
@@ -48,7 +49,7 @@ final class WatchRuns implements WatchSource {
    */
   WatchRuns(Context context, List<RunId> named, Duration interval) {
     this.context = context;
-    this.reader = new LiveReader(context, named);
+    this.reader = new LiveReader(context.waiting(ClientTimeouts.OF_A_VIEW), named);
     this.interval = interval;
   }
 

@@ -12,4 +12,8 @@ public record ClientTimeouts(Duration submitTimeout, Duration queryTimeout) {
   /** 3 minutes for sbatch, 5 minutes for all other commands. */
   public static final ClientTimeouts DEFAULT =
       new ClientTimeouts(Duration.ofMinutes(3), Duration.ofMinutes(5));
+
+  /** 30 seconds for a query: a view asks again, and says that there was no answer. */
+  public static final ClientTimeouts OF_A_VIEW =
+      new ClientTimeouts(DEFAULT.submitTimeout(), Duration.ofSeconds(30));
 }

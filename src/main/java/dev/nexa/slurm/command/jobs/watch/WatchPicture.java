@@ -57,11 +57,11 @@ final class WatchPicture {
   List<AttributedString> of(WatchScreen screen, Instant now, Duration interval) {
     List<AttributedString> lines = new ArrayList<>();
     lines.add(head(screen, interval));
-    List<AttributedString> foot = foot(screen);
+    List<AttributedString> foot = foot(screen, now, interval);
     int rest = height - 1 - foot.size();
     lines.addAll(
         switch (screen.mode()) {
-          case LIST, CONFIRM -> list(screen, now, rest);
+          case LIST, CONFIRM -> list(screen, now, interval, rest);
           case LOG -> log(screen, rest);
           case WHY, HELP -> text(screen, rest);
         });
@@ -92,10 +92,10 @@ final class WatchPicture {
     return number + " " + thing + (number == 1 ? "" : "s");
   }
 
-  private List<AttributedString> foot(WatchScreen screen) {
+  private List<AttributedString> foot(WatchScreen screen, Instant now, Duration interval) {
     List<AttributedString> foot = new ArrayList<>();
     screen
-        .outage()
+        .outage(now, interval)
         .map(it -> "no answer since " + CLOCK.format(it.since()) + " UTC: " + it.reason())
         .ifPresent(line -> foot.add(cut(line, colour(AttributedStyle.RED))));
     if (screen.mode() == WatchScreen.Mode.CONFIRM) {
@@ -121,11 +121,12 @@ final class WatchPicture {
     return foot;
   }
 
-  private List<AttributedString> list(WatchScreen screen, Instant now, int rows) {
+  private List<AttributedString> list(
+      WatchScreen screen, Instant now, Duration interval, int rows) {
     List<AttributedString> lines = new ArrayList<>();
     Optional<LiveSnapshot> snapshot = screen.snapshot();
     if (snapshot.isEmpty()) {
-      lines.add(cut(screen.outage().isEmpty() ? "reading …" : "", PLAIN));
+      lines.add(cut(screen.outage(now, interval).isEmpty() ? "reading …" : "", PLAIN));
       return lines;
     }
     if (screen.items().isEmpty()) {

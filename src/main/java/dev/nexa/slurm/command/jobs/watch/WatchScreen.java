@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs.watch;
 
 import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -53,6 +54,7 @@ final class WatchScreen {
   private int index;
   private int top;
   private Optional<Outage> outage = Optional.empty();
+  private Optional<Instant> asking = Optional.empty();
   private String message = "";
   private Page page = new Page("", List.of());
   private int scroll;
@@ -76,6 +78,11 @@ final class WatchScreen {
   /** Takes the reason why there is no new snapshot; the last one stays. */
   void outage(String reason, Instant now) {
     outage = Optional.of(new Outage(reason, outage.map(Outage::since).orElse(now)));
+  }
+
+  /** Takes since when a snapshot is being taken; empty if none is. */
+  void asking(Optional<Instant> since) {
+    asking = since;
   }
 
   /** Takes the newest log of a run. */
@@ -248,8 +255,13 @@ final class WatchScreen {
     return index;
   }
 
-  Optional<Outage> outage() {
-    return outage;
+  /** Returns why there is no new snapshot: also if an answer takes longer than two intervals. */
+  Optional<Outage> outage(Instant now, Duration interval) {
+    return outage.or(
+        () ->
+            asking
+                .filter(since -> since.plus(interval.multipliedBy(2)).isBefore(now))
+                .map(since -> new Outage("Slurm has not answered yet", since)));
   }
 
   String message() {

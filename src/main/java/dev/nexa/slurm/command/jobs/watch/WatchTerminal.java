@@ -16,13 +16,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
+import org.jline.utils.AttributedString;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
+import org.jline.utils.ShutdownHooks;
 
 /**
  * Runs the view on a terminal until the user ends it.
@@ -42,6 +46,11 @@ public final class WatchTerminal {
   private final BlockingQueue<Consumer<WatchScreen>> news = new LinkedBlockingQueue<>();
   private final BlockingQueue<Boolean> wake = new ArrayBlockingQueue<>(1);
   private final AtomicBoolean readsLog = new AtomicBoolean();
+  private final AtomicBoolean restored = new AtomicBoolean();
+  private final ReentrantLock drawing = new ReentrantLock();
+
+  /** Since when the scheduler is being asked. */
+  private volatile Optional<Instant> asking = Optional.empty();
   private final ExecutorService worker =
       Executors.newSingleThreadExecutor(task -> daemon(task, "watch worker"));
   private long logRead;
@@ -65,18 +74,24 @@ public final class WatchTerminal {
    */
   public int show() throws IOException {
     // stty(1) does what is needed, so no native code is loaded.
+    AtomicReference<Runnable> restore = new AtomicReference<>(() -> {});
+    // JLine runs the tasks in their order, and the terminal adds the one that closes it.
+    ShutdownHooks.add(() -> restore.get().run());
     try (Terminal terminal =
         TerminalBuilder.builder().system(true).provider("exec").dumb(false).build()) {
       Attributes before = terminal.getAttributes();
-      AtomicBoolean restored = new AtomicBoolean();
-      Thread atExit = new Thread(() -> restore(terminal, before, restored), "watch restore");
-      Runtime.getRuntime().addShutdownHook(atExit);
+      restore.set(() -> restore(terminal, before));
       try {
         enter(terminal);
         daemon(this::takeSnapshots, "watch snapshots").start();
         return loop(terminal);
+      } catch (IOException | RuntimeException failed) {
+        if (restored.get()) {
+          return ExitCode.INTERRUPTED.status(); // A signal has closed the terminal.
+        }
+        throw failed;
       } finally {
-        restore(terminal, before, restored);
+        restore(terminal, before);
         worker.shutdownNow();
       }
     }
@@ -101,13 +116,36 @@ public final class WatchTerminal {
   }
 
   /** Restores the terminal once, at the end, after a signal, or after a failure. */
-  private static void restore(Terminal terminal, Attributes before, AtomicBoolean restored) {
+  private void restore(Terminal terminal, Attributes before) {
     if (restored.compareAndSet(false, true)) {
+      awaitPicture();
       terminal.puts(Capability.exit_attribute_mode);
       terminal.puts(Capability.cursor_normal);
       terminal.puts(Capability.exit_ca_mode);
       terminal.flush();
       terminal.setAttributes(before);
+    }
+  }
+
+  /** Waits for the picture that is being drawn: the rest of it would follow on the user's screen. */
+  private void awaitPicture() {
+    try {
+      if (drawing.tryLock(1, TimeUnit.SECONDS)) {
+        drawing.unlock();
+      }
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void draw(Display display, List<AttributedString> picture) {
+    drawing.lock();
+    try {
+      if (!restored.get()) {
+        display.update(picture, -1);
+      }
+    } finally {
+      drawing.unlock();
     }
   }
 
@@ -129,7 +167,8 @@ public final class WatchTerminal {
       }
       readLog();
       WatchPicture picture = new WatchPicture(size.getColumns(), size.getRows(), colours);
-      display.update(picture.of(screen, Instant.now(), interval), -1);
+      screen.asking(asking);
+      draw(display, picture.of(screen, Instant.now(), interval));
       String key = keys.next(TICK_MILLIS);
       WatchScreen.Request request = screen.press(key);
       if (request == WatchScreen.Request.QUIT) {
@@ -147,6 +186,7 @@ public final class WatchTerminal {
   private void takeSnapshots() {
     while (true) {
       try {
+        asking = Optional.of(Instant.now());
         var snapshot = source.snapshot();
         news.add(to -> to.show(snapshot));
       } catch (NexaException outage) {
@@ -156,6 +196,7 @@ public final class WatchTerminal {
         news.add(to -> fail(defect));
         return;
       }
+      asking = Optional.empty();
       try {
         wake.poll(interval.toMillis(), TimeUnit.MILLISECONDS);
       } catch (InterruptedException ended) {

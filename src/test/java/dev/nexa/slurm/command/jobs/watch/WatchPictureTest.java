@@ -86,6 +86,24 @@ class WatchPictureTest {
     return lines;
   }
 
+  /** A scheduler that hangs looks like one at which nothing changes. */
+  @ParameterizedTest
+  @CsvSource({"0, true", "-15, true", "-17, false", "-300, false"})
+  void anAnswerThatTakesLongIsSaid(int since, boolean quiet) {
+    screen.show(of(List.of(running())));
+    screen.asking(Optional.of(NOON.plusSeconds(since)));
+
+    String shown = String.join("\n", picture(100, 24));
+
+    if (quiet) {
+      assertThat(shown).doesNotContain("no answer");
+    } else {
+      assertThat(shown).contains("UTC: Slurm has not answered yet", "train_20261124_101500");
+      screen.asking(Optional.empty());
+      assertThat(String.join("\n", picture(100, 24))).doesNotContain("no answer");
+    }
+  }
+
   @Test
   void aRunItsTasksItsCostItsBudgetAndItsLog() {
     screen.show(of(List.of(running())));
