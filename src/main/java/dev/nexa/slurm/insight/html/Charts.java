@@ -72,7 +72,7 @@ final class Charts {
     for (BigDecimal tick : scale.ticks()) {
       double y = y(scale, tick);
       svg.add(line(LEFT, y, WIDTH, y, tick.signum() == 0 ? "axis" : "grid"));
-      svg.add(text(LEFT - 7, y + 4, "end", Figures.axis(tick)));
+      svg.add(text(LEFT - 7, y + 4, "end", Figures.tick(tick)));
     }
   }
 

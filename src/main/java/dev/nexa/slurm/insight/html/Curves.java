@@ -14,7 +14,7 @@ import java.util.List;
 final class Curves {
   private static final int WIDTH = 560;
   private static final int HEIGHT = 170;
-  private static final int LEFT = 48;
+  private static final int LEFT = 58;
   private static final double TOP = 8;
   private static final double PLOT = 134;
   private static final int STYLES = 7;
@@ -52,7 +52,7 @@ final class Curves {
       double y = y(scale, tick.doubleValue());
       svg.add(
           Charts.line(LEFT, y, WIDTH, y, tick.signum() == 0 ? "axis" : "grid"),
-          Charts.text(LEFT - 6, y + 4, "end", Figures.axis(tick)));
+          Charts.text(LEFT - 6, y + 4, "end", Figures.tick(tick)));
     }
     double width = Math.max(1e-9, last - first);
     if (chart.gap().isPresent() && chart.gap().get().toTheEnd()) {

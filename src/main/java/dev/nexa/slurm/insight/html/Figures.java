@@ -14,6 +14,10 @@ final class Figures {
   static final String NONE = "\u2013";
 
   private static final int HOUR = 3600;
+  private static final BigDecimal SMALLEST_TICK = new BigDecimal("0.0001");
+  private static final BigDecimal MILLION = BigDecimal.TEN.pow(6);
+  private static final BigDecimal BILLION = BigDecimal.TEN.pow(9);
+  private static final BigDecimal LARGEST_TICK = BigDecimal.TEN.pow(13);
 
   private Figures() {}
 
@@ -25,6 +29,21 @@ final class Figures {
   /** Returns an amount; a dash if it is not known. */
   static String money(Optional<BigDecimal> amount, String currency) {
     return amount.isPresent() ? money(amount.get(), currency) : NONE;
+  }
+
+  /**
+   * Returns a value beside an axis, in at most eight characters, for which a chart has room: {@code
+   * 750,000}, {@code 1.5 M}, {@code 2.5 bn}, {@code 2.5e-05}.
+   */
+  static String tick(BigDecimal value) {
+    BigDecimal size = value.abs();
+    if (size.signum() > 0
+        && (size.compareTo(SMALLEST_TICK) < 0 || size.compareTo(LARGEST_TICK) >= 0)) {
+      return String.format(Locale.ROOT, "%.1e", value);
+    }
+    return size.compareTo(BILLION) >= 0
+        ? axis(value.movePointLeft(9)) + " bn"
+        : size.compareTo(MILLION) >= 0 ? axis(value.movePointLeft(6)) + " M" : axis(value);
   }
 
   /** Returns an amount without decimals if it is large, for axes: {@code 1,200}. */

@@ -127,7 +127,7 @@ final class Timeline {
       double y = 8 + plot * (1 - axis.share(tick));
       svg.add(
           Charts.line(LEFT, y, WIDTH - 10, y, "grid"),
-          Charts.text(LEFT - 8, y + 4, "end", Figures.axis(tick)));
+          Charts.text(LEFT - 8, y + 4, "end", Figures.tick(tick)));
     }
     axis(svg, first, seconds, AREA);
     StringBuilder path = new StringBuilder("M" + LEFT + " " + Figures.at(8 + plot));
