@@ -29,7 +29,7 @@ import java.util.TreeMap;
  * @param cluster the profile's name; several, with commas, if their nodes are the same
  * @param gpus how many GPUs there are
  * @param capacity GPU-hours of the month
- * @param used GPU-hours of the runs that ended in the month
+ * @param used GPU-hours of the runs that ended in the month, and of late runs of closed months
  * @param price what an hour cost, rounded; empty if no run used this type
  * @param unusedCost what the unused hours would have cost, rounded once; empty as the price is
  */
@@ -121,7 +121,7 @@ public record Capacity(
     return new Capacity(cluster, gpuType, gpus, capacity, used, hour, unused);
   }
 
-  /** Returns the same GPUs with what these runs of the month used of them. */
+  /** Returns the same GPUs with what these runs used of them. */
   Capacity in(YearMonth month, List<Posting> runs) {
     BigDecimal all = hours(seconds(month));
     return new Capacity(cluster, gpuType, gpus, all, hours(used(runs)), price, unusedCost);

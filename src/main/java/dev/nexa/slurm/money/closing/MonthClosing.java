@@ -129,7 +129,8 @@ public final class MonthClosing {
     boolean main = key.currency().equals(run.currency());
     Long seconds = run.gpuSeconds();
     Posting.Held held =
-        reason.isPresent()
+        // A change of amounts is no further use of a GPU.
+        reason.equals(Optional.of(Posting.Reason.CHANGED))
             ? Posting.Held.nothing()
             : new Posting.Held(
                 Optional.ofNullable(run.cluster()),
@@ -171,6 +172,8 @@ public final class MonthClosing {
             .thenComparing(posting -> posting.amounts().total());
     runs.sort(order);
     adjustments.sort(order);
+    List<Posting> held = new ArrayList<>(runs);
+    held.addAll(adjustments);
     return new Statement(
         month,
         begin,
@@ -178,7 +181,7 @@ public final class MonthClosing {
         List.copyOf(runs),
         List.copyOf(adjustments),
         budgets,
-        capacity.stream().map(row -> row.priced(month, runs)).toList(),
+        capacity.stream().map(row -> row.priced(month, held)).toList(),
         unmatched(),
         unfinished);
   }

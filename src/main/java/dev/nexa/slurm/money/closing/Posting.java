@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason why it is an adjustment, a word of {@link Reason}; empty for a run of the month
  * @param month the month in which the run ended
  * @param version the version of the run's cost file
- * @param held what the run held; nothing in an adjustment
+ * @param held what the run held; nothing in an adjustment of a run that is booked already
  * @param proof the run's files
  */
 public record Posting(

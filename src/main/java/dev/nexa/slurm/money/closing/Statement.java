@@ -83,7 +83,7 @@ public record Statement(
 
   /** Returns what nobody used. */
   public List<Capacity> idle() {
-    return capacity.stream().map(row -> row.in(month, runs)).toList();
+    return capacity.stream().map(row -> row.in(month, postings())).toList();
   }
 
   /** Returns the postings whose cost file lacks something. */

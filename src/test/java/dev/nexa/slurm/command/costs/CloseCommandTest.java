@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.job.config.SchemaCheck;
+import dev.nexa.slurm.money.closing.Capacity;
 import dev.nexa.slurm.money.closing.Statement;
 import dev.nexa.slurm.money.closing.Statements;
 import dev.nexa.slurm.money.closing.VerifyMonths;
@@ -21,6 +22,7 @@ import dev.nexa.slurm.records.approvals.SshKeygen;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -272,6 +274,32 @@ class CloseCommandTest {
     assertThat(terminal.type("costs", "close", "--verify").out()).startsWith("2 months: ");
     assertThat(close("2025-12").exit()).isZero();
     assertThat(read(YearMonth.of(2025, 12)).postings()).isEmpty();
+  }
+
+  /** All statements together hold each GPU-hour once: a late run's in the month that books it. */
+  @Test
+  void theGpuHoursOfALateRunAreUsedOnce() throws IOException {
+    close("2025-10");
+    run("late_20251031_235959", 1, "2025-10", "nlp", "USD", "8.25", "0.00", 5400);
+    run(TRAIN, 2, "2025-10", "nlp", "USD", "12.50", "0.00", 7200);
+    run("train_20251104_000000", 1, "2025-11", "nlp", "USD", "5.50", "0.00", 3600);
+
+    assertThat(close("2025-11").exit()).isZero();
+
+    Statement november = read(NOVEMBER);
+    assertThat(read(OCTOBER).idle()).singleElement().returns(new BigDecimal("2.00"), Capacity::used);
+    assertThat(november.idle()).singleElement().returns(new BigDecimal("2.50"), Capacity::used);
+    assertThat(november.adjustments())
+        .filteredOn(late -> late.runId().startsWith("late"))
+        .singleElement()
+        .satisfies(
+            late -> {
+              assertThat(late.held().gpuSeconds()).isEqualTo(5400);
+              assertThat(late.held().gpuType()).contains("h100");
+              assertThat(late.held().cluster()).contains("default");
+            });
+    assertThat(Files.readString(statement(NOVEMBER))).isEqualTo(november.text());
+    assertThat(terminal.type("costs", "close", "--verify").out()).startsWith("2 months: ");
   }
 
   /** A run that ends between the reading of the ledger and the signature is not lost. */
