@@ -25,6 +25,7 @@ public final class DumpJson {
   private final Problems problems;
   private final States states;
   private final StringPool<String> texts = new StringPool<>(text -> text);
+  private boolean ofTheQueue;
 
   /**
    * Creates a reader.
@@ -65,6 +66,16 @@ public final class DumpJson {
   }
 
   private void job(JsonObject job, int line) {
+    if (job.members().containsKey("job_state") && !job.members().containsKey("state")) {
+      if (!ofTheQueue) {
+        problems.add(
+            line,
+            "the jobs are those of `squeue --json` or of slurmrestd's /slurm/…/jobs, which do not say"
+                + " what a job used; take the output of `sacct --json` or of /slurmdb/…/jobs");
+      }
+      ofTheQueue = true;
+      return;
+    }
     long number = number(job, "job_id");
     UsageId id = number <= 0 ? null : id(job, number);
     if (id == null) {

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * makes its value unknown and is added to the problems.
  */
 final class TextRows {
+  private static final Pattern ENERGY = Pattern.compile("(?<![^,])energy=([^,]+)");
+
   private final LocalTimes times;
   private final JobUsages usages;
   private final Problems problems;
@@ -229,11 +233,18 @@ final class TextRows {
     return bytes.orElse(JobRow.UNKNOWN);
   }
 
-  /** Returns joules. 0 is unknown, because clusters that do not measure energy print 0. */
+  /**
+   * Returns joules: of the row's own fields, else of its AllocTRES. 0 is unknown, because clusters
+   * that do not measure energy print 0.
+   */
   private long energy() {
     String raw = cell(SacctField.ENERGYRAW);
     String cell = raw.isEmpty() ? cell(SacctField.ENERGY) : raw;
-    long joules = SlurmSize.scaled(cell, 1, 1000).orElse(JobRow.UNKNOWN);
+    long joules = SlurmSize.scaled(cell, 1, 1000).orElse(0);
+    Matcher allocated = ENERGY.matcher(cell(SacctField.ALLOCTRES));
+    if (joules == 0 && allocated.find()) {
+      joules = SlurmSize.scaled(allocated.group(1), 1, 1000).orElse(0);
+    }
     return joules == 0 ? JobRow.UNKNOWN : joules;
   }
 

@@ -15,6 +15,18 @@ class DumpJsonTest {
     return read.jobs().get(0);
   }
 
+  /** The list of the same name that squeue prints has no accounting: each job would be `-`. */
+  @Test
+  void jobsOfTheQueueAreRefusedOnce() {
+    String queued = "{\"job_id\": 7, \"job_state\": [\"RUNNING\"], \"user_name\": \"ada\"}";
+    Dumps.Read read = Dumps.json("{\"jobs\": [" + queued + ", " + queued + "]}");
+
+    assertThat(read.jobs()).isEmpty();
+    assertThat(read.problems())
+        .singleElement()
+        .satisfies(one -> assertThat(one.message()).contains("squeue --json", "/slurmdb/"));
+  }
+
   @ParameterizedTest(name = "{0}")
   @CsvSource(
       delimiter = '~',

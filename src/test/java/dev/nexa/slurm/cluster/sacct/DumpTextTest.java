@@ -67,6 +67,28 @@ class DumpTextTest {
     assertThat(read.problems()).isEmpty();
   }
 
+  /** The row's own field comes first; 0 stands for a cluster that measures none. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      textBlock =
+          """
+          120;   cpu=2,energy=77,mem=1G;       120
+          '';    cpu=2,energy=41814508,mem=1G; 41814508
+          0;     energy=5K;                    5000
+          '';    cpu=2,gres/energy=7;          ''
+          '';    energy=0;                     ''
+          0;     cpu=2;                        ''
+          """)
+  void energyIsReadFromTheAllocationToo(String own, String allocated, String joules) {
+    JobUsage job =
+        Dumps.text(
+                "JobID|State|ConsumedEnergyRaw|AllocTRES\n7|COMPLETED|" + own + "|" + allocated + "\n")
+            .job("7");
+
+    assertThat(job.energyJoules()).isEqualTo(joules.isEmpty() ? null : Long.valueOf(joules));
+  }
+
   @ParameterizedTest(name = "[{0}]")
   @ValueSource(strings = {"|", "||", "^|^", ";", "\t", "\u001f", ",", " | ", "¦", "::"})
   void theHeaderTellsTheDelimiter(String delimiter) {
