@@ -30,8 +30,12 @@ import org.jspecify.annotations.Nullable;
  * <p>An unknown value is null. Money is a decimal string in the line's currency.
  */
 final class LedgerRecord {
-  /** The metrics that can hold a run's loss; the first one present is used. */
-  private static final List<String> LOSS = List.of("train_loss", "loss", "eval_loss");
+  /**
+   * The metrics that can hold a run's loss; the first one present is used. {@code final_loss} is
+   * what our own configs/train/science/train.py writes.
+   */
+  private static final List<String> LOSS =
+      List.of("train_loss", "loss", "final_loss", "eval_loss");
 
   private LedgerRecord() {}
 
@@ -187,7 +191,7 @@ final class LedgerRecord {
     return one.isEmpty() || (other.isPresent() && other.get().isBefore(one.get())) ? other : one;
   }
 
-  private static @Nullable BigDecimal loss(JsonObject metrics) {
+  static @Nullable BigDecimal loss(JsonObject metrics) {
     for (String name : LOSS) {
       if (metrics.members().get(name) instanceof BigDecimal loss) {
         return loss;
