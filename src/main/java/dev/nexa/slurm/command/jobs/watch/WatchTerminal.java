@@ -14,16 +14,15 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Size;
 import org.jline.terminal.Terminal;
 import org.jline.terminal.TerminalBuilder;
-import org.jline.utils.AttributedString;
 import org.jline.utils.Display;
 import org.jline.utils.InfoCmp.Capability;
 import org.jline.utils.ShutdownHooks;
@@ -47,7 +46,7 @@ public final class WatchTerminal {
   private final BlockingQueue<Boolean> wake = new ArrayBlockingQueue<>(1);
   private final AtomicBoolean readsLog = new AtomicBoolean();
   private final AtomicBoolean restored = new AtomicBoolean();
-  private final ReentrantLock drawing = new ReentrantLock();
+  private final Semaphore drawing = new Semaphore(1);
 
   /** Since when the scheduler is being asked. */
   private volatile Optional<Instant> asking = Optional.empty();
@@ -118,34 +117,17 @@ public final class WatchTerminal {
   /** Restores the terminal once, at the end, after a signal, or after a failure. */
   private void restore(Terminal terminal, Attributes before) {
     if (restored.compareAndSet(false, true)) {
-      awaitPicture();
+      // The rest of a picture would follow on the user's screen. It is never drawn again.
+      try {
+        drawing.tryAcquire(1, TimeUnit.SECONDS);
+      } catch (InterruptedException ended) {
+        Thread.currentThread().interrupt();
+      }
       terminal.puts(Capability.exit_attribute_mode);
       terminal.puts(Capability.cursor_normal);
       terminal.puts(Capability.exit_ca_mode);
       terminal.flush();
       terminal.setAttributes(before);
-    }
-  }
-
-  /** Waits for the picture that is being drawn: the rest of it would follow on the user's screen. */
-  private void awaitPicture() {
-    try {
-      if (drawing.tryLock(1, TimeUnit.SECONDS)) {
-        drawing.unlock();
-      }
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void draw(Display display, List<AttributedString> picture) {
-    drawing.lock();
-    try {
-      if (!restored.get()) {
-        display.update(picture, -1);
-      }
-    } finally {
-      drawing.unlock();
     }
   }
 
@@ -168,7 +150,9 @@ public final class WatchTerminal {
       readLog();
       WatchPicture picture = new WatchPicture(size.getColumns(), size.getRows(), colours);
       screen.asking(asking);
-      draw(display, picture.of(screen, Instant.now(), interval));
+      drawing.acquireUninterruptibly();
+      display.update(picture.of(screen, Instant.now(), interval), -1);
+      drawing.release();
       String key = keys.next(TICK_MILLIS);
       WatchScreen.Request request = screen.press(key);
       if (request == WatchScreen.Request.QUIT) {
