@@ -24,8 +24,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code init}: writes a starter workspace. If Slurm is installed, its cluster profile
@@ -176,17 +176,13 @@ public final class InitWorkspace {
    * @throws SchedulerUnavailable if sbatch is not on the PATH
    */
   public Initialized init(String name) {
-    if (name.equals("local")) {
+    boolean local = name.equals(ClusterProfile.LOCAL);
+    if (local || !PROFILE.matcher(name).matches()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "the profile 'local' is this machine without Slurm; there is nothing to read off a cluster",
-          Advice.command(
-              "makes configs/clusters/mine.yaml", "nexa-slurm", "init", "--cluster", "mine"));
-    }
-    if (!PROFILE.matcher(name).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "'" + name + "' names no profile: expected letters, digits, '.', '_' and '-'",
+          local
+              ? "the profile 'local' is this machine without Slurm; there is nothing to read off a cluster"
+              : "'" + name + "' names no profile: expected letters, digits, '.', '_' and '-'",
           Advice.command(
               "makes configs/clusters/mine.yaml", "nexa-slurm", "init", "--cluster", "mine"));
     }
@@ -243,15 +239,13 @@ public final class InitWorkspace {
       text = FitToNodes.with(text, example("default", text).orElse(Map.of()));
     }
     if (name.equals(PRICES)) {
-      StringBuilder placeholders = new StringBuilder("gpu_hour:\n");
-      for (String type : unpriced) {
-        placeholders
-            .append("  ")
-            .append(ProfileText.word(type))
-            .append(": {price: 5.50, source: \"placeholder, on no price list: put your cluster's")
-            .append(" price here\"}\n");
-      }
-      text = text.replaceFirst("(?m)^gpu_hour:\n", Matcher.quoteReplacement(placeholders + ""));
+      String placeholder =
+          ": {price: 5.50, source: \"placeholder, on no price list: put your cluster's price here\"}\n";
+      String prices =
+          unpriced.stream()
+              .map(type -> "  " + ProfileText.word(type) + placeholder)
+              .collect(Collectors.joining("", "gpu_hour:\n", ""));
+      text = text.replace("gpu_hour:\n", prices);
     }
     return text.getBytes(StandardCharsets.UTF_8);
   }
