@@ -11,6 +11,7 @@ import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.local.LocalScheduler;
+import dev.nexa.slurm.cluster.scheduler.local.LocalSettings;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.ClusterProfile;
@@ -163,7 +164,8 @@ public record Context(
       return new LocalScheduler(
           root.toAbsolutePath().normalize().resolve(".nexa-local"),
           ourselves(),
-          ClientEnvironment.forJobs(environment));
+          ClientEnvironment.forJobs(environment),
+          LocalSettings.DEFAULT);
     }
     return requireSlurm(otherwise);
   }

@@ -46,7 +46,9 @@ public record ProcessIdentity(String host, long pid, Instant started) {
     if (process.isEmpty() && isHidden()) {
       return Optional.empty();
     }
-    return Optional.of(process.filter(this::startedWithIt).isPresent() && !zombie());
+    // Java reports a process as alive whose parent has not waited for it yet.
+    boolean zombie = ProcessTable.read(pid).filter(ProcessTable.Entry::dead).isPresent();
+    return Optional.of(process.filter(this::startedWithIt).isPresent() && !zombie);
   }
 
   /**
@@ -68,19 +70,6 @@ public record ProcessIdentity(String host, long pid, Instant started) {
       return !new CommandRunner().run(kill).err().contains("No such process");
     } catch (IOException noShell) {
       return true;
-    }
-  }
-
-  /**
-   * Returns whether the process has ended but its parent has not waited for it yet. Java reports
-   * such a process as alive.
-   */
-  private boolean zombie() {
-    try {
-      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), ISO_8859_1);
-      return stat.startsWith("Z", stat.lastIndexOf(')') + 2);
-    } catch (IOException noSuchProcess) {
-      return false;
     }
   }
 

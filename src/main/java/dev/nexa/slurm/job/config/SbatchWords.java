@@ -2,13 +2,16 @@ package dev.nexa.slurm.job.config;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The words of a script's {@code #SBATCH} lines, as sbatch of Slurm 22.05 reads them
  * (src/sbatch/opt.c, _opt_batch_script and _get_argument). Pure.
  */
-final class SbatchWords {
-  private static final String MAGIC = "#SBATCH";
+public final class SbatchWords {
+  /** What a line begins with; sbatch reads both. */
+  private static final Pattern MAGIC = Pattern.compile("#(SBATCH|SLURM)");
 
   private SbatchWords() {}
 
@@ -17,21 +20,22 @@ final class SbatchWords {
    *
    * @param line the number of its line, from 1
    */
-  record Word(String text, int line) {}
+  public record Word(String text, int line) {}
 
   /**
    * Returns the words of all lines up to the first command, in order. A line counts only if it
-   * begins with {@code #SBATCH}, without a space before. Other comments and blank lines are left
-   * out. Lines of PBS and LSF, which sbatch reads too, follow as one word each.
+   * begins with {@code #SBATCH} or {@code #SLURM}, without a space before. Other comments and blank
+   * lines are left out. Lines of PBS and LSF, which sbatch reads too, follow as one word each.
    */
-  static List<Word> of(String script) {
+  public static List<Word> of(String script) {
     List<Word> words = new ArrayList<>();
     List<Word> foreign = new ArrayList<>();
     int number = 0;
     for (String line : script.split("\n", -1)) {
       number++;
-      if (line.startsWith(MAGIC)) {
-        for (String word : words(line.substring(MAGIC.length()))) {
+      Matcher magic = MAGIC.matcher(line);
+      if (magic.lookingAt()) {
+        for (String word : words(line.substring(magic.end()))) {
           words.add(new Word(word, number));
         }
       } else if (line.startsWith("#PBS") || line.startsWith("#BSUB")) {

@@ -69,10 +69,7 @@ class DependencyConformanceTest {
           child("aftercorr, an index more", "aftercorr:A", "0-2", DONE, DONE, DONE)
               .parent("A", "0-1", "exit 0"),
           child("aftercorr, an index more, one failed", "aftercorr:A", "0-2", DONE, WAITS, WAITS)
-              .parent("A", "0-1", "exit $SLURM_ARRAY_TASK_ID"),
-          child("a job cancels itself", "afterok:A", "", "CANCELLED")
-              .directive("--kill-on-invalid-dep=yes")
-              .parent("A", "", "exit 1"));
+              .parent("A", "0-1", "exit $SLURM_ARRAY_TASK_ID"));
 
   private final List<Runnable> cancels = new ArrayList<>();
 
@@ -81,17 +78,12 @@ class DependencyConformanceTest {
       String name,
       String dependency,
       String array,
-      String directive,
       Map<String, String[]> parents,
       List<String> expected) {
     private Case parent(String letter, String array, String command) {
       Map<String, String[]> more = new LinkedHashMap<>(parents);
       more.put(letter, new String[] {array, command});
-      return new Case(name, dependency, this.array, directive, more, expected);
-    }
-
-    private Case directive(String option) {
-      return new Case(name, dependency, array, option, parents, expected);
+      return new Case(name, dependency, this.array, more, expected);
     }
 
     @Override
@@ -101,7 +93,7 @@ class DependencyConformanceTest {
   }
 
   private static Case child(String name, String dependency, String array, String... expected) {
-    return new Case(name, dependency, array, "", Map.of(), List.of(expected));
+    return new Case(name, dependency, array, Map.of(), List.of(expected));
   }
 
   static Stream<String> schedulers() {
@@ -153,26 +145,19 @@ class DependencyConformanceTest {
       String[] is = parent.getValue();
       // It lives until its child is queued: Slurm judges a job that has ended in another way.
       String command = "while ! [ -e " + folder + "/" + key + ".go ]; do sleep 0.2; done\n" + is[1];
-      long id = submit(scheduler, folder, key + parent.getKey(), is[0], "", command, "");
+      long id = submit(scheduler, folder, key + parent.getKey(), is[0], command, "");
       dependency = dependency.replace(":" + parent.getKey(), ":" + id);
     }
-    long id = submit(scheduler, folder, key, row.array(), row.directive(), "true", dependency);
+    long id = submit(scheduler, folder, key, row.array(), "true", dependency);
     Files.createFile(folder.resolve(key + ".go"));
     return new Waiting(scheduler, id);
   }
 
   private long submit(
-      Scheduler scheduler,
-      Path folder,
-      String key,
-      String array,
-      String directive,
-      String command,
-      String dependency)
+      Scheduler scheduler, Path folder, String key, String array, String command, String dependency)
       throws IOException {
     Path script = folder.resolve(key + ".sbatch");
-    String more = directive.isEmpty() ? "" : "#SBATCH " + directive + "\n";
-    Files.writeString(script, "#!/bin/bash\n#SBATCH --mem=20M --time=5\n" + more + command + "\n");
+    Files.writeString(script, "#!/bin/bash\n#SBATCH --mem=20M --time=5\n" + command + "\n");
     String name = key + "." + folder.getFileName();
     SubmitAnswer answer =
         scheduler.submit(

@@ -188,7 +188,10 @@ class LocalSchedulerRecoveryTest {
   void aJobWhoseSupervisorNeverStartedIsPendingUntilSomebodyLooks() throws IOException {
     LocalScheduler broken =
         new LocalScheduler(
-            folder.resolve("state"), List.of("/no/such/java"), LocalSchedulers.environment());
+            folder.resolve("state"),
+            List.of("/no/such/java"),
+            LocalSchedulers.environment(),
+            LocalSettings.DEFAULT);
     long job = submit(broken, "late", "--array=0-2", "true");
     assertThat(broken.queue()).extracting(QueueEntry::state).containsOnly(JobState.PENDING);
 
@@ -291,14 +294,19 @@ class LocalSchedulerRecoveryTest {
 
     long once = submit("never", "--array=0-0 --no-requeue", "sleep 300");
     assertThatThrownBy(() -> scheduler.requeue(once, 0))
-        .hasMessageContaining("Requested operation is presently disabled");
+        .hasMessageContaining("may not run again: its script has --no-requeue");
   }
 
   @Test
   void refusesWhatIsNoScript() throws IOException {
     Path script = folder.resolve("bad.sbatch");
     for (String text :
-        List.of("", "echo no first line\n", "#!/bin/sh\r\n", "#!/bin/sh\n#SBATCH --nodes=2\n")) {
+        List.of(
+            "",
+            "echo no first line\n",
+            "#!/bin/sh\r\n",
+            "#!/bin/sh\n#SBATCH --nodes=2\n",
+            "#!/bin/sh\n#SBATCH -t 5\n")) {
       Files.writeString(script, text);
       SubmitRequest request =
           new SubmitRequest("bad", script, folder, "x", "", folder, Optional.of("0-0"), "");

@@ -52,11 +52,6 @@ final class Normal {
           Map.entry("SLURMD_NODENAME", "<host>"),
           Map.entry("SLURM_SUBMIT_HOST", "<host>"),
           Map.entry("HOSTNAME", "<host>"),
-          Map.entry("SLURM_JOB_GPUS", "<gpus>"),
-          Map.entry("CUDA_VISIBLE_DEVICES", "<gpus>"),
-          Map.entry("GPU_DEVICE_ORDINAL", "<gpus>"),
-          Map.entry("ROCR_VISIBLE_DEVICES", "<gpus>"),
-          Map.entry("ZE_AFFINITY_MASK", "<gpus>"),
           // Where sbatch was called; the local scheduler takes the job's folder.
           Map.entry("SLURM_SUBMIT_DIR", "<dir>"));
 

@@ -210,6 +210,13 @@ class SbatchHeaderTest {
     assertThat(header.unread()).isEmpty();
   }
 
+  /** Slurm's own sbatch reads them, so they are not dropped in silence. */
+  @Test
+  void linesOfSlurmAreLinesOfSbatch() {
+    SbatchHeader header = SbatchHeader.of("#!/bin/bash\n#SLURM --nodes=4\n#SLURM --mem=4G\necho\n");
+    assertThat(header.options()).containsEntry("--nodes", "4").containsEntry("--mem", "4G");
+  }
+
   @Test
   void theHeaderEndsAtTheFirstCommand() {
     assertThat(SbatchHeader.of("#SBATCH -N 1\n#SBATCH -N 2\necho\n#SBATCH -N 3\n").options())

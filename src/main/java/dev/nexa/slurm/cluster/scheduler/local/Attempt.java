@@ -1,5 +1,9 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import java.time.Instant;
+import java.util.Optional;
+
 /**
  * One allocation of one task. Its phases are pending, running, ending (its row is closed, but some
  * of its processes may live) and over. Times are epoch seconds, or 0 if there is none.
@@ -37,8 +41,10 @@ record Attempt(
     return new Attempt(task, restart + 1, raw, now, 0, 0, "", "0:0", false, false);
   }
 
+  /** Returns a copy that has begun; never before it was queued, if the clock was set back. */
   Attempt started(long now, long rawId) {
-    return new Attempt(task, restart, rawId, submit, now, 0, "", "0:0", false, false);
+    long began = Math.max(now, submit);
+    return new Attempt(task, restart, rawId, submit, began, 0, "", "0:0", false, false);
   }
 
   /**
@@ -53,7 +59,7 @@ record Attempt(
         raw,
         submit,
         start,
-        closed ? end : now,
+        closed ? end : Math.max(now, start),
         newState,
         closed ? exitCode : code,
         more,
@@ -75,5 +81,18 @@ record Attempt(
   /** Returns whether the row is closed, while some processes may live. */
   boolean ending() {
     return !state.isEmpty() && !over;
+  }
+
+  /** Returns the state as squeue prints it, of an attempt that is not over. */
+  JobState queueState() {
+    if (pending()) {
+      return JobState.PENDING;
+    }
+    return running() ? JobState.RUNNING : JobState.COMPLETING;
+  }
+
+  /** Returns a time of an attempt; empty if there is none. */
+  static Optional<Instant> time(long epochSeconds) {
+    return Optional.of(Instant.ofEpochSecond(epochSeconds)).filter(at -> epochSeconds != 0);
   }
 }

@@ -1,10 +1,10 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
-import dev.nexa.slurm.base.error.Nearest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongFunction;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -17,22 +17,19 @@ import java.util.regex.Pattern;
  * @param conditions the conditions; empty for a job that does not wait
  */
 record Dependency(List<Condition> conditions) {
-  private static final Pattern IDS = Pattern.compile("(:\\d{1,18})+");
+  private static final Pattern FORM =
+      Pattern.compile("(afterok|afterany|afternotok|aftercorr)((?::\\d{1,18})+)");
 
   /** The types that this scheduler knows, under Slurm's names. */
   enum Type {
     AFTEROK,
     AFTERANY,
     AFTERNOTOK,
-    AFTERCORR;
-
-    private String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    AFTERCORR
   }
 
-  /** One condition: what is expected of each of these jobs. */
-  record Condition(Type type, List<Long> jobs) {}
+  /** What is expected of a job. */
+  record Condition(Type type, long job) {}
 
   /** Whether a task may start. */
   enum Verdict {
@@ -54,62 +51,42 @@ record Dependency(List<Condition> conditions) {
    * Reads an option's value.
    *
    * @param text such as {@code afterok:3:4,afterany:5}; empty for none
-   * @throws SbatchRefusal if the text is malformed or names another type
+   * @throws IllegalArgumentException if the text is malformed or names another type
    */
   static Dependency parse(String text) {
     List<Condition> conditions = new ArrayList<>();
-    for (String one : text.isEmpty() ? List.<String>of() : List.of(text.split(",", -1))) {
-      int colon = one.indexOf(':');
-      String name = colon < 0 ? one : one.substring(0, colon);
-      if (colon < 0 || !IDS.matcher(one.substring(colon)).matches()) {
-        throw SbatchRefusal.submission("Job dependency problem");
+    for (String one : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+      Matcher form = FORM.matcher(one);
+      if (!form.matches()) {
+        throw new IllegalArgumentException(
+            "expected afterok, afterany, afternotok or aftercorr with ids of jobs, got '"
+                + one
+                + "'");
       }
-      List<Long> jobs = new ArrayList<>();
-      for (String id : one.substring(colon + 1).split(":", -1)) {
-        jobs.add(Long.parseLong(id));
+      Type type = Type.valueOf(form.group(1).toUpperCase(Locale.ROOT));
+      for (String id : form.group(2).substring(1).split(":", -1)) {
+        conditions.add(new Condition(type, Long.parseLong(id)));
       }
-      conditions.add(new Condition(type(name), List.copyOf(jobs)));
     }
     return new Dependency(conditions);
   }
 
-  private static Type type(String name) {
-    List<String> names = new ArrayList<>();
-    for (Type type : Type.values()) {
-      if (type.text().equals(name)) {
-        return type;
-      }
-      names.add(type.text());
-    }
-    throw SbatchRefusal.error(
-        "the local scheduler does not know the dependency '"
-            + name
-            + "'"
-            + Nearest.hint(name, names));
-  }
-
-  boolean isNone() {
-    return conditions.isEmpty();
-  }
-
   /** Returns every job that is waited for. */
   List<Long> jobs() {
-    List<Long> jobs = new ArrayList<>();
-    conditions.forEach(condition -> jobs.addAll(condition.jobs()));
-    return jobs;
+    return conditions.stream().map(Condition::job).toList();
   }
 
   /**
-   * Returns whether a task of the waiting job may start.
+   * Returns whether a pending attempt of the waiting job may start. A task that was requeued waits
+   * no more.
    *
    * @param histories the history of each job in {@link #jobs}
    */
-  Verdict verdict(int task, LongFunction<JobHistory> histories) {
+  Verdict verdict(Attempt pending, LongFunction<JobHistory> histories) {
     Verdict verdict = Verdict.MET;
-    for (Condition condition : conditions) {
-      for (long job : condition.jobs()) {
-        verdict = verdict.and(verdict(condition.type(), task, histories.apply(job)));
-      }
+    for (Condition condition : pending.restart() > 0 ? List.<Condition>of() : conditions) {
+      JobHistory job = histories.apply(condition.job());
+      verdict = verdict.and(verdict(condition.type(), pending.task(), job));
     }
     return verdict;
   }

@@ -5,87 +5,103 @@ import dev.nexa.slurm.base.units.TimeLimit;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * A job as slurmctld would hold it: the submission and the checked options of its script. Pure.
+ * A job: its submission and the options of its script. Pure.
  *
  * @param id the job id
- * @param submission the arguments of the submission
- * @param options the options of script and submission
- * @param resources the resources of one task
+ * @param submission what was submitted
+ * @param options the options of the script
  * @param tasks the array indices; 0 for a job that is no array
+ * @param resources the resources of one task
+ * @param limit the time limit; empty for none
+ * @param warning the signal that the script gets before the limit; empty for none
  */
 record Job(
     long id,
-    LocalSubmission submission,
-    OptionReader options,
+    Submission submission,
+    Map<SbatchOption, String> options,
+    IndexRange tasks,
     Resources resources,
-    IndexRange tasks) {
+    Optional<Duration> limit,
+    Optional<Warning> warning) {
   /** The task id that Slurm gives a job that is no array (NO_VAL, slurm.h). */
   private static final String NO_TASK = "4294967294";
 
+  private static final Pattern ARRAY = Pattern.compile("[^%]+(?:%(\\d{1,7}))?");
+  private static final Pattern OUTPUT = Pattern.compile("%[%Aa]");
+  private static final Pattern WARNING =
+      Pattern.compile(
+          "B:(?:SIG)?(HUP|INT|QUIT|ABRT|KILL|ALRM|TERM|USR1|USR2|URG|CONT|STOP|TSTP)@(\\d{1,5})");
+
   /**
-   * Reads the script. Arguments of sbatch override the script's directives (sbatch(1)).
+   * The signal that the script gets before its time limit (sbatch(1), {@code --signal=B:}).
    *
-   * @throws SbatchRefusal if sbatch would refuse the job
+   * @param signal the signal's name without SIG
+   * @param secondsBefore seconds before the limit
    */
-  static Job of(long id, LocalSubmission submission, String script) {
-    OptionReader options = OptionReader.parse(Directives.words(submission.scriptName(), script));
-    options.put(SbatchOption.JOB_NAME, submission.name());
-    if (!submission.output().isEmpty()) {
-      options.put(SbatchOption.OUTPUT, submission.output());
-    }
-    options.put(SbatchOption.CHDIR, submission.directory().toString());
-    options.put(SbatchOption.EXPORT, "ALL");
-    if (!submission.comment().isEmpty()) {
-      options.put(SbatchOption.COMMENT, submission.comment());
-    }
+  record Warning(String signal, int secondsBefore) {}
+
+  /**
+   * Reads the script.
+   *
+   * @throws IllegalArgumentException if an option has no valid value, or requests more than one
+   *     node
+   */
+  static Job of(long id, Submission submission, String script) {
+    Map<SbatchOption, String> options = SbatchOption.of(script);
     submission.array().ifPresent(array -> options.put(SbatchOption.ARRAY, array));
-    if (!submission.dependency().isEmpty()) {
-      options.put(SbatchOption.DEPENDENCY, submission.dependency());
+    String array = options.getOrDefault(SbatchOption.ARRAY, "0");
+    String mode = options.getOrDefault(SbatchOption.OPEN_MODE, "truncate");
+    if (!ARRAY.matcher(array).matches()) {
+      throw new IllegalArgumentException("expected an array such as 0-7%2, got '" + array + "'");
     }
-    Resources resources = Resources.of(options, submission.processors());
-    Job job = new Job(id, submission, options, resources, indices(options));
-    job.check();
-    return job;
+    if (!List.of("append", "truncate").contains(mode)) {
+      throw new IllegalArgumentException(
+          "expected the mode append or truncate, got '" + mode + "'");
+    }
+    Optional<String> time = Optional.ofNullable(options.get(SbatchOption.TIME));
+    return new Job(
+        id,
+        submission,
+        options,
+        IndexRange.parse(array),
+        Resources.of(options, submission.processors()),
+        time.map(text -> minutes(submission, TimeLimit.parse(text).toMinutes())),
+        Optional.ofNullable(options.get(SbatchOption.SIGNAL)).map(Job::warning));
   }
 
-  private static IndexRange indices(OptionReader options) {
-    try {
-      return options.get(SbatchOption.ARRAY).map(IndexRange::parse).orElse(IndexRange.upTo(1));
-    } catch (IllegalArgumentException noRange) {
-      throw SbatchRefusal.submission("Invalid job array specification");
-    }
+  private static Duration minutes(Submission submission, long minutes) {
+    return submission.settings().minute().multipliedBy(minutes);
   }
 
-  private void check() {
-    limit();
-    warning();
-    throttle();
-    dependency();
-    oneOf(SbatchOption.OPEN_MODE, List.of("append", "truncate", "a", "t"));
-    oneOf(SbatchOption.KILL_ON_INVALID_DEP, List.of("yes", "no"));
-    oneOf(SbatchOption.EXCLUSIVE, List.of("", "user", "mcs"));
-  }
-
-  private void oneOf(SbatchOption option, List<String> values) {
-    if (options.has(option) && !values.contains(options.text(option).toLowerCase(Locale.ROOT))) {
-      throw SbatchRefusal.error("Invalid --" + option.longName() + " specification");
+  private static Warning warning(String text) {
+    Matcher warning = WARNING.matcher(text);
+    if (!warning.matches()) {
+      throw new IllegalArgumentException(
+          "expected a signal to the script such as B:USR1@60, got '" + text + "'");
     }
+    return new Warning(warning.group(1), Integer.parseInt(warning.group(2)));
   }
 
   String name() {
     return submission.name();
   }
 
+  String option(SbatchOption option, String otherwise) {
+    return options.getOrDefault(option, otherwise);
+  }
+
   String partition() {
-    return options.get(SbatchOption.PARTITION).orElse("local");
+    return option(SbatchOption.PARTITION, "local");
   }
 
   boolean isArray() {
-    return options.has(SbatchOption.ARRAY);
+    return options.containsKey(SbatchOption.ARRAY);
   }
 
   /** Returns the id that Slurm prints: {@code 12_3}, or {@code 12} for a job that is no array. */
@@ -93,74 +109,36 @@ record Job(
     return isArray() ? id + "_" + task : Long.toString(id);
   }
 
-  /** Returns the text that replaces {@code %a}. */
-  String taskNumber(int task) {
-    return isArray() ? Integer.toString(task) : NO_TASK;
+  /** Returns the log of a task. */
+  Path output(int task) {
+    Map<String, String> values =
+        Map.of("%%", "%", "%A", "" + id, "%a", isArray() ? "" + task : NO_TASK);
+    return submission
+        .directory()
+        .resolve(
+            OUTPUT
+                .matcher(submission.output())
+                .replaceAll(found -> values.getOrDefault(found.group(), "")));
   }
 
-  /** Returns the time limit; empty for none. */
-  Optional<Duration> limit() {
-    String text = options.get(SbatchOption.TIME).orElse("UNLIMITED");
-    if (List.of("UNLIMITED", "INFINITE", "0", "-1").contains(text.toUpperCase(Locale.ROOT))) {
-      return Optional.empty();
-    }
-    try {
-      if (text.matches("[0-9:-]+")) {
-        long minutes = TimeLimit.parse(text).toMinutes();
-        return Optional.of(submission.settings().minute().multipliedBy(minutes));
-      }
-    } catch (IllegalArgumentException notSlurmsForm) {
-      // Reported below.
-    }
-    throw SbatchRefusal.error("Invalid --time specification");
-  }
-
-  Optional<TimeWarning> warning() {
-    return TimeWarning.of(options);
-  }
-
-  /** Returns the {@code %N} of the array option; empty if there is none. */
+  /** Returns the {@code %N} of the array; empty if there is none. */
   Optional<Integer> throttle() {
-    String array = options.text(SbatchOption.ARRAY);
-    int percent = array.indexOf('%');
-    if (percent < 0) {
-      return Optional.empty();
-    }
-    String digits = array.substring(percent + 1);
-    if (!digits.matches("\\d{1,7}")) {
-      throw SbatchRefusal.submission("Invalid job array specification");
-    }
-    int atOnce = Integer.parseInt(digits);
-    return atOnce == 0 ? Optional.empty() : Optional.of(atOnce);
+    Matcher array = ARRAY.matcher(option(SbatchOption.ARRAY, ""));
+    return Optional.ofNullable(array.matches() ? array.group(1) : null)
+        .map(Integer::valueOf)
+        .filter(atOnce -> atOnce > 0);
   }
 
-  /**
-   * Returns how many tasks run at once: {@code %N}, or else as many as the processors allow. The
-   * number of GPUs is not known, so without {@code %N}, tasks with GPUs run one at a time.
-   */
+  /** Returns how many tasks run at once: {@code %N}, or else as many as the processors allow. */
   int atOnce() {
-    int fitting = Math.max(1, submission.processors() / resources.cpus());
-    return throttle().orElse(resources.gpus() > 0 ? 1 : fitting);
-  }
-
-  Dependency dependency() {
-    return Dependency.parse(options.text(SbatchOption.DEPENDENCY));
-  }
-
-  /** Returns whether tasks whose dependency can never be met are cancelled. Slurm's default: no. */
-  boolean killedOnInvalidDependency() {
-    return options.text(SbatchOption.KILL_ON_INVALID_DEP).equalsIgnoreCase("yes");
+    return throttle().orElse(Math.max(1, submission.processors() / resources.cpus()));
   }
 
   boolean requeue() {
-    return !options.has(SbatchOption.NO_REQUEUE);
+    return !options.containsKey(SbatchOption.NO_REQUEUE);
   }
 
   boolean append() {
-    return options.text(SbatchOption.OPEN_MODE).toLowerCase(Locale.ROOT).startsWith("a");
-  }
-
-  Path directory() {
-    return submission.directory();
+    return option(SbatchOption.OPEN_MODE, "").equals("append");
   }
 }

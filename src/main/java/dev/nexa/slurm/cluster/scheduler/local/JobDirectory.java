@@ -5,11 +5,11 @@ import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The folder of one job. {@code job.json} and {@code slurm_script} never change. Only the holder of
@@ -17,29 +17,16 @@ import java.util.List;
  * runner.
  *
  * <p>{@code job.json} is written last, and a folder without it is no job.
+ *
+ * @param id the job's id
+ * @param path the folder
  */
-final class JobDirectory {
+record JobDirectory(long id, Path path) {
   private static final DurableFiles FILES = DurableFiles.onDisk();
-
-  private final long id;
-  private final Path path;
-
-  JobDirectory(long id, Path path) {
-    this.id = id;
-    this.path = path;
-  }
 
   /** Returns the job of a folder, whose name is the job's id. */
   static JobDirectory at(Path path) {
     return new JobDirectory(Long.parseLong(path.getFileName().toString()), path);
-  }
-
-  long id() {
-    return id;
-  }
-
-  Path path() {
-    return path;
   }
 
   /**
@@ -83,7 +70,7 @@ final class JobDirectory {
       String folder = path.toRealPath().toString();
       return Sha256.of(folder).substring(0, 16) + "/" + attempt.raw() + "." + attempt.restart();
     } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read " + path, failed);
+      throw DurableFiles.failure("read", path, failed);
     }
   }
 
@@ -96,10 +83,10 @@ final class JobDirectory {
     return Files.exists(description());
   }
 
-  /** Returns whether another user submitted the job. Only its user can read {@code job.json}. */
-  boolean isOfAnotherUser() {
+  /** Returns whether this user submitted the job. Only its user can read {@code job.json}. */
+  boolean isMine() {
     try {
-      return !FileOwner.isMine(path);
+      return FileOwner.isMine(path);
     } catch (IOException failed) {
       throw DurableFiles.failure("read the owner of", path, failed);
     }
@@ -113,7 +100,7 @@ final class JobDirectory {
   }
 
   /** Creates the job, durably and atomically. */
-  void commit(LocalSubmission submission) {
+  void commit(Submission submission) {
     byte[] json = Json.pretty(submission.toJson()).getBytes(StandardCharsets.UTF_8);
     FILES.replace(description(), json, "rw-------");
   }
@@ -126,48 +113,48 @@ final class JobDirectory {
   /** Returns what the job waits for now: what it was submitted with, unless that was changed. */
   Dependency dependency() {
     Path changed = path.resolve("dependency");
-    return Files.exists(changed)
-        ? Dependency.parse(DurableFiles.read(changed).strip())
-        : job().dependency();
+    return Dependency.parse(
+        Files.exists(changed)
+            ? DurableFiles.read(changed).strip()
+            : job().submission().dependency());
   }
 
   Job job() {
-    LocalSubmission submission =
-        LocalSubmission.of(Json.parseObject(DurableFiles.read(description())));
+    Submission submission = Submission.of(Json.parseObject(DurableFiles.read(description())));
     return Job.of(id, submission, DurableFiles.read(script()));
   }
 
   /**
-   * Reads the job's events. A last line without a newline is still being written and is ignored.
+   * Reads the job and its events. A last line without a newline is still being written and is
+   * ignored.
    */
-  JobHistory history(Job job) {
-    JobHistory history = new JobHistory(job);
-    if (Files.exists(events())) {
-      String text = DurableFiles.read(events());
-      text.substring(0, text.lastIndexOf('\n') + 1)
-          .lines()
-          .forEach(line -> history.apply(JobEvent.parse(line)));
-    }
+  JobHistory history() {
+    JobHistory history = new JobHistory(job());
+    wholeLines().lines().forEach(line -> history.apply(JobEvent.parse(line)));
     return history;
+  }
+
+  private String wholeLines() {
+    String text = Files.exists(events()) ? DurableFiles.read(events()) : "";
+    return text.substring(0, text.lastIndexOf('\n') + 1);
   }
 
   /** Removes an incomplete last line of a writer that died. The caller holds the lock. */
   void cutTornTail() {
-    if (Files.exists(events())) {
-      String text = DurableFiles.read(events());
-      String whole = text.substring(0, text.lastIndexOf('\n') + 1);
-      if (whole.length() < text.length()) {
-        FILES.truncate(events(), whole.getBytes(StandardCharsets.UTF_8).length);
-      }
+    int whole = wholeLines().getBytes(StandardCharsets.UTF_8).length;
+    if (Files.exists(events()) && events().toFile().length() > whole) {
+      FILES.truncate(events(), whole);
     }
   }
 
-  /** Appends the events in one durable write. The caller holds the lock. */
-  void append(List<JobEvent> events) {
-    StringBuilder lines = new StringBuilder();
+  /**
+   * Writes events in one durable write, before any effect of them is visible, and applies them to
+   * the history. The caller holds the lock.
+   */
+  void record(JobHistory history, JobEvent... events) {
+    FILES.append(events(), Stream.of(events).map(JobEvent::line).collect(Collectors.joining()));
     for (JobEvent event : events) {
-      lines.append(event.line());
+      history.apply(event);
     }
-    FILES.append(events(), lines.toString());
   }
 }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import java.math.BigDecimal;
 
 /**
  * One line of a job's {@code events.jsonl}: a change of the newest attempt of a task.
@@ -35,9 +36,9 @@ record JobEvent(
     return new JobEvent(at, task, Kind.END, 0, state, exitCode, false);
   }
 
-  /** Returns an end after which the task is queued again. */
-  static JobEvent requeue(long at, int task, String state) {
-    return new JobEvent(at, task, Kind.END, 0, state, "0:0", true);
+  /** Returns an end that is no exit of the script. */
+  static JobEvent end(long at, int task, String state, boolean again) {
+    return new JobEvent(at, task, Kind.END, 0, state, "0:0", again);
   }
 
   static JobEvent gone(long at, int task) {
@@ -46,25 +47,28 @@ record JobEvent(
 
   /** Returns the event as one line with its newline. */
   String line() {
-    JsonObject json = new JsonObject().with("at", at).with("task", task).with("event", kind);
-    if (kind == Kind.START) {
-      json.with("raw", raw);
-    } else if (kind == Kind.END) {
-      json.with("state", state).with("exit", exitCode).with("again", again);
-    }
+    JsonObject json =
+        new JsonObject()
+            .with("at", at)
+            .with("task", task)
+            .with("event", kind)
+            .with("raw", raw)
+            .with("state", state)
+            .with("exit", exitCode)
+            .with("again", again);
     return Json.compact(json) + "\n";
   }
 
+  /** Reads a line; earlier versions wrote only what an event has. */
   static JobEvent parse(String line) {
     JsonObject json = Json.parseObject(line);
-    long at = json.number("at");
-    int task = (int) json.number("task");
-    return switch (Kind.valueOf(json.text("event"))) {
-      case START -> start(at, task, json.number("raw"));
-      case END ->
-          new JobEvent(
-              at, task, Kind.END, 0, json.text("state"), json.text("exit"), json.flag("again"));
-      case GONE -> gone(at, task);
-    };
+    return new JobEvent(
+        json.number("at"),
+        (int) json.number("task"),
+        Kind.valueOf(json.text("event")),
+        json.optionalDecimal("raw").orElse(BigDecimal.ZERO).longValue(),
+        json.optionalText("state").orElse(""),
+        json.optionalText("exit").orElse(""),
+        Boolean.TRUE.equals(json.members().get("again")));
   }
 }

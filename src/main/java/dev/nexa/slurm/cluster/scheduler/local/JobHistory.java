@@ -1,26 +1,30 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
-import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongFunction;
 import java.util.function.Predicate;
 
 /** A job's attempts, derived from its events. Tasks are ordered by index. Not thread-safe. */
 final class JobHistory {
+  private final Job job;
   private final Map<Integer, List<Attempt>> attempts = new LinkedHashMap<>();
 
   /** Creates the history of a job without events: each task has one pending attempt. */
   JobHistory(Job job) {
+    this.job = job;
     for (int task : job.tasks().indices()) {
       Attempt first = Attempt.first(task, job.id(), job.submission().submitted());
       attempts.put(task, new ArrayList<>(List.of(first)));
     }
+  }
+
+  Job job() {
+    return job;
   }
 
   /** Applies one event. An event of a task that the job does not have is ignored. */
@@ -54,33 +58,17 @@ final class JobHistory {
 
   /** Returns the newest attempts that match the condition, in the order of tasks. */
   List<Attempt> last(Predicate<Attempt> so) {
-    List<Attempt> found = new ArrayList<>();
-    for (List<Attempt> all : attempts.values()) {
-      Attempt last = all.get(all.size() - 1);
-      if (so.test(last)) {
-        found.add(last);
-      }
-    }
-    return found;
+    return attempts.values().stream().map(all -> all.get(all.size() - 1)).filter(so).toList();
   }
 
   /** Returns whether any task is pending, running, or still has processes. */
   boolean open() {
-    for (List<Attempt> all : attempts.values()) {
-      if (!all.get(all.size() - 1).over()) {
-        return true;
-      }
-    }
-    return false;
+    return !last(attempt -> !attempt.over()).isEmpty();
   }
 
   /** Returns all attempts, ordered by task, then oldest first. */
   List<Attempt> all() {
-    List<Attempt> found = new ArrayList<>();
-    for (Collection<Attempt> some : attempts.values()) {
-      found.addAll(some);
-    }
-    return found;
+    return attempts.values().stream().flatMap(List::stream).toList();
   }
 
   /** Returns how many tasks have no job id of their own yet. */
@@ -92,11 +80,10 @@ final class JobHistory {
    * Returns the tasks that are pending, running or completing, one by one as squeue does.
    *
    * @param dependency what the tasks wait for
+   * @param others the history of each job that they wait for
    */
-  List<QueueEntry> queue(Job job, DependencyCheck dependency) {
+  List<QueueEntry> queue(Dependency dependency, LongFunction<JobHistory> others) {
     boolean busy = !last(attempt -> attempt.running() || attempt.ending()).isEmpty();
-    String limited = job.throttle().isPresent() ? "JobArrayTaskLimit" : "Resources";
-    String reason = busy ? limited : "None";
     List<QueueEntry> entries = new ArrayList<>();
     for (Attempt attempt : last(attempt -> !attempt.over())) {
       entries.add(
@@ -104,25 +91,21 @@ final class JobHistory {
               attempt.raw(),
               job.id(),
               attempt.task(),
-              state(attempt),
-              attempt.pending() ? dependency.reason(attempt, reason) : "None",
-              start(attempt),
+              attempt.queueState(),
+              attempt.pending() ? reason(dependency.verdict(attempt, others), busy) : "None",
+              Attempt.time(attempt.start()),
               Optional.empty(),
               job.name()));
     }
     return entries;
   }
 
-  private static JobState state(Attempt attempt) {
-    if (attempt.pending()) {
-      return JobState.PENDING;
-    }
-    return attempt.running() ? JobState.RUNNING : JobState.COMPLETING;
-  }
-
-  private static Optional<Instant> start(Attempt attempt) {
-    return attempt.start() == 0
-        ? Optional.empty()
-        : Optional.of(Instant.ofEpochSecond(attempt.start()));
+  /** Returns why a pending task waits, as Slurm's reason code. */
+  private String reason(Dependency.Verdict verdict, boolean busy) {
+    return switch (verdict) {
+      case WAITS -> "Dependency";
+      case NEVER -> "DependencyNeverSatisfied";
+      case MET -> !busy ? "None" : job.throttle().isPresent() ? "JobArrayTaskLimit" : "Resources";
+    };
   }
 }

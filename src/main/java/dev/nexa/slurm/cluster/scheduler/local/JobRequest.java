@@ -1,12 +1,12 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileOwner;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -17,9 +17,8 @@ import java.util.OptionalInt;
  * @param file the file
  * @param kind the requested action
  * @param task the array index; empty for all tasks
- * @param uid the user who made the request
  */
-record JobRequest(Path file, Kind kind, OptionalInt task, long uid) {
+record JobRequest(Path file, Kind kind, OptionalInt task) {
   private static final DurableFiles FILES = DurableFiles.onDisk();
   private static final String ALL = "all";
 
@@ -34,29 +33,33 @@ record JobRequest(Path file, Kind kind, OptionalInt task, long uid) {
     String which = task.isPresent() ? Integer.toString(task.getAsInt()) : ALL;
     Path file = job.requests().resolve(kind + "." + which);
     FILES.replace(file, new byte[0], "rw-------");
-    // The owner is not read: the runner may have handled the request and removed the file.
-    return new JobRequest(file, kind, task, JobUser.current().uid());
+    return new JobRequest(file, kind, task);
   }
 
   /** Returns the requests that are not done, cancellations first. */
   static List<JobRequest> of(JobDirectory job) {
     List<JobRequest> requests = new ArrayList<>();
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(job.requests(), "[A-Z]*")) {
-      for (Path file : files) {
-        String[] name = file.getFileName().toString().split("\\.", 2);
-        OptionalInt task =
-            name[1].equals(ALL) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(name[1]));
-        requests.add(new JobRequest(file, Kind.valueOf(name[0]), task, JobUser.owner(file)));
-      }
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot list " + job.requests(), failed);
+    for (Path file : DurableFiles.list(job.requests(), "[A-Z]*")) {
+      String[] name = file.getFileName().toString().split("\\.", 2);
+      OptionalInt task =
+          name[1].equals(ALL) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(name[1]));
+      requests.add(new JobRequest(file, Kind.valueOf(name[0]), task));
     }
-    requests.sort((a, b) -> a.kind().compareTo(b.kind()));
+    requests.sort(Comparator.comparing(JobRequest::kind));
     return requests;
   }
 
   boolean concerns(Attempt attempt) {
     return task.isEmpty() || task.getAsInt() == attempt.task();
+  }
+
+  /** Returns the id of the user who made the request. */
+  long uid() {
+    try {
+      return FileOwner.of(file).uid();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", file, failed);
+    }
   }
 
   void done() {

@@ -1,14 +1,17 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.FileLock;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongFunction;
 
 /**
- * The main class of the process that runs one job. The process is detached from the submitter's.
+ * The process that runs one job, detached from the submitter's. A single thread checks the tasks
+ * many times a second. All state is in the job's folder, so that another runner can take over.
  */
 public final class JobRunner {
   /** The process that started this one may still hold the lock for a moment. */
@@ -17,7 +20,32 @@ public final class JobRunner {
   /** How often a task is requeued after a node failure (MAX_BATCH_REQUEUE in slurmctld.h). */
   private static final int MAX_REQUEUES = 5;
 
-  private JobRunner() {}
+  private static final long PAUSE_MILLIS = 50;
+
+  /** How often the jobs are read that this one waits for. */
+  private static final Duration LOOK = Duration.ofMillis(250);
+
+  /** sacct's exit code for a log that could not be opened, as Slurm 22.05 prints it. */
+  private static final String NOT_STARTED = "0:53";
+
+  private final StateDirectory state;
+  private final JobDirectory directory;
+  private final FileLock lock;
+  private final JobHistory history;
+  private final Map<Integer, RunningTask> running = new TreeMap<>();
+  private Dependency dependency;
+  private LongFunction<JobHistory> others;
+  private long looked = System.nanoTime();
+  private long lastHeartbeat;
+
+  private JobRunner(JobDirectory directory, FileLock lock) {
+    this.state = StateDirectory.of(directory);
+    this.directory = directory;
+    this.lock = lock;
+    this.history = directory.history();
+    this.dependency = directory.dependency();
+    this.others = state.histories();
+  }
 
   /**
    * Runs a job to its end. Returns at once if the job already has a runner.
@@ -27,19 +55,12 @@ public final class JobRunner {
   public static void main(String[] args) throws InterruptedException {
     JobDirectory directory = JobDirectory.at(Path.of(args[0]));
     Liveness liveness = new Liveness(directory);
-    String us = ProcessOwner.ofThisProcess().line();
-    FileLock lock;
-    try {
-      lock = FileLock.acquire(directory.lock(), us, liveness::dead, PATIENCE);
+    try (FileLock lock =
+        FileLock.acquire(directory.lock(), Liveness.ourLine(), liveness::dead, PATIENCE)) {
+      recover(directory);
+      new JobRunner(directory, lock).run();
     } catch (FileLock.LockedException taken) {
       System.err.println(taken.getMessage());
-      return;
-    }
-    try {
-      recover(directory);
-      new JobLoop(directory, liveness).run();
-    } finally {
-      lock.close();
     }
   }
 
@@ -50,24 +71,145 @@ public final class JobRunner {
    */
   static void recover(JobDirectory directory) {
     directory.cutTornTail();
-    Job job = directory.job();
-    List<JobEvent> events = new ArrayList<>();
-    for (Attempt left : directory.history(job).last(a -> a.running() || a.ending())) {
+    JobHistory history = directory.history();
+    for (Attempt left : history.last(attempt -> attempt.running() || attempt.ending())) {
       ProcessGroup processes = new ProcessGroup(directory.mark(left));
       boolean survivors = !processes.members().isEmpty();
       processes.destroy();
-      long now = Instant.now().getEpochSecond();
+      JobEvent gone = JobEvent.gone(now(), left.task());
       if (left.running()) {
         // After a power cut on Friday, a task did not run until the next call on Monday.
-        long last = survivors ? now : new Liveness(directory).lastSign().getEpochSecond();
-        boolean again = job.requeue() && left.restart() < MAX_REQUEUES;
-        long end = Math.max(left.start(), Math.min(now, last));
-        events.add(new JobEvent(end, left.task(), JobEvent.Kind.END, 0, "NODE_FAIL", "0:0", again));
+        long last = survivors ? now() : new Liveness(directory).lastSign().getEpochSecond();
+        boolean again = history.job().requeue() && left.restart() < MAX_REQUEUES;
+        directory.record(
+            history, JobEvent.end(Math.min(now(), last), left.task(), "NODE_FAIL", again), gone);
+      } else {
+        directory.record(history, gone);
       }
-      events.add(JobEvent.gone(now, left.task()));
     }
-    if (!events.isEmpty()) {
-      directory.append(events);
+  }
+
+  private void run() throws InterruptedException {
+    try {
+      while (step()) {
+        Thread.sleep(PAUSE_MILLIS);
+      }
+    } finally {
+      // Kills the tasks if the loop fails, because nobody would record how they end.
+      running.values().forEach(RunningTask::abandon);
     }
+  }
+
+  /** Handles requests and tasks once; false if no task is left. */
+  private boolean step() {
+    for (JobRequest request : JobRequest.of(directory)) {
+      if (handle(request)) {
+        request.done();
+      }
+    }
+    running.values().removeIf(task -> !task.look(now()));
+    startMore();
+    heartbeat();
+    return history.open() || !close();
+  }
+
+  /** Marks the job as over; false if a request came at the same time. */
+  private boolean close() {
+    state.markOver(directory);
+    if (JobRequest.of(directory).isEmpty()) {
+      return true;
+    }
+    state.markOpen(directory);
+    return false;
+  }
+
+  /** Carries out a cancellation or a requeue; true if it is done. */
+  private boolean handle(JobRequest request) {
+    boolean done = true;
+    boolean requeue = request.kind() == JobRequest.Kind.REQUEUE;
+    for (Attempt attempt : history.last(request::concerns)) {
+      int number = attempt.task();
+      RunningTask task = running.get(number);
+      JobEvent end =
+          requeue
+              ? JobEvent.end(now(), number, "REQUEUED", true)
+              : JobEvent.end(now(), number, "CANCELLED by " + request.uid(), false);
+      if (attempt.ending() && (attempt.again() || requeue)) {
+        // Another attempt follows, or is requested, once this one is over.
+        done = false;
+      } else if (attempt.running() && task != null) {
+        task.stop(end, requeue ? " DUE TO JOB REQUEUE" : "");
+      } else if (requeue ? attempt.over() : attempt.pending()) {
+        directory.record(history, end);
+      }
+    }
+    return done;
+  }
+
+  private void startMore() {
+    int atOnce = history.job().atOnce();
+    if (running.size() >= atOnce) {
+      return;
+    }
+    for (Attempt pending : history.last(Attempt::pending)) {
+      if (running.size() < atOnce && !isTooSoon(pending) && mayStart(pending)) {
+        start(pending);
+      }
+    }
+  }
+
+  /**
+   * Returns whether the attempt before this one ended in this second. Accounting has whole seconds,
+   * and two attempts of one second would be one row to its readers. Slurm waits for two minutes.
+   */
+  private static boolean isTooSoon(Attempt pending) {
+    return pending.restart() > 0 && now() <= pending.submit();
+  }
+
+  private boolean mayStart(Attempt pending) {
+    if (System.nanoTime() - looked > LOOK.toNanos()) {
+      dependency = directory.dependency();
+      others = state.histories();
+      looked = System.nanoTime();
+    }
+    return dependency.verdict(pending, others) == Dependency.Verdict.MET;
+  }
+
+  /** Records the start before the process starts, so that a successor knows what may be running. */
+  private void start(Attempt pending) {
+    int task = pending.task();
+    directory.record(history, JobEvent.start(now(), task, rawId(pending)));
+    try {
+      running.put(task, new RunningTask(directory, history, history.last(task)));
+    } catch (IOException failed) {
+      System.err.println(history.job().taskId(task) + ": " + failed);
+      directory.record(
+          history, JobEvent.end(now(), task, "FAILED", NOT_STARTED), JobEvent.gone(now(), task));
+    }
+  }
+
+  /**
+   * Returns the task's own job id. As in Slurm, the last task of an array to start gets the array's
+   * id.
+   */
+  private long rawId(Attempt pending) {
+    Job job = history.job();
+    boolean keeps = pending.restart() > 0 || !job.isArray() || history.unnumbered() == 1;
+    return keeps ? pending.raw() : state.claimTask(job.id());
+  }
+
+  private void heartbeat() {
+    if (now() < lastHeartbeat + Liveness.HEARTBEAT.toSeconds()) {
+      return;
+    }
+    lastHeartbeat = now();
+    if (!lock.holds()) {
+      throw new IllegalStateException("somebody who took us for dead has this job now");
+    }
+    new Liveness(directory).giveSign();
+  }
+
+  private static long now() {
+    return Instant.now().getEpochSecond();
   }
 }

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.process.ProcessTable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +14,11 @@ import java.util.Optional;
 /**
  * Decides whether a process runs a job. For a process on another host, or in another container,
  * only its heartbeat is visible: the modification time of the job's {@code supervisor} file.
+ *
+ * <p>A file names a process in one line: its host, the kernel's id of this boot, the namespace of
+ * process ids (two containers may have the same host name), the process id, and its start in clock
+ * ticks since boot. A wall-clock time would differ between two readers after the clock was set, and
+ * a living runner must never count as dead.
  */
 final class Liveness {
   /** Interval of a runner's heartbeat. */
@@ -19,17 +27,67 @@ final class Liveness {
   /** A process that cannot be checked counts as dead after this time without a heartbeat. */
   private static final Duration SILENCE = Duration.ofMinutes(10);
 
+  private static final int WORDS = 5;
+
+  /** Read once, because the host's name may change while we run, and the lookup may be slow. */
+  private static final String HOST = ProcessIdentity.localHost();
+
   private final JobDirectory job;
 
   Liveness(JobDirectory job) {
     this.job = job;
   }
 
+  /** Returns the line of a process of this machine that lives or has just ended. */
+  static String line(long pid) {
+    long start = ProcessTable.read(pid).map(ProcessTable.Entry::startTicks).orElse(-1L);
+    return place() + " " + pid + " " + start;
+  }
+
+  private static String place() {
+    try {
+      String boot = DurableFiles.read(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+      Path space = Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
+      return HOST + " " + boot + " " + space;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of("/proc/self/ns/pid"), failed);
+    }
+  }
+
+  static String ourLine() {
+    return line(ProcessHandle.current().pid());
+  }
+
+  /**
+   * Returns whether the process of a line lives; empty if this cannot be determined from here, or
+   * the text names no process. Other words may follow it.
+   */
+  static Optional<Boolean> alive(String line) {
+    String[] ours = ourLine().split(" ", -1);
+    String[] its = words(line);
+    if (its.length < WORDS || !its[0].equals(ours[0])) {
+      return Optional.empty();
+    }
+    if (!its[1].equals(ours[1])) {
+      return Optional.of(false);
+    }
+    return Optional.of(ProcessTable.read(Long.parseLong(its[3])))
+        .filter(visible -> its[2].equals(ours[2]))
+        .map(entry -> entry.filter(e -> !e.dead() && its[4].equals("" + e.startTicks())))
+        .map(Optional::isPresent);
+  }
+
+  /** Returns the words of a line that names a process; none of another text. */
+  private static String[] words(String line) {
+    String process = "(\\S+ ){3}\\d{1,18} -?\\d{1,18}( .*)?";
+    return line.strip().matches(process) ? line.strip().split(" ", -1) : new String[0];
+  }
+
   /**
    * Returns whether the job has a runner, a runner that is starting, or a process that repairs it.
    */
   boolean attended() {
-    return names(job.lock()) || names(job.supervisor());
+    return names(job.lock()) || expected();
   }
 
   /** Returns whether a runner was started and lives; it may not have the lock yet. */
@@ -37,29 +95,22 @@ final class Liveness {
     return names(job.supervisor());
   }
 
-  /** Returns whether this process still holds the lock. */
-  boolean lockIsOurs() {
-    return read(job.lock())
-        .flatMap(ProcessOwner::parse)
-        .equals(Optional.of(ProcessOwner.ofThisProcess()));
-  }
-
   private boolean names(Path file) {
-    return read(file)
-        .map(line -> ProcessOwner.parse(line).isPresent() && !dead(line))
-        .orElse(false);
+    try {
+      String line = Files.readString(file);
+      return words(line).length > 0 && !dead(line);
+    } catch (IOException nobody) {
+      return false;
+    }
   }
 
   /**
-   * Returns whether the owner in a {@link dev.nexa.slurm.base.files.FileLock}'s text is dead; false
-   * if the text names no owner.
+   * Returns whether the process in a {@link dev.nexa.slurm.base.files.FileLock}'s text is dead;
+   * false if the text names none.
    */
   boolean dead(String line) {
-    Optional<ProcessOwner> owner = ProcessOwner.parse(line);
-    if (owner.isEmpty()) {
-      return false;
-    }
-    return !owner.get().alive().orElseGet(() -> lastSign().plus(SILENCE).isAfter(Instant.now()));
+    return words(line).length > 0
+        && !alive(line).orElseGet(() -> lastSign().plus(SILENCE).isAfter(Instant.now()));
   }
 
   /** Returns the time of the last heartbeat; now, if it cannot be read. */
@@ -76,14 +127,6 @@ final class Liveness {
       Files.setLastModifiedTime(job.supervisor(), FileTime.from(Instant.now()));
     } catch (IOException notThere) {
       System.err.println("no heartbeat: " + notThere);
-    }
-  }
-
-  private static Optional<String> read(Path file) {
-    try {
-      return Optional.of(Files.readString(file));
-    } catch (IOException nobody) {
-      return Optional.empty();
     }
   }
 }

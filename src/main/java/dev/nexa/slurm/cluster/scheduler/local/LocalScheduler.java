@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
@@ -9,15 +10,21 @@ import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
-import java.io.IOException;
+import java.io.File;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
+import java.util.function.Supplier;
 
 /**
  * Runs jobs on this machine. It takes the script that sbatch would get, and provides Slurm's
@@ -30,27 +37,21 @@ public final class LocalScheduler implements Scheduler {
   /** The cluster's name in accounting. */
   public static final String CLUSTER = "local";
 
+  private static final List<String> PROGRAMS = List.of("setsid", "bash", "env", "sleep", "sh");
+  private static final String DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+  /** How long a cancellation or a requeue is waited for. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private static final long PAUSE_MILLIS = 10;
+
   private final StateDirectory state;
-  private final RunnerStarter supervisors;
-  private final SubmissionCheck submissions;
-  private final LocalAccounting accounting;
-  private final LocalControl control;
+  private final Map<String, String> environment;
+  private final LocalSettings settings;
+  private final RunnerStarter runners;
 
   /**
-   * Creates a scheduler with Slurm's default settings.
-   *
-   * @param stateDir the folder of its state; a relative path is resolved against the working
-   *     directory
-   * @param javaCommand the command that starts our classes: {@code java -cp nexa-slurm.jar}
-   * @param environment the variables that jobs inherit, from {@link
-   *     dev.nexa.slurm.cluster.scheduler.ClientEnvironment#forJobs}
-   */
-  public LocalScheduler(Path stateDir, List<String> javaCommand, Map<String, String> environment) {
-    this(stateDir, javaCommand, environment, LocalSettings.DEFAULT);
-  }
-
-  /**
-   * Creates a scheduler with other settings.
+   * Creates a scheduler.
    *
    * @param stateDir the folder of its state; a relative path is resolved against the working
    *     directory
@@ -65,10 +66,9 @@ public final class LocalScheduler implements Scheduler {
       Map<String, String> environment,
       LocalSettings settings) {
     this.state = new StateDirectory(stateDir.toAbsolutePath());
-    this.supervisors = new RunnerStarter(state, javaCommand, environment);
-    this.submissions = new SubmissionCheck(state, environment, settings);
-    this.accounting = new LocalAccounting(state, supervisors);
-    this.control = new LocalControl(state, supervisors);
+    this.environment = Map.copyOf(environment);
+    this.settings = settings;
+    this.runners = new RunnerStarter(state, javaCommand, environment);
   }
 
   @Override
@@ -78,90 +78,169 @@ public final class LocalScheduler implements Scheduler {
 
   @Override
   public SubmitAnswer submit(SubmitRequest request, Consumer<ProcessIdentity> started) {
-    byte[] script;
-    LocalSubmission submission;
+    JobDirectory job;
+    Submission submission;
     try {
-      script = SubmissionCheck.read(request.script());
-      submission = submissions.check(request, script);
-    } catch (SbatchRefusal refusal) {
-      return new SubmitAnswer.Refused(refusal.text());
-    }
-    return submit(script, submission, started);
-  }
-
-  private SubmitAnswer submit(
-      byte[] script, LocalSubmission submission, Consumer<ProcessIdentity> started) {
-    Optional<JobDirectory> claimed = Optional.empty();
-    try {
-      JobDirectory job = state.claimJob();
-      claimed = Optional.of(job);
+      requirePrograms();
+      byte[] script = DurableFiles.readBytes(request.script());
+      submission = Submission.of(request, environment, settings);
+      check(submission, new String(script, StandardCharsets.UTF_8));
+      job = state.claimJob();
       job.prepare(script);
       state.markOpen(job);
+    } catch (IllegalArgumentException | UncheckedIOException refused) {
+      return new SubmitAnswer.Refused("the local scheduler: " + refused.getMessage());
+    }
+    try {
       job.commit(submission);
     } catch (UncheckedIOException failed) {
       String message = "the local scheduler: " + failed.getMessage();
-      boolean maybe = claimed.map(JobDirectory::exists).orElse(false);
-      return maybe ? new SubmitAnswer.Unknown(message) : new SubmitAnswer.Refused(message);
+      return job.exists() ? new SubmitAnswer.Unknown(message) : new SubmitAnswer.Refused(message);
     }
-    JobDirectory job = claimed.get();
-    try {
-      started.accept(supervisors.start(job));
-    } catch (IOException failed) {
-      // The job exists and is pending. The next call starts a runner.
-      System.err.println("the local scheduler could not start a supervisor: " + failed);
-    }
+    startRunner(job).ifPresent(started);
     return new SubmitAnswer.Submitted(job.id(), CLUSTER);
+  }
+
+  private Optional<ProcessIdentity> startRunner(JobDirectory job) {
+    try {
+      return Optional.of(runners.start(job));
+    } catch (UncheckedIOException failed) {
+      // The job exists and is pending. The next call starts a runner.
+      System.err.println("the local scheduler: " + failed.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  /** Checks the script and the submission before a file is written. */
+  private void check(Submission submission, String script) {
+    if (!script.startsWith("#!") || script.contains("\r\n") || script.indexOf('\0') >= 0) {
+      throw new IllegalArgumentException(
+          "a script begins with #! and an interpreter, and has no NUL and no DOS line ends");
+    }
+    SbatchOption.requireKnown(script);
+    Job.of(0, submission, script);
+    requireJobs(Dependency.parse(submission.dependency()));
+  }
+
+  private void requireJobs(Dependency dependency) {
+    for (long id : dependency.jobs()) {
+      if (!state.isMine(id)) {
+        throw new IllegalArgumentException("there is no job " + id + " to wait for");
+      }
+    }
+  }
+
+  private void requirePrograms() {
+    if (!Files.exists(Path.of("/proc/self/stat"))) {
+      throw new IllegalArgumentException("it needs Linux: there is no /proc here");
+    }
+    String path = environment.getOrDefault("PATH", DEFAULT_PATH);
+    String[] folders = path.split(File.pathSeparator, -1);
+    for (String program : PROGRAMS) {
+      if (Arrays.stream(folders).noneMatch(at -> Files.isExecutable(Path.of(at, program)))) {
+        throw new IllegalArgumentException("it needs the program " + program + " in " + path);
+      }
+    }
   }
 
   @Override
   public List<QueueEntry> queue() {
-    List<QueueEntry> entries = new ArrayList<>();
-    asked(
+    return answer(
         () -> {
-          for (JobDirectory directory : state.openJobs()) {
-            // As squeue --me. Another user's job.json holds that user's environment.
-            if (directory.isOfAnotherUser()) {
-              continue;
-            }
-            supervisors.see(directory);
-            Job job = directory.job();
-            DependencyCheck dependency = new DependencyCheck(state, directory);
-            entries.addAll(directory.history(job).queue(job, dependency));
+          List<QueueEntry> entries = new ArrayList<>();
+          LongFunction<JobHistory> others = state.histories();
+          for (JobDirectory job : state.openJobs()) {
+            runners.see(job);
+            entries.addAll(job.history().queue(job.dependency(), others));
           }
+          return entries;
         });
-    return entries;
   }
 
   @Override
   public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
-    List<AccountingRecord> answer = new ArrayList<>();
-    asked(() -> accounting.answer(query, answer::add));
-    answer.forEach(rows);
+    answer(() -> new LocalAccounting(state, runners).answer(query)).forEach(rows);
   }
 
   @Override
   public void cancel(String key, long jobId, OptionalInt task) {
-    asked(() -> control.cancel(key, jobId, task));
+    answer(
+        () -> {
+          JobDirectory job = state.job(jobId);
+          return state.isMine(jobId)
+              && job.job().name().equals(key)
+              && job.history().open()
+              && ask(job, JobRequest.Kind.CANCEL, task);
+        });
   }
 
   @Override
   public void requeue(long jobId, int task) {
-    asked(() -> control.requeue(jobId, task));
+    answer(
+        () -> {
+          JobHistory history = require(jobId).history();
+          String shown = history.job().taskId(task);
+          if (!history.has(task)) {
+            throw failure("there is no task " + shown);
+          }
+          if (!history.job().requeue()) {
+            throw failure("task " + shown + " may not run again: its script has --no-requeue");
+          }
+          if (history.last(task).pending()) {
+            throw failure("task " + shown + " has not begun");
+          }
+          return ask(state.job(jobId), JobRequest.Kind.REQUEUE, OptionalInt.of(task));
+        });
   }
 
+  /** Changes what a job's waiting tasks wait for. The job's runner reads it again. */
   @Override
   public void dependOn(long jobId, String dependency) {
-    asked(() -> control.dependOn(jobId, dependency));
+    answer(
+        () -> {
+          requireJobs(Dependency.parse(dependency));
+          require(jobId).waitFor(dependency);
+          return true;
+        });
   }
 
-  /** Runs a call. State that cannot be read means that the scheduler does not answer. */
-  private static void asked(Runnable question) {
-    try {
-      question.run();
-    } catch (UncheckedIOException failed) {
-      throw new SchedulerUnavailable(
-          ErrorCode.LOCAL_SCHEDULER_FAILED, "the local scheduler: " + failed.getMessage());
+  private JobDirectory require(long jobId) {
+    if (!state.isMine(jobId)) {
+      throw failure("there is no job " + jobId);
     }
+    return state.job(jobId);
+  }
+
+  /** Writes a request and waits a moment for its end; whether it ended. */
+  private boolean ask(JobDirectory job, JobRequest.Kind kind, OptionalInt task) {
+    JobRequest request = JobRequest.leave(job, kind, task);
+    state.markOpen(job);
+    long deadline = System.nanoTime() + PATIENCE.toNanos();
+    while (!request.isDone() && System.nanoTime() - deadline < 0) {
+      // Checked in each round, because a runner that lived a moment ago may have been about to end.
+      runners.see(job);
+      try {
+        Thread.sleep(PAUSE_MILLIS);
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
+    }
+    return request.isDone();
+  }
+
+  /** Returns an answer. State that cannot be read means that the scheduler does not answer. */
+  private static <T> T answer(Supplier<T> question) {
+    try {
+      return question.get();
+    } catch (UncheckedIOException | IllegalArgumentException failed) {
+      throw failure(String.valueOf(failed.getMessage()));
+    }
+  }
+
+  private static SchedulerUnavailable failure(String why) {
+    return new SchedulerUnavailable(
+        ErrorCode.LOCAL_SCHEDULER_FAILED, "the local scheduler: " + why);
   }
 
   @Override

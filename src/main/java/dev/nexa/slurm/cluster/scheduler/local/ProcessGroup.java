@@ -1,7 +1,12 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
-import java.io.File;
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.process.ProcessTable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -14,6 +19,7 @@ import java.util.Set;
 final class ProcessGroup {
   private static final int ROUNDS = 250;
   private static final int PAUSE_MILLIS = 2;
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final String variable;
 
@@ -40,33 +46,15 @@ final class ProcessGroup {
         }
       }
     }
-    List<Long> living = new ArrayList<>();
-    for (ProcessTable.Entry entry : all) {
-      if (found.contains(entry.pid()) && !entry.dead()) {
-        living.add(entry.pid());
-      }
-    }
-    return living;
-  }
-
-  /** Returns the pid of the holder's child once the holder has become {@code sleep}; 0 before. */
-  long childOf(long holder) {
-    if (!ProcessTable.name(holder).equals("sleep")) {
-      return 0;
-    }
-    for (ProcessTable.Entry entry : ProcessTable.all()) {
-      if (entry.parent() == holder) {
-        return entry.pid();
-      }
-    }
-    return 0;
+    return all.stream()
+        .filter(entry -> found.contains(entry.pid()) && !entry.dead())
+        .map(ProcessTable.Entry::pid)
+        .toList();
   }
 
   /** Signals all processes except one. */
   void signal(String signal, long except) {
-    List<Long> pids = members();
-    pids.remove(except);
-    send(signal, pids);
+    send(signal, members().stream().filter(pid -> pid != except).toList());
   }
 
   /** Kills all processes, in several rounds, because new ones may appear meanwhile. */
@@ -103,16 +91,9 @@ final class ProcessGroup {
         new ArrayList<>(List.of("sh", "-c", "kill -s \"$0\" \"$@\" 2>/dev/null", signal));
     pids.forEach(pid -> argv.add(Long.toString(pid)));
     try {
-      new ProcessBuilder(argv)
-          .redirectInput(new File("/dev/null"))
-          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-          .redirectError(ProcessBuilder.Redirect.DISCARD)
-          .start()
-          .waitFor();
+      new CommandRunner().run(new Command(argv, System.getenv(), Path.of("/"), PATIENCE));
     } catch (IOException failed) {
-      throw new java.io.UncheckedIOException("Cannot start sh to send SIG" + signal, failed);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
+      throw new UncheckedIOException("Cannot start sh to send SIG" + signal, failed);
     }
   }
 }

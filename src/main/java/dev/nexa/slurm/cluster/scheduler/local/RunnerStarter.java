@@ -35,9 +35,9 @@ final class RunnerStarter {
   /**
    * Starts a runner in its own session, so that it outlives this process and its terminal.
    *
-   * @throws IOException if setsid(1) or Java cannot be started
+   * @throws UncheckedIOException if setsid(1) or Java cannot be started
    */
-  ProcessIdentity start(JobDirectory job) throws IOException {
+  ProcessIdentity start(JobDirectory job) {
     List<String> argv = new ArrayList<>(List.of("setsid"));
     argv.addAll(javaCommand);
     argv.addAll(FRUGAL);
@@ -50,32 +50,34 @@ final class RunnerStarter {
     builder.environment().put("LC_ALL", "C.UTF-8");
     builder.redirectInput(new File("/dev/null"));
     builder.redirectErrorStream(true);
-    FileModes.append(job.log(), Files.exists(job.log())).close();
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(job.log().toFile()));
-    Process process = builder.start();
-    String line = ProcessOwner.of(process.pid()).line() + "\n";
+    Process process;
+    try {
+      FileModes.append(job.log(), Files.exists(job.log())).close();
+      process = builder.start();
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot start a supervisor for job " + job.id(), failed);
+    }
+    String line = Liveness.line(process.pid()) + "\n";
     FILES.replace(job.supervisor(), line.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
     return ProcessIdentity.of(process.toHandle());
   }
 
   /**
    * Repairs a job whose runner died or never started, and starts another runner if there is work
-   * left. A job of another user is not touched.
+   * left.
    */
   void see(JobDirectory job) {
     Liveness liveness = new Liveness(job);
-    if (liveness.attended() || job.isOfAnotherUser()) {
+    if (liveness.attended()) {
       return;
     }
-    String us = ProcessOwner.ofThisProcess().line();
+    String us = Liveness.ourLine();
     try {
-      FileLock lock = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO);
-      try {
-        if (!liveness.expected()) {
+      try (FileLock held = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO)) {
+        if (held.holds() && !liveness.expected()) {
           heal(job);
         }
-      } finally {
-        lock.close();
       }
     } catch (FileLock.LockedException taken) {
       // The process that holds the lock repairs the job.
@@ -85,14 +87,10 @@ final class RunnerStarter {
 
   private void heal(JobDirectory job) {
     JobRunner.recover(job);
-    if (!job.history(job.job()).open() && JobRequest.of(job).isEmpty()) {
+    if (!job.history().open() && JobRequest.of(job).isEmpty()) {
       state.markOver(job);
-      return;
-    }
-    try {
+    } else {
       start(job);
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot start a supervisor for job " + job.id(), failed);
     }
   }
 }

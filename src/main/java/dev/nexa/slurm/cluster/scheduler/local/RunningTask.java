@@ -1,12 +1,18 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileModes;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -18,62 +24,77 @@ import java.util.Optional;
  */
 final class RunningTask {
   private static final Duration KILL_AGAIN = Duration.ofSeconds(1);
-  private static final String TIME_LIMIT = " DUE TO TIME LIMIT";
-  private static final String REQUEUE = " DUE TO JOB REQUEUE";
 
-  private final JobLog log;
+  private final JobDirectory directory;
+  private final JobHistory history;
   private final Job job;
   private final Attempt attempt;
-  private final int slot;
+  private final Path log;
   private final TaskProcess process;
-  private final Path error;
-  private final Path again;
-  private final Optional<Duration> limit;
-  private final Optional<TimeWarning> warning;
   private final long began = System.nanoTime();
   private boolean stopped;
   private long killAt;
   private boolean warned;
 
   /**
-   * Creates an attempt that has just started.
+   * Starts an attempt.
    *
-   * @param again the file that the attempt creates to be requeued
+   * @throws IOException if its log cannot be written, or no process can be started
    */
-  RunningTask(JobLog log, Attempt attempt, int slot, TaskProcess process, Path error, Path again) {
-    this.log = log;
-    this.job = log.job();
+  RunningTask(JobDirectory directory, JobHistory history, Attempt attempt) throws IOException {
+    this.directory = directory;
+    this.history = history;
+    this.job = history.job();
     this.attempt = attempt;
-    this.slot = slot;
-    this.process = process;
-    this.error = error;
-    this.again = again;
-    this.limit = job.limit();
-    this.warning = job.warning();
+    this.log = job.output(attempt.task());
+    openLog();
+    String mark = directory.mark(attempt);
+    Map<String, String> environment = TaskEnvironment.of(job, attempt);
+    environment.put(TaskEnvironment.MARK, mark);
+    environment.put(TaskEnvironment.AGAIN, directory.again(attempt).toAbsolutePath().toString());
+    Submission submission = job.submission();
+    process =
+        TaskProcess.start(
+            command(), submission.umask(), environment, submission.directory(), log, mark);
   }
 
-  int task() {
-    return attempt.task();
+  /** Creates the log, or empties the log of an earlier attempt, unless the job appends. */
+  private void openLog() throws IOException {
+    if (Files.notExists(log)) {
+      FileModes.append(log, false).close();
+    } else if (!job.append() && Files.isRegularFile(log)) {
+      Files.newOutputStream(log, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)
+          .close();
+    }
   }
 
-  int slot() {
-    return slot;
+  /**
+   * Returns the program of the script's first line, with one argument at most, and the script, as
+   * execve(2) does. So a script on a file system mounted noexec also runs.
+   */
+  private List<String> command() {
+    String first = DurableFiles.read(directory.script()).split("\n", 2)[0];
+    List<String> command = new ArrayList<>(List.of(first.substring(2).strip().split("[ \t]+", 2)));
+    command.add(directory.script().toString());
+    command.addAll(job.submission().arguments());
+    return command;
   }
 
   /** Checks the attempt and does what is due; false if the attempt is over. */
   boolean look(long now) {
-    Optional<ExitStatus> status = process.status();
+    Optional<TaskProcess.ExitStatus> status = process.status();
     if (status.isPresent()) {
       finish(status.get(), now);
       return false;
     }
     if (stopped) {
       kill();
-    } else if (limit.isPresent()) {
-      warn(limit.get());
-      if (since(began).compareTo(limit.get()) >= 0) {
-        long end = attempt.start() + limit.get().toSeconds();
-        stop(JobEvent.end(end, task(), "TIMEOUT", "0:0"), TIME_LIMIT);
+    } else if (job.limit().isPresent()) {
+      Duration limit = job.limit().get();
+      warn(limit);
+      if (passed().compareTo(limit) >= 0) {
+        long end = attempt.start() + limit.toSeconds();
+        stop(JobEvent.end(end, attempt.task(), "TIMEOUT", false), " DUE TO TIME LIMIT");
       }
     }
     return true;
@@ -84,31 +105,27 @@ final class RunningTask {
     process.destroy();
   }
 
-  private void finish(ExitStatus status, long now) {
+  private void finish(TaskProcess.ExitStatus status, long now) {
     process.destroy();
-    JobEvent gone = JobEvent.gone(now, task());
+    int task = attempt.task();
+    JobEvent gone = JobEvent.gone(now, task);
     if (stopped) {
-      log.record(List.of(gone));
-    } else if (job.requeue() && Files.exists(again)) {
-      log.record(List.of(JobEvent.requeue(now, task(), "REQUEUED"), gone));
+      directory.record(history, gone);
+    } else if (job.requeue() && Files.exists(directory.again(attempt))) {
+      directory.record(history, JobEvent.end(now, task, "REQUEUED", true), gone);
     } else {
-      log.record(List.of(JobEvent.end(now, task(), status.state(), status.text()), gone));
+      directory.record(history, JobEvent.end(now, task, status.state(), status.text()), gone);
     }
   }
 
-  /** Ends the attempt for a user. */
-  void cancel(long now, long uid) {
-    stop(JobEvent.end(now, task(), "CANCELLED by " + uid, "0:0"), "");
-  }
-
-  /** Ends the attempt and queues the task again. */
-  void requeue(long now) {
-    stop(JobEvent.requeue(now, task(), "REQUEUED"), REQUEUE);
-  }
-
-  /** Records the end first. Otherwise a successor would record NODE_FAIL if this process dies. */
-  private void stop(JobEvent end, String why) {
-    log.record(List.of(end));
+  /**
+   * Ends the attempt. Records the end first. Otherwise a successor would record NODE_FAIL if this
+   * process dies.
+   *
+   * @param why why, in slurmstepd's words; empty for no reason
+   */
+  void stop(JobEvent end, String why) {
+    directory.record(history, end);
     stopped = true;
     killAt = System.nanoTime() + job.submission().settings().killWait().toNanos();
     say(why);
@@ -123,32 +140,36 @@ final class RunningTask {
     }
   }
 
-  private void warn(Duration before) {
-    if (warned || warning.isEmpty()) {
+  private void warn(Duration limit) {
+    if (warned || job.warning().isEmpty()) {
       return;
     }
+    Job.Warning warning = job.warning().get();
     Duration minute = job.submission().settings().minute();
-    Duration notice = minute.multipliedBy(warning.get().secondsBefore()).dividedBy(60);
-    if (since(began).plus(notice).compareTo(before) >= 0) {
+    Duration notice = minute.multipliedBy(warning.secondsBefore()).dividedBy(60);
+    if (passed().plus(notice).compareTo(limit) >= 0) {
       warned = true;
-      if (warning.get().toScript()) {
-        process.signalScript(warning.get().signal());
-      }
+      process.signalScript(warning.signal());
     }
   }
 
-  /** Writes slurmstepd's line to the error file. */
+  /**
+   * Writes slurmstepd's line into the log. Never throws, because a full disk must not end the
+   * runner.
+   */
   private void say(String why) {
-    String at =
-        LocalDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
-    String host = job.submission().host();
+    LocalDateTime at = LocalDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
     String line =
         "slurmstepd: error: *** JOB %d ON %s CANCELLED AT %s%s ***%n"
-            .formatted(attempt.raw(), host, at, why);
-    OutputFiles.append(error, line);
+            .formatted(attempt.raw(), job.submission().host(), at, why);
+    try {
+      Files.writeString(log, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    } catch (IOException failed) {
+      System.err.print("could not write (" + failed + "): " + line);
+    }
   }
 
-  private static Duration since(long nanos) {
-    return Duration.ofNanos(System.nanoTime() - nanos);
+  private Duration passed() {
+    return Duration.ofNanos(System.nanoTime() - began);
   }
 }

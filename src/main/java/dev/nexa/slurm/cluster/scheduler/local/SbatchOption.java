@@ -1,104 +1,97 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
-import java.util.ArrayList;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.job.config.SbatchWords;
+import dev.nexa.slurm.job.config.SbatchWords.Word;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
-/** The options of sbatch(1) that our scripts use, with their long and short names. */
+/** The options of sbatch(1) that the local scheduler knows: those that our templates write. */
 enum SbatchOption {
-  JOB_NAME("job-name", 'J'),
-  OUTPUT("output", 'o'),
-  ERROR("error", 'e'),
-  TIME("time", 't'),
-  ARRAY("array", 'a'),
-  CPUS_PER_TASK("cpus-per-task", 'c'),
-  NTASKS("ntasks", 'n'),
-  NTASKS_PER_NODE("ntasks-per-node"),
-  NODES("nodes", 'N'),
-  MEM("mem"),
-  GRES("gres"),
-  GPUS_PER_NODE("gpus-per-node"),
-  PARTITION("partition", 'p'),
-  ACCOUNT("account", 'A'),
-  QOS("qos", 'q'),
-  CONSTRAINT("constraint", 'C'),
-  SIGNAL("signal"),
-  REQUEUE("requeue", Value.NEVER),
-  NO_REQUEUE("no-requeue", Value.NEVER),
-  OPEN_MODE("open-mode"),
-  CHDIR("chdir", 'D'),
-  COMMENT("comment"),
-  EXPORT("export"),
-  EXCLUSIVE("exclusive", Value.OPTIONAL),
-  RESERVATION("reservation"),
-  NODELIST("nodelist", 'w'),
-  EXCLUDE("exclude", 'x'),
-  LICENSES("licenses", 'L'),
-  MAIL_TYPE("mail-type"),
-  MAIL_USER("mail-user"),
-  DEPENDENCY("dependency", 'd'),
-  KILL_ON_INVALID_DEP("kill-on-invalid-dep");
+  ACCOUNT,
+  ARRAY,
+  CONSTRAINT,
+  CPUS_PER_TASK,
+  EXCLUSIVE,
+  LICENSES,
+  MAIL_TYPE,
+  MAIL_USER,
+  MEM,
+  NODELIST,
+  NODES,
+  NO_REQUEUE,
+  NTASKS_PER_NODE,
+  OPEN_MODE,
+  PARTITION,
+  QOS,
+  REQUEUE,
+  RESERVATION,
+  SIGNAL,
+  TIME,
+  // The submission has its own values of these, which count before those of a script.
+  CHDIR,
+  COMMENT,
+  EXPORT,
+  JOB_NAME,
+  OUTPUT;
 
-  /** Whether an option has a value. An optional value must follow an equals sign. */
-  enum Value {
-    NEVER,
-    OPTIONAL,
-    ALWAYS
-  }
-
-  private final String longName;
-  private final char shortName;
-  private final Value value;
-
-  SbatchOption(String longName) {
-    this(longName, '\0', Value.ALWAYS);
-  }
-
-  SbatchOption(String longName, char shortName) {
-    this(longName, shortName, Value.ALWAYS);
-  }
-
-  SbatchOption(String longName, Value value) {
-    this(longName, '\0', value);
-  }
-
-  SbatchOption(String longName, char shortName, Value value) {
-    this.longName = longName;
-    this.shortName = shortName;
-    this.value = value;
-  }
+  /** The options without a value. */
+  private static final Set<SbatchOption> FLAGS = EnumSet.of(EXCLUSIVE, NO_REQUEUE, REQUEUE);
 
   String longName() {
-    return longName;
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  Value value() {
-    return value;
-  }
-
-  static Optional<SbatchOption> byName(String name) {
-    for (SbatchOption option : values()) {
-      if (option.longName.equals(name)) {
-        return Optional.of(option);
+  /**
+   * Returns the options in the {@code #SBATCH} lines of a script; of a repeated option the last
+   * value. Other words are left out.
+   */
+  static Map<SbatchOption, String> of(String script) {
+    Map<SbatchOption, String> options = new EnumMap<>(SbatchOption.class);
+    for (Word word : SbatchWords.of(script)) {
+      Optional<SbatchOption> option = option(word);
+      if (option.isPresent()) {
+        options.put(option.get(), word.text().substring(word.text().indexOf('=') + 1));
+      }
+      if (option.equals(Optional.of(REQUEUE))) {
+        options.remove(NO_REQUEUE);
       }
     }
-    return Optional.empty();
+    return options;
   }
 
-  static Optional<SbatchOption> byLetter(char letter) {
-    for (SbatchOption option : values()) {
-      if (option.shortName == letter) {
-        return Optional.of(option);
+  /**
+   * Checks that no word of the script would be left out.
+   *
+   * @throws IllegalArgumentException with the line of the first one
+   */
+  static void requireKnown(String script) {
+    for (Word word : SbatchWords.of(script)) {
+      if (option(word).isEmpty()) {
+        String name = word.text().split("=", 2)[0].replaceFirst("^-+", "");
+        throw new IllegalArgumentException(
+            "line %d: expected an option such as --time=5, got '%s'%s"
+                .formatted(word.line(), word.text(), Nearest.hint(name, names())));
       }
     }
-    return Optional.empty();
   }
 
-  static List<String> names() {
-    List<String> names = new ArrayList<>();
-    for (SbatchOption option : values()) {
-      names.add(option.longName);
-    }
-    return names;
+  private static List<String> names() {
+    return Arrays.stream(values()).map(SbatchOption::longName).toList();
+  }
+
+  private static Optional<SbatchOption> option(Word word) {
+    String name = word.text().split("=", 2)[0];
+    boolean valued = name.length() < word.text().length();
+    return Arrays.stream(values())
+        .filter(option -> name.equals("--" + option.longName()))
+        .filter(option -> valued != FLAGS.contains(option))
+        .findFirst();
   }
 }

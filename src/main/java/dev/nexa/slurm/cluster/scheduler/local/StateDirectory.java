@@ -1,20 +1,17 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.files.FileModes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.util.ArrayList;
-import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.LongFunction;
+import java.util.function.LongPredicate;
 
 /**
  * The folder of the local scheduler's state. It holds {@code jobs/<id>} for each job, a link {@code
@@ -43,20 +40,19 @@ final class StateDirectory {
   JobDirectory claimJob() {
     FILES.directories(jobs);
     FILES.directories(open);
-    long id = lastId() + 1;
-    while (!FILES.claimDirectory(job(id).path())) {
-      id++;
-    }
-    remember(id);
-    return job(id);
+    return job(claim(id -> FILES.claimDirectory(job(id).path())));
   }
 
   /**
    * Reserves a new id for an array task. Jobs and tasks share one sequence of numbers, as in Slurm.
    */
   long claimTask(long jobId) {
+    return claim(id -> claimLink(job(id).path(), jobId));
+  }
+
+  private long claim(LongPredicate claimed) {
     long id = lastId() + 1;
-    while (!claimLink(jobs.resolve(Long.toString(id)), jobId)) {
+    while (!claimed.test(id)) {
       id++;
     }
     remember(id);
@@ -70,7 +66,7 @@ final class StateDirectory {
     } catch (FileAlreadyExistsException taken) {
       return false;
     } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot create " + link, failed);
+      throw DurableFiles.failure("create", link, failed);
     }
   }
 
@@ -85,18 +81,11 @@ final class StateDirectory {
   }
 
   private void remember(long id) {
-    long thread = Thread.currentThread().getId();
-    Path temp = hint.resolveSibling(".last_id." + ProcessHandle.current().pid() + "." + thread);
     try {
-      FileModes.write(temp, (id + "\n").getBytes(StandardCharsets.UTF_8), FileModes.USUAL);
-      try {
-        Files.move(temp, hint, StandardCopyOption.ATOMIC_MOVE);
-      } catch (FileSystemException ofAnotherUser) {
-        // In a sticky folder only its maker can replace the hint. Without it, a search is longer.
-        Files.deleteIfExists(temp);
-      }
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot write " + hint, failed);
+      new DurableFiles(path -> {}).replace(hint, id + "\n");
+    } catch (UncheckedIOException ofAnotherUser) {
+      // In a sticky folder only its maker can replace the hint. Without it, a search is longer.
+      return;
     }
   }
 
@@ -104,10 +93,16 @@ final class StateDirectory {
     return new JobDirectory(id, jobs.resolve(Long.toString(id)));
   }
 
-  /** Returns whether the id is a job's, and not a task's. */
-  boolean has(long id) {
+  /** Returns the histories of jobs by their ids, each read once. */
+  LongFunction<JobHistory> histories() {
+    Map<Long, JobHistory> read = new HashMap<>();
+    return id -> read.computeIfAbsent(id, unread -> job(unread).history());
+  }
+
+  /** Returns whether the id is that of a job of this user, and not of a task. */
+  boolean isMine(long id) {
     JobDirectory job = job(id);
-    return Files.isDirectory(job.path(), LinkOption.NOFOLLOW_LINKS) && job.exists();
+    return Files.isDirectory(job.path(), LinkOption.NOFOLLOW_LINKS) && job.exists() && job.isMine();
   }
 
   /** Marks a job as open. Call it before the job exists, so that no job lacks its mark. */
@@ -123,34 +118,22 @@ final class StateDirectory {
     return Files.exists(open.resolve(Long.toString(job.id())));
   }
 
-  /** Returns the jobs that are not over, by id. */
+  /** Returns this user's jobs that are not over, by id. */
   List<JobDirectory> openJobs() {
-    return existing(open);
+    return mine(open);
   }
 
-  /** Returns all jobs, by id. */
+  /** Returns all jobs of this user, by id. */
   List<JobDirectory> allJobs() {
-    return existing(jobs);
+    return mine(jobs);
   }
 
-  private List<JobDirectory> existing(Path folder) {
-    List<Long> ids = new ArrayList<>();
-    if (Files.isDirectory(folder)) {
-      try (DirectoryStream<Path> names = Files.newDirectoryStream(folder, "[0-9]*")) {
-        for (Path name : names) {
-          ids.add(Long.parseLong(name.getFileName().toString()));
-        }
-      } catch (IOException failed) {
-        throw new UncheckedIOException("Cannot list " + folder, failed);
-      }
-    }
-    Collections.sort(ids);
-    List<JobDirectory> found = new ArrayList<>();
-    for (long id : ids) {
-      if (has(id)) {
-        found.add(job(id));
-      }
-    }
-    return found;
+  private List<JobDirectory> mine(Path folder) {
+    return DurableFiles.list(folder, "[0-9]*").stream()
+        .map(path -> Long.parseLong(path.getFileName().toString()))
+        .sorted()
+        .filter(this::isMine)
+        .map(this::job)
+        .toList();
   }
 }

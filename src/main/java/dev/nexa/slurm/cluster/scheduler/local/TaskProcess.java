@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.process.ProcessTable;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -20,23 +21,28 @@ final class TaskProcess {
   /**
    * The holder's script. The batch script starts only after its parent has become {@code sleep},
    * because bash would wait for it. {@code set -m} gives it its own group and keeps bash from
-   * ignoring SIGINT, {@code -p} keeps bash from reading BASH_ENV, and env removes the variables
-   * that bash adds.
+   * ignoring SIGINT, and {@code -p} keeps bash from reading BASH_ENV. env removes the variables
+   * that bash adds, and resets the signals that the submitter ignored (nohup), as coreutils can
+   * since 8.31.
    */
   private static final String HOLDER =
       """
       set -m
       umask "$1"
       shift
+      reset=$(env --default-signal true 2>/dev/null && echo --default-signal)
       (
         until read -r name </proc/$$/comm && [[ $name == sleep ]]; do
           [[ -e /proc/$$ ]] || exit 1
         done
         export SLURM_TASK_PID=$BASHPID
-        exec env -u _ -u SHLVL -u PWD -u OLDPWD "$@"
+        exec env $reset -u _ -u SHLVL -u PWD -u OLDPWD "$@"
       ) </dev/null &
       exec sleep 2147483647 >/dev/null 2>&1
       """;
+
+  /** The status of a script whose own was lost with its holder. */
+  private static final ExitStatus LOST = new ExitStatus(1 << 8);
 
   private final Process holder;
   private final ProcessGroup group;
@@ -48,9 +54,10 @@ final class TaskProcess {
   }
 
   /**
-   * Starts a script. Its output is appended to the files.
+   * Starts a script.
    *
-   * @param command the program and its arguments, optionally after options of env(1)
+   * @param command the program and its arguments
+   * @param output the file to which its output is appended
    * @param mark the value of {@link TaskEnvironment#MARK} in the processes' environment
    */
   static TaskProcess start(
@@ -58,7 +65,7 @@ final class TaskProcess {
       String umask,
       Map<String, String> environment,
       Path directory,
-      OutputFiles files,
+      Path output,
       String mark)
       throws IOException {
     List<String> argv =
@@ -69,26 +76,33 @@ final class TaskProcess {
     builder.environment().putAll(environment);
     builder.directory(directory.toFile());
     builder.redirectInput(new File("/dev/null"));
-    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(files.output().toFile()));
-    if (files.error().equals(files.output())) {
-      builder.redirectErrorStream(true);
-    } else {
-      builder.redirectError(ProcessBuilder.Redirect.appendTo(files.error().toFile()));
-    }
+    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
+    builder.redirectErrorStream(true);
     return new TaskProcess(builder.start(), new ProcessGroup(mark));
   }
 
   /** Returns the script's exit status; empty while it runs. */
   Optional<ExitStatus> status() {
     if (script == 0) {
-      script = group.childOf(holder.pid());
+      script = child();
     }
     Optional<ProcessTable.Entry> entry = script == 0 ? Optional.empty() : ProcessTable.read(script);
     if (entry.isPresent() && entry.get().parent() == holder.pid()) {
       return entry.filter(ProcessTable.Entry::dead).map(e -> new ExitStatus(e.waitStatus()));
     }
     // Without its holder, the script's status is lost.
-    return holder.isAlive() ? Optional.empty() : Optional.of(ExitStatus.exited(1));
+    return holder.isAlive() ? Optional.empty() : Optional.of(LOST);
+  }
+
+  /** Returns the pid of the holder's child once the holder has become {@code sleep}; 0 before. */
+  private long child() {
+    return ProcessTable.name(holder.pid()).equals("sleep")
+        ? ProcessTable.all().stream()
+            .filter(entry -> entry.parent() == holder.pid())
+            .mapToLong(ProcessTable.Entry::pid)
+            .findFirst()
+            .orElse(0)
+        : 0;
   }
 
   /** Signals the script and all processes that it started. */
@@ -106,5 +120,27 @@ final class TaskProcess {
   /** Kills all processes, the holder included. */
   void destroy() {
     group.destroy();
+  }
+
+  /**
+   * The exit status of a batch script.
+   *
+   * @param waitStatus the status of waitpid(2)
+   */
+  record ExitStatus(int waitStatus) {
+    String state() {
+      return waitStatus == 0 ? "COMPLETED" : "FAILED";
+    }
+
+    /**
+     * Returns sacct's {@code exit:signal} as Slurm prints it up to 25.05. Slurm subtracts 128 from
+     * an exit code of 128 and more: 137 is {@code 9:0}. Slurm prints signal 1 as exit code 1:
+     * {@code 1:0}.
+     */
+    String text() {
+      int signal = waitStatus & 0x7f;
+      int code = signal == 1 ? 1 : waitStatus >> 8 & 0xff;
+      return signal > 1 ? "0:" + signal : (code >= 128 ? code - 128 : code) + ":0";
+    }
   }
 }

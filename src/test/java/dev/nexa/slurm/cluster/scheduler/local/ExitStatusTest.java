@@ -22,7 +22,7 @@ class ExitStatusTest {
     "1, FAILED, 1:0",
   })
   void isPrintedAsSacctDoes(String waitStatus, String state, String text) {
-    ExitStatus status = new ExitStatus(Integer.decode(waitStatus));
+    TaskProcess.ExitStatus status = new TaskProcess.ExitStatus(Integer.decode(waitStatus));
     assertThat(status.state()).isEqualTo(state);
     assertThat(status.text()).isEqualTo(text);
   }

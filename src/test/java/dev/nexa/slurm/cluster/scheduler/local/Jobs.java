@@ -18,18 +18,15 @@ final class Jobs {
   }
 
   private static Job of(String directives, Optional<String> array) {
-    LocalSubmission submission =
-        new LocalSubmission(
+    Submission submission =
+        new Submission(
             "key",
-            "job.sbatch",
             List.of(),
-            "/logs/%A_%a.out",
-            "",
+            "/logs/100%%/%A_%a.out",
             Path.of("/work"),
             array,
             "",
             Map.of("PATH", "/usr/bin:/bin"),
-            new JobUser("ann", 1000, 1000),
             "box",
             "0022",
             8,

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.cluster.scheduler.local;
+package dev.nexa.slurm.base.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,25 +34,5 @@ class ProcessTableTest {
     assertThat(ProcessTable.read(pid)).hasValueSatisfying(us -> assertThat(us.dead()).isFalse());
     assertThat(ProcessTable.hasVariable(pid, "PATH=" + System.getenv("PATH"))).isTrue();
     assertThat(ProcessTable.hasVariable(pid, "ATH=" + System.getenv("PATH"))).isFalse();
-    assertThat(ProcessOwner.ofThisProcess().alive()).contains(true);
-    assertThat(ProcessOwner.parse(ProcessOwner.ofThisProcess().line() + " 1 2"))
-        .contains(ProcessOwner.ofThisProcess());
-  }
-
-  @Test
-  void takesAnotherProcessOfThatNumberForDead() {
-    ProcessOwner us = ProcessOwner.ofThisProcess();
-    ProcessOwner earlier =
-        new ProcessOwner(us.host(), us.boot(), us.space(), us.pid(), us.startTicks() - 1);
-    ProcessOwner lastBoot =
-        new ProcessOwner(us.host(), "other", us.space(), us.pid(), us.startTicks());
-    ProcessOwner elsewhere =
-        new ProcessOwner("elsewhere", us.boot(), us.space(), us.pid(), us.startTicks());
-    ProcessOwner container =
-        new ProcessOwner(us.host(), us.boot(), "pid:[1]", us.pid(), us.startTicks());
-    assertThat(earlier.alive()).contains(false);
-    assertThat(lastBoot.alive()).contains(false);
-    assertThat(elsewhere.alive()).isEmpty();
-    assertThat(container.alive()).isEmpty();
   }
 }

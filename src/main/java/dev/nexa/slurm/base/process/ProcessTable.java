@@ -1,17 +1,15 @@
-package dev.nexa.slurm.cluster.scheduler.local;
+package dev.nexa.slurm.base.process;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The processes of this machine, read from /proc (proc(5)). */
-final class ProcessTable {
+public final class ProcessTable {
   private static final Path PROC = Path.of("/proc");
 
   private ProcessTable() {}
@@ -27,7 +25,7 @@ final class ProcessTable {
    * @param startTicks start in clock ticks since boot, which every reader sees alike
    * @param waitStatus the status of waitpid(2), of a dead process
    */
-  record Entry(
+  public record Entry(
       long pid,
       char state,
       long parent,
@@ -40,17 +38,21 @@ final class ProcessTable {
      * Returns whether the process has ended. The leader of a thread group has state Z while its
      * other threads live.
      */
-    boolean dead() {
+    public boolean dead() {
       return state == 'X' || (state == 'Z' && threads <= 1);
     }
   }
 
-  static Optional<Entry> read(long pid) {
+  /** Returns the process's line; empty if it is gone. */
+  public static Optional<Entry> read(long pid) {
+    return Optional.of(text(pid, "stat")).filter(stat -> !stat.isEmpty()).map(ProcessTable::parse);
+  }
+
+  private static String text(long pid, String file) {
     try {
-      return Optional.of(
-          parse(Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1)));
-    } catch (IOException gone) {
-      return Optional.empty();
+      return Files.readString(PROC.resolve(pid + "/" + file), StandardCharsets.ISO_8859_1);
+    } catch (IOException goneOrNotOurs) {
+      return "";
     }
   }
 
@@ -69,38 +71,25 @@ final class ProcessTable {
         Integer.parseInt(field[49]));
   }
 
-  static List<Entry> all() {
-    List<Entry> entries = new ArrayList<>(256);
-    try (DirectoryStream<Path> folders = Files.newDirectoryStream(PROC, "[0-9]*")) {
-      for (Path folder : folders) {
-        read(Long.parseLong(folder.getFileName().toString())).ifPresent(entries::add);
-      }
-    } catch (IOException | DirectoryIteratorException noProc) {
-      return entries;
-    }
-    return entries;
+  /** Returns the processes that are there now. */
+  public static List<Entry> all() {
+    String[] names = PROC.toFile().list();
+    return Stream.of(names == null ? new String[0] : names)
+        .filter(name -> name.matches("\\d+"))
+        .flatMap(name -> read(Long.parseLong(name)).stream())
+        .toList();
   }
 
   /**
    * Returns whether the process was started with this variable; false if its environment cannot be
    * read.
    */
-  static boolean hasVariable(long pid, String nameAndValue) {
-    try {
-      String environment =
-          Files.readString(PROC.resolve(pid + "/environ"), StandardCharsets.ISO_8859_1);
-      return ("\0" + environment).contains("\0" + nameAndValue + "\0");
-    } catch (IOException goneOrNotOurs) {
-      return false;
-    }
+  public static boolean hasVariable(long pid, String nameAndValue) {
+    return ("\0" + text(pid, "environ")).contains("\0" + nameAndValue + "\0");
   }
 
   /** Returns the program's short name; empty if the process is gone. */
-  static String name(long pid) {
-    try {
-      return Files.readString(PROC.resolve(pid + "/comm"), StandardCharsets.ISO_8859_1).strip();
-    } catch (IOException gone) {
-      return "";
-    }
+  public static String name(long pid) {
+    return text(pid, "comm").strip();
   }
 }

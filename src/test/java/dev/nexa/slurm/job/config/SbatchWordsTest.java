@@ -1,7 +1,6 @@
-package dev.nexa.slurm.cluster.scheduler.local;
+package dev.nexa.slurm.job.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Random;
@@ -9,9 +8,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class DirectivesTest {
+class SbatchWordsTest {
   private static List<String> words(String... lines) {
-    return Directives.words("job.sbatch", "#!/bin/bash\n" + String.join("\n", lines) + "\n");
+    return SbatchWords.of("#!/bin/bash\n" + String.join("\n", lines) + "\n").stream()
+        .map(SbatchWords.Word::text)
+        .toList();
   }
 
   /** Each was also given to Slurm 22.05's sbatch. */
@@ -75,13 +76,5 @@ class DirectivesTest {
   void areAtTheLinesBeginning() {
     assertThat(words(" #SBATCH --a", "##SBATCH --b", "#sbatch --c", "#SBATCH--d"))
         .containsExactly("--d");
-  }
-
-  @Test
-  void endWhereSbatchEnds() {
-    assertThatThrownBy(() -> words("#SBATCH --a=\"b"))
-        .hasMessage("sbatch: fatal: job.sbatch: line 2: Unmatched `\"` in [--a=\"b]");
-    assertThatThrownBy(() -> words("", "#SBATCH :"))
-        .hasMessage("sbatch: fatal: job.sbatch: line 3: Unexpected `:` in [:]");
   }
 }

@@ -1,65 +1,85 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
- * The arguments of a submission, stored in the job's {@code job.json}. Together with the script
- * they are enough to run the job without its submitter.
+ * A submission, as the job's {@code job.json} holds it. Together with the script it is enough to
+ * run the job without its submitter.
  *
  * @param name the job's name
- * @param scriptName the name of the submitted file
  * @param arguments the script's arguments
- * @param output the output pattern; empty for the script's own
- * @param comment the comment; empty for none
+ * @param output the log's path with {@code %A}, {@code %a} and {@code %%}
  * @param directory the job's working directory
  * @param array array indices that replace those of the script
  * @param dependency what the job waits for, in sbatch's notation; empty for none
  * @param environment the variables that the job inherits
- * @param user the submitter
  * @param host the host's short name
  * @param umask the submitter's umask, in octal
  * @param processors the number of processors
  * @param submitted epoch seconds
  * @param settings time limits
  */
-record LocalSubmission(
+record Submission(
     String name,
-    String scriptName,
     List<String> arguments,
     String output,
-    String comment,
     Path directory,
     Optional<String> array,
     String dependency,
     Map<String, String> environment,
-    JobUser user,
     String host,
     String umask,
     int processors,
     long submitted,
     LocalSettings settings) {
+  private static final Pattern UMASK = Pattern.compile("(?m)^Umask:\\s*(\\d+)$");
+
+  /** Returns the submission of a request that this process makes now. */
+  static Submission of(
+      SubmitRequest request, Map<String, String> environment, LocalSettings settings) {
+    return new Submission(
+        request.key(),
+        List.of(request.submissionDir().toString()),
+        request.output(),
+        request.directory().toAbsolutePath(),
+        request.array(),
+        request.dependency(),
+        environment,
+        ProcessIdentity.localHost().split("\\.", 2)[0],
+        ourUmask(),
+        Runtime.getRuntime().availableProcessors(),
+        Instant.now().getEpochSecond(),
+        settings);
+  }
+
+  /** Kernels before 4.7 do not tell it. */
+  private static String ourUmask() {
+    Matcher umask = UMASK.matcher(DurableFiles.read(Path.of("/proc/self/status")));
+    return umask.find() ? umask.group(1) : "0022";
+  }
 
   JsonObject toJson() {
     JsonObject variables = new JsonObject();
     environment.forEach(variables::with);
     return new JsonObject()
         .with("name", name)
-        .with("script", scriptName)
         .with("arguments", arguments)
         .with("output", output)
-        .with("comment", comment)
         .with("directory", directory.toString())
         .withOptional("array", array)
         .with("dependency", dependency)
-        .with("user", user.name())
-        .with("uid", user.uid())
-        .with("gid", user.gid())
         .with("host", host)
         .with("umask", umask)
         .with("processors", processors)
@@ -69,23 +89,18 @@ record LocalSubmission(
         .with("environment", variables);
   }
 
-  static LocalSubmission of(JsonObject json) {
+  static Submission of(JsonObject json) {
     Map<String, String> variables = new TreeMap<>();
     JsonObject environment = json.object("environment");
-    for (String name : environment.members().keySet()) {
-      variables.put(name, environment.text(name));
-    }
-    return new LocalSubmission(
+    environment.members().keySet().forEach(name -> variables.put(name, environment.text(name)));
+    return new Submission(
         json.text("name"),
-        json.text("script"),
         json.texts("arguments"),
         json.text("output"),
-        json.text("comment"),
         Path.of(json.text("directory")),
         json.optionalText("array"),
         json.optionalText("dependency").orElse(""),
         variables,
-        new JobUser(json.text("user"), json.number("uid"), json.number("gid")),
         json.text("host"),
         json.text("umask"),
         (int) json.number("processors"),
