@@ -27,7 +27,7 @@ final class DumpCell {
       case MAXRSS, ENERGYRAW, ENERGY -> cell.isEmpty() || SlurmSize.bytes(cell, 1).isPresent();
       case NODELIST -> cell.equals("None assigned") || cell.indexOf(' ') < 0;
       case CLUSTER, USER, ACCOUNT -> cell.indexOf(' ') < 0;
-      case JOBNAME, REQGRES -> true;
+      case JOBNAME, REQGRES, PARTITION, TIMELIMITRAW -> true;
     };
   }
 

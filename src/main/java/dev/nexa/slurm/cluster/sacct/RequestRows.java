@@ -6,19 +6,18 @@ import dev.nexa.slurm.cluster.scheduler.Tres;
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalDateTime;
 import java.time.ZoneId;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads sacct's table (-P) of jobs and what they asked for, as it is written to this stream. The
@@ -39,16 +38,22 @@ public final class RequestRows extends OutputStream {
           "AllocTRES",
           "ReqTRES");
 
-  private static final List<String> NEEDED =
-      List.of("jobid", "user", "account", "submit", "elapsedraw", "alloctres");
+  private static final List<SacctField> NEEDED =
+      List.of(
+          SacctField.JOBID,
+          SacctField.USER,
+          SacctField.ACCOUNT,
+          SacctField.SUBMIT,
+          SacctField.ELAPSEDRAW,
+          SacctField.ALLOCTRES);
+
   private static final Pattern JOB = Pattern.compile("(\\d+)(?:_(\\d+)|_\\[(.+)]|\\+\\d+)?");
 
-  private final ZoneId zone;
+  private final LocalTimes times;
   private final Problems problems;
   private final Consumer<RequestRow> rows;
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
-  private final Map<String, Integer> columns = new HashMap<>();
-  private String delimiter = "|";
+  private @Nullable Columns columns;
   private int number;
 
   /**
@@ -58,7 +63,7 @@ public final class RequestRows extends OutputStream {
    * @param problems receives a problem for each row that cannot be read
    */
   public RequestRows(ZoneId zone, Problems problems, Consumer<RequestRow> rows) {
-    this.zone = zone;
+    this.times = new LocalTimes(zone);
     this.problems = problems;
     this.rows = rows;
   }
@@ -89,15 +94,15 @@ public final class RequestRows extends OutputStream {
 
   /** Returns the needed columns that the first line lacks, by sacct's names. */
   public List<String> missing() {
-    return FIELDS.stream()
-        .filter(field -> NEEDED.contains(field.toLowerCase(Locale.ROOT)))
-        .filter(field -> !columns.containsKey(field.toLowerCase(Locale.ROOT)))
+    return NEEDED.stream()
+        .filter(field -> columns == null || !columns.has(field))
+        .map(SacctField::label)
         .toList();
   }
 
   /** Returns whether the rows tell the time limit. */
   public boolean hasLimits() {
-    return columns.containsKey("timelimitraw");
+    return columns != null && columns.has(SacctField.TIMELIMITRAW);
   }
 
   private void line(String text) {
@@ -105,54 +110,48 @@ public final class RequestRows extends OutputStream {
     if (text.isEmpty()) {
       return;
     }
-    if (columns.isEmpty()) {
-      delimiter = text.indexOf('\u001f') >= 0 ? "\u001f" : "|";
-      String[] names = text.replace("\uFEFF", "").split(Pattern.quote(delimiter), -1);
-      for (int i = 0; i < names.length; i++) {
-        columns.put(names[i].strip().toLowerCase(Locale.ROOT), i);
-      }
-      return;
-    }
-    if (missing().isEmpty()) {
-      row(text.split(Pattern.quote(delimiter), -1));
+    Columns known = columns;
+    if (known == null) {
+      String delimiter = text.indexOf('\u001f') >= 0 ? "\u001f" : "|";
+      String names = text.replace("\uFEFF", "");
+      columns = new Columns(List.of(names.split(Pattern.quote(delimiter), -1)), delimiter, false);
+    } else if (missing().isEmpty()) {
+      row(known, new ArrayList<>(known.cells(text)));
     }
   }
 
-  private void row(String[] cells) {
-    String id = cell(cells, "jobid");
-    if (id.indexOf('.') >= 0) {
+  private void row(Columns columns, List<@Nullable String> cells) {
+    Function<SacctField, String> cell =
+        field -> Objects.requireNonNullElse(columns.cell(cells, field), "").strip();
+    String id = cell.apply(SacctField.JOBID);
+    if (DumpCell.step(id) != null) {
       return;
     }
     Matcher job = JOB.matcher(id);
-    if (!job.matches() || cells.length < columns.size()) {
+    if (!job.matches() || cells.size() < columns.size()) {
       problems.add(number, "is no row of a job: " + id);
       return;
     }
     try {
-      String got = cell(cells, "alloctres");
-      String tres = got.isEmpty() ? cell(cells, "reqtres") : got;
+      String got = cell.apply(SacctField.ALLOCTRES);
+      String tres = got.isEmpty() ? cell.apply(SacctField.REQTRES) : got;
       rows.accept(
           new RequestRow(
               job.group(1),
               id,
               tasks(job.group(3)),
-              cell(cells, "user"),
-              cell(cells, "account"),
-              cell(cells, "partition"),
-              time(cell(cells, "submit")).orElseThrow(),
-              time(cell(cells, "end")),
-              Duration.ofSeconds(Long.parseLong(cell(cells, "elapsedraw"))),
-              limit(cell(cells, "timelimitraw")),
+              cell.apply(SacctField.USER),
+              cell.apply(SacctField.ACCOUNT),
+              cell.apply(SacctField.PARTITION),
+              time(cell.apply(SacctField.SUBMIT)).orElseThrow(),
+              time(cell.apply(SacctField.END)),
+              Duration.ofSeconds(Long.parseLong(cell.apply(SacctField.ELAPSEDRAW))),
+              limit(cell.apply(SacctField.TIMELIMITRAW)),
               Tres.parse(tres),
               Tres.nodes(tres).orElse(1)));
     } catch (RuntimeException broken) {
       problems.add(number, "job " + id + " cannot be read: " + broken.getMessage());
     }
-  }
-
-  private String cell(String[] cells, String name) {
-    Integer at = columns.get(name);
-    return at == null || at >= cells.length ? "" : cells[at].strip();
   }
 
   /** Returns the number of tasks in {@code 7-99%4}; 1 for a single task. */
@@ -173,16 +172,10 @@ public final class RequestRows extends OutputStream {
   }
 
   private Optional<Instant> time(String text) {
-    if (text.isEmpty() || text.equals("Unknown") || text.equals("None")) {
-      return Optional.empty();
+    long seconds = times.read(text);
+    if (seconds == LocalTimes.UNREADABLE) {
+      throw new IllegalArgumentException("'" + text + "' is no time");
     }
-    try {
-      return Optional.of(
-          text.matches("\\d+")
-              ? Instant.ofEpochSecond(Long.parseLong(text))
-              : LocalDateTime.parse(text).atZone(zone).toInstant());
-    } catch (DateTimeException notATime) {
-      throw new IllegalArgumentException("'" + text + "' is no time", notATime);
-    }
+    return Optional.of(Instant.ofEpochSecond(seconds)).filter(at -> seconds != LocalTimes.UNKNOWN);
   }
 }
