@@ -1,8 +1,7 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.ForeignFile;
 import dev.nexa.slurm.job.config.ScriptConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.nio.file.Files;
@@ -12,31 +11,6 @@ import java.util.List;
 /** Decides whether a file that was typed in place of a config is a script. */
 final class TypedFile {
   private static final List<String> SCRIPTS = List.of(".py", ".sh", ".bash", ".slurm", ".sbatch");
-
-  /** Endings of files that people type in place of a script, and that are never configs. */
-  private static final List<String> NEITHER =
-      List.of(
-          "Dockerfile",
-          ".ipynb",
-          ".pyc",
-          ".R",
-          ".jl",
-          ".c",
-          ".cpp",
-          ".cu",
-          ".md",
-          ".rst",
-          ".txt",
-          ".csv",
-          ".jsonl",
-          ".toml",
-          ".ini",
-          ".cfg",
-          ".pt",
-          ".pth",
-          ".safetensors",
-          ".zip",
-          ".gz");
 
   private TypedFile() {}
 
@@ -58,15 +32,7 @@ final class TypedFile {
         && !Files.isRegularFile(source.workspace().resolve(path))) {
       return false;
     }
-    if (NEITHER.stream().anyMatch(path::endsWith)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          path + " is neither a config (.yaml) nor a script (.py or .sh)",
-          Advice.step(
-              path.endsWith(".ipynb")
-                  ? "make it a script: jupyter nbconvert --to script " + path
-                  : "name a config or a script"));
-    }
+    ForeignFile.requireConfigOrScript(path);
     return ScriptConfig.interpreter(source.file(path).text()).isPresent();
   }
 }

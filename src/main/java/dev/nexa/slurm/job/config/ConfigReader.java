@@ -81,7 +81,7 @@ public final class ConfigReader {
    * @param from the earlier runs that {@code --from} names
    */
   public RunConfig run(String path, List<String> overrides, FromRuns from) {
-    return run(source.file(path), overrides, from, Optional.empty(), written -> Optional.empty());
+    return run(runFile(path), overrides, from, Optional.empty(), written -> Optional.empty());
   }
 
   /**
@@ -101,7 +101,7 @@ public final class ConfigReader {
       Optional<PipelineConfig.Stage> stage,
       Optional<String> typed,
       String otherwise) {
-    return run(source.file(path), overrides, from, stage, typed, otherwise);
+    return run(runFile(path), overrides, from, stage, typed, otherwise);
   }
 
   /**
@@ -133,7 +133,7 @@ public final class ConfigReader {
       Function<Mapping, Optional<RunDefaults>> profile) {
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
-    YamlNode root = tree(file, problems);
+    YamlNode root = tree(file, RUN_KEYS, problems);
     Checker checker = new Checker(problems, expansion, notes, RUN_KEYS);
     Expansion references = expansion;
     List<String> rest = overrides;
@@ -211,6 +211,7 @@ public final class ConfigReader {
       List<Problem> problems,
       int before) {
     UnknownKeys unknown = new UnknownKeys(root, problems);
+    requireKind(file, root, ForeignFile.RUN, unknown.problems());
     List<Problem> all = new ArrayList<>(problems);
     Values read = values;
     boolean whole = false;
@@ -278,7 +279,7 @@ public final class ConfigReader {
 
   private Optional<RunDefaults> defaults(String name, String where) {
     Found file = named("configs/clusters/", name, "cluster profile", where);
-    return Optional.of(RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>())));
+    return Optional.of(RunDefaults.of(cluster(name, file), tree(file, "", new ArrayList<>())));
   }
 
   private NativeOptions optionsFile(Found config, Values values, List<Problem> problems) {
@@ -288,7 +289,8 @@ public final class ConfigReader {
           "backend " + values.text("backend") + " has no config file of its own; write its options";
       problems.add(values.problem("options_file", message + " under options:"));
     } else if (path.startsWith("/") || List.of(path.split("/", -1)).contains("..")) {
-      String message = "'" + path + "' does not lie beside this file, in its folder or below";
+      String message =
+          "'" + path + "' does not lie beside this file, in its folder or below: copy it there";
       problems.add(values.problem("options_file", message));
     }
     Problem.throwIfAny(problems);
@@ -310,14 +312,41 @@ public final class ConfigReader {
         && !mapping.entries().containsKey("stage");
   }
 
+  /**
+   * Finds a run's config by the path that the user typed.
+   *
+   * @throws NexaException if there is no such file, or its name is that of another kind of file
+   */
+  public Found runFile(String path) {
+    return typed(path, ForeignFile.RUN);
+  }
+
+  private Found typed(String path, String expected) {
+    Found file = source.file(path);
+    if (!path.endsWith(".yaml")) {
+      ForeignFile.requireConfig(path, expected);
+    }
+    return file;
+  }
+
+  /** Throws if the file is of another kind. Such a file has unknown keys. */
+  private static void requireKind(
+      Found file, YamlNode root, String expected, List<Problem> problems) {
+    List<Problem> unknown = new ArrayList<>(problems);
+    unknown.removeIf(problem -> problem.code() != ErrorCode.CONFIG_UNKNOWN_KEY);
+    if (!unknown.isEmpty()) {
+      ForeignFile.refuse(file, root, expected, unknown);
+    }
+  }
+
   /** Reads a pipeline's file, as {@link #run} finds a run's config. */
   public PipelineConfig pipeline(String path) {
-    Found file = source.file(path);
+    Found file = typed(path, ForeignFile.PIPELINE);
     List<Problem> problems = new ArrayList<>();
-    YamlNode root = tree(file, problems);
-    Values values =
-        new Checker(problems, expansion, "`nexa-slurm explain docs/pipelines.md`")
-            .section(PipelineConfig.SPEC, root, "");
+    String page = "`nexa-slurm explain docs/pipelines.md`";
+    YamlNode root = tree(file, page, problems);
+    Values values = new Checker(problems, expansion, page).section(PipelineConfig.SPEC, root, "");
+    requireKind(file, root, ForeignFile.PIPELINE, problems);
     Problem.throwIfAny(problems);
     return PipelineConfig.from(file, root, values, problems);
   }
@@ -384,7 +413,7 @@ public final class ConfigReader {
 
   /** Reads a price book at the path that the user typed. */
   public PriceBook pricesFile(String path) {
-    Found file = source.file(path);
+    Found file = typed(path, ForeignFile.PRICES);
     String name = file.name().substring(file.name().lastIndexOf('/') + 1);
     return prices(name.replaceFirst("\\.ya?ml$", ""), file);
   }
@@ -401,24 +430,17 @@ public final class ConfigReader {
 
   private PriceBook prices(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    YamlNode root = tree(file, problems);
-    Checker checker = new Checker(problems, expansion, "`nexa-slurm explain docs/price-book.md`");
+    String page = "`nexa-slurm explain docs/price-book.md`";
+    YamlNode root = tree(file, page, problems);
+    Checker checker = new Checker(problems, expansion, page);
     String digest = Sha256.of(file.bytes());
     if (isOfSkyPilot(root)) {
       Values values = checker.section(SkyPilotPrices.SPEC, root, "");
       Problem.throwIfAny(problems);
       return SkyPilotPrices.book(name, digest, file, values);
     }
-    if (root instanceof YamlNode.Mapping mapping && mapping.entries().containsKey("price_book")) {
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_CONFLICT,
-              root.at(),
-              "",
-              "this is a cluster profile, not a price book; price books are in configs/prices"));
-      Problem.throwIfAny(problems);
-    }
     Values values = checker.section(PriceBook.SPEC, root, "");
+    requireKind(file, root, ForeignFile.PRICES, problems);
     Problem.throwIfAny(problems);
     PriceBook.check(values, problems);
     Problem.throwIfAny(problems);
@@ -489,7 +511,7 @@ public final class ConfigReader {
 
   /** Returns each value of the policy with its position. Reports no problems. */
   public List<Setting> policySettings() {
-    return Setting.of(tree(policyFile(), new ArrayList<>()), Policy.SPEC);
+    return Setting.of(tree(policyFile(), "", new ArrayList<>()), Policy.SPEC);
   }
 
   private Found policyFile() {
@@ -534,13 +556,24 @@ public final class ConfigReader {
 
   /** Checks the file against its keys and adds the problems. */
   private Values read(Found file, Section spec, String page, List<Problem> problems) {
-    return new Checker(problems, expansion, page).section(spec, tree(file, problems), "");
+    return new Checker(problems, expansion, page).section(spec, tree(file, page, problems), "");
   }
 
-  /** Parses the file; throws if it is not YAML. */
-  private static YamlNode tree(Found file, List<Problem> problems) {
+  /**
+   * Parses the file; throws if it is not YAML.
+   *
+   * @param page what lists the keys of such a file; may be empty
+   */
+  private static YamlNode tree(Found file, String page, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
+      if (!page.isEmpty()) {
+        problems.replaceAll(
+            one ->
+                one.message().startsWith(YamlReader.NOTHING)
+                    ? one.with(one.message() + "; " + page + " lists the keys")
+                    : one);
+      }
       throw new ConfigException(problems);
     }
     return file.places().isEmpty()

@@ -88,11 +88,12 @@ final class InferredKeys {
     all.replaceAll(
         problem ->
             problem.code() == ErrorCode.CONFIG_MISSING_KEY && advice.containsKey(problem.key())
-                ? new Problem(
-                    problem.code(),
-                    problem.at(),
-                    problem.key(),
-                    problem.message() + "; " + advice.get(problem.key()))
+                ? problem.with(
+                    (problem.key().equals("resources.time")
+                            ? "missing; write a time limit, such as time: 2h"
+                            : problem.message())
+                        + "; "
+                        + advice.get(problem.key()))
                 : problem);
   }
 
@@ -250,7 +251,7 @@ final class InferredKeys {
     }
     Optional<String> name = keys.text("model_name");
     return name.isEmpty()
-        ? list + ", and this run names no model: write resources, or model_size"
+        ? "or write model_size: " + list.replace("the model's size", "it")
         : list
             + ", and neither the name '"
             + YamlNode.shortened(name.get())

@@ -15,7 +15,7 @@ import dev.nexa.slurm.job.config.yaml.ValueType;
 public enum ResourceOption {
   PARTITION(
       "partition",
-      NAME_WORD,
+      ValueType.PARTITION,
       "The partition. Default: the profile's default_partition if it fits, else another one that fits."),
   ACCOUNT(
       "account", ValueType.ACCOUNT, "The Slurm account to charge. Default: the profile's account."),

@@ -42,7 +42,7 @@ final class UnknownKeys {
   private void dotted(Problem problem, Entry entry) {
     List<String> path = Overrides.path(problem.key());
     String form = String.join(": {", path) + ": …" + "}".repeat(path.size() - 1);
-    told.add(with(problem, "unknown key; a dot in a key opens no section: write " + form));
+    told.add(problem.with("unknown key; a dot in a key opens no section: write " + form));
     Map<String, Entry> rest = new LinkedHashMap<>(((Mapping) moved).entries());
     rest.remove(problem.key());
     moved = new Mapping(moved.at(), rest);
@@ -65,8 +65,7 @@ final class UnknownKeys {
     boolean elsewhere = home.isEmpty() || !home.get().key().startsWith("sweep.");
     if (section.equals("sweep") && elsewhere) {
       told.add(
-          with(
-              problem,
+          problem.with(
               "unknown key; a sweep varies training keys, such as lr, and options of the program:"
                   + " for the program's --"
                   + name
@@ -74,7 +73,7 @@ final class UnknownKeys {
                   + name));
       return;
     }
-    told.add(home.isPresent() ? with(problem, message(section, home.get())) : problem);
+    told.add(home.isPresent() ? problem.with(message(section, home.get())) : problem);
     Entry entry = at(moved, problem.key());
     if (entry != null
         && home.isPresent()
@@ -113,10 +112,6 @@ final class UnknownKeys {
         + remark;
   }
 
-  private static Problem with(Problem problem, String message) {
-    return new Problem(problem.code(), problem.at(), problem.key(), message);
-  }
-
   /**
    * Returns the problem of a section that was written as one value, with the form to write: {@code
    * entrypoint: train.py}.
@@ -141,10 +136,11 @@ final class UnknownKeys {
         };
     return form == null
         ? problem
-        : with(problem, problem.message() + "; write " + problem.key() + ": {" + form + "}");
+        : problem.with(problem.message() + "; write " + problem.key() + ": {" + form + "}");
   }
 
-  private static @Nullable Entry at(YamlNode root, String key) {
+  /** Returns the entry at the path; null if there is none. */
+  static @Nullable Entry at(YamlNode root, String key) {
     YamlNode node = root;
     Entry entry = null;
     for (String step : Overrides.path(key)) {

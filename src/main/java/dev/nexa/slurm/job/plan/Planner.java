@@ -429,7 +429,8 @@ public final class Planner {
       RunConfig config, String key, String path, List<Problem> problems) {
     Path relative = Path.of(path).normalize();
     if (relative.isAbsolute() || relative.startsWith("..")) {
-      String message = "'" + path + "' does not lie beside this file, in its folder or below";
+      String message =
+          "'" + path + "' does not lie beside this file, in its folder or below: copy it there";
       problems.add(config.written().problem(key, message));
       return Optional.empty();
     }

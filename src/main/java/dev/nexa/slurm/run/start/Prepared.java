@@ -163,9 +163,7 @@ public record Prepared(
     try {
       config =
           configs.run(
-              request.made().isPresent()
-                  ? request.made().get()
-                  : context.source().file(request.config()),
+              request.made().isPresent() ? request.made().get() : configs.runFile(request.config()),
               request.overrides(),
               from,
               request.stage(),
@@ -211,10 +209,14 @@ public record Prepared(
               : Optional.of(Plugins.named(plan.backend(), context.root(), plan.written()));
       launch = Backends.launch(plan, builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow());
       if (request.serves() && !launch.serves()) {
+        boolean stage = plan.stage().equals("serve");
         throw new ConfigException(
             plan.written()
                 .problem(
-                    "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
+                    stage ? "backend" : "stage",
+                    stage
+                        ? "'" + plan.backend() + "' starts no server; only vllm does: `submit` it"
+                        : "is no server; write stage: serve and backend: vllm, or `submit` it"));
       }
     } catch (ConfigException wrong) {
       throw new AllProblems(context, configs, request).of(wrong, plan, cluster);

@@ -218,7 +218,7 @@ class PricesCommandTest {
     Screen screen = terminal.type("prices", "check", terminal.workspace + "/profile.yaml");
 
     assertThat(screen.exit()).isEqualTo(2);
-    assertThat(screen.err()).contains("this is a cluster profile, not a price book");
+    assertThat(screen.err()).contains("is a cluster profile (it has price_book), not a price book");
   }
 
   @Test

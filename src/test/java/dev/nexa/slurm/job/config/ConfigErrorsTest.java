@@ -290,16 +290,51 @@ class ConfigErrorsTest {
                   + " not use \\t(TAB) for indentation)");
     }
 
-    @Test
-    void aBracketThatIsNeverClosedIsToldWhereItIsMissed() {
-      assertThat(problems("stage: [1, 2\n"))
-          .containsExactly("run.yaml:2:1: not YAML: expected ',' or ']', but got <stream end>");
+    /** Each kind of bracket, in each place where it can be open. */
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(
+        delimiter = '|',
+        textBlock =
+            """
+            stage: [1, 2                                 | 1:8: not YAML: the [ that begins here is not closed
+            stage: a;resources: {nodes: 1, memory: 2G    | 2:12: not YAML: the { that begins here is not closed
+            stage: a;resources: {nodes: 1,;name: x       | 2:12: not YAML: the { that begins here is not closed
+            stage: a;resources: {nodes: 1;# a comment    | 2:12: not YAML: the { that begins here is not closed
+            stage: a;tags: [a, b;backend: shell          | 2:7: not YAML: the [ that begins here is not closed before line 3, or a comma is missing
+            stage: a;resources: {;  nodes: 1;  time: 1h;} | 2:12: not YAML: the { that begins here is not closed before line 4, or a comma is missing
+            sweep:;  points: [{lr: 1}, {lr: 2;name: x    | 2:21: not YAML: the { that begins here is not closed before line 3, or a comma is missing
+            stage: a;resources: {time: 1h}}              | 2:22: not YAML: no bracket is open for this }
+            stage: a;tags: [a b]]                        | 2:12: not YAML: no bracket is open for this ]
+            stage: a;tags: [a, b}                        | 2:12: not YAML: expected ',' or ']', but got }
+            resources: {nodes: 1 memory: 2G}             | 1:28: not YAML: expected ',' or '}', but got :
+            run: "echo                                   | 1:6: not YAML: the quote that begins here is not closed
+            workdir: ${run_dir/x                         | 1:10: workdir: '${run_dir/x' lacks its }
+            """)
+    void aBracketThatIsOpenIsToldWhereItBegins(String text, String problem) {
+      assertThat(problems(text.replace(";", "\n") + "\n")).contains("run.yaml:" + problem);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"", "\n\n", "# nothing\n"})
-    void aFileThatHoldsNothingSaysSo(String text) {
-      assertThat(problems(text)).containsExactly("run.yaml:1:1: is empty");
+    @ParameterizedTest(name = "{0}")
+    @CsvSource(
+        delimiter = '|',
+        quoteCharacter = '`',
+        textBlock =
+            """
+            workdir: {{ data_dir }}/x   | 1:12: '{{ data_dir }}' is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:DATA_DIR}
+            workdir: "{{ x }}"          | 1:10: workdir: '{{ x }}' is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:X}
+            name: @team                 | 1:7: not YAML: a text that begins with @ needs quotes
+            resources: {partition: "a,b"} | 1:24: resources.partition: expected one partition's name (without the key, one that fits is taken), got 'a,b'
+            name: %x                    | 1:7: not YAML: a text that begins with % needs quotes
+            """)
+    void theNotationOfAnotherProgramIsNamed(String text, String problem) {
+      assertThat(problems(text + "\n")).contains("run.yaml:" + problem);
+    }
+
+    @Test
+    void aFileThatHoldsNothingSaysSo() {
+      assertThat(problems("\n\n"))
+          .containsExactly(
+              "run.yaml:1:1: holds nothing; `nexa-slurm explain config` lists the keys");
     }
 
     @Test

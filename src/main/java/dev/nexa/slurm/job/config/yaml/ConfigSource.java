@@ -348,6 +348,14 @@ public record ConfigSource(Path workspace, Path here) {
    * @param more where else the file was looked for; may be empty
    */
   private NexaException missing(String typed, String more, Path... places) {
+    if (typed.equals("-") || typed.matches("[a-z0-9+]+://.*|git@.*")) {
+      return new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          typed.equals("-")
+              ? "a file is not read from standard input"
+              : typed + " is an address, and nexa-slurm downloads nothing",
+          Advice.step("write it to a file on this machine, and name that file"));
+    }
     Set<String> looked = new LinkedHashSet<>();
     List<String> near = new ArrayList<>();
     for (Path place : places) {

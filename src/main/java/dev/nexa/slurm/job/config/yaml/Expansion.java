@@ -47,10 +47,17 @@ public final class Expansion {
   /**
    * Replaces the references in a path.
    *
-   * @throws IllegalArgumentException if a reference is unknown, a variable is unset, or a variable
-   *     holds or names a secret
+   * @throws IllegalArgumentException if a reference is unknown or has no end, a variable is unset,
+   *     or a variable holds or names a secret
    */
   String expand(String path) {
+    int open = path.lastIndexOf("${");
+    if (open > path.lastIndexOf('}')) {
+      throw new IllegalArgumentException("'" + path.substring(open) + "' lacks its }");
+    }
+    if (path.contains("{{")) {
+      throw new IllegalArgumentException(YamlReader.template(path));
+    }
     return expand(path, REFERENCE);
   }
 

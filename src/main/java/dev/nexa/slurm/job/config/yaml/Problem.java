@@ -60,15 +60,20 @@ public record Problem(ErrorCode code, Position at, String key, String message) {
     return new Problem(other, at, key, message);
   }
 
+  /** Returns a copy with another message. */
+  public Problem with(String other) {
+    return new Problem(code, at, key, other);
+  }
+
   /** Returns a copy whose message names a point of a sweep. */
   public Problem atPoint(int task, JsonObject point) {
-    return new Problem(code, at, key, message + " (point " + task + ": " + point + ")");
+    return with(message + " (point " + task + ": " + point + ")");
   }
 
   /** Returns a copy whose message names the stages of a pipeline that have the problem. */
   public Problem atStages(List<String> names) {
     String words = names.size() == 1 ? "stage " : "stages ";
-    return new Problem(code, at, key, message + " (" + words + String.join(", ", names) + ")");
+    return with(message + " (" + words + String.join(", ", names) + ")");
   }
 
   /** Returns {@code file:line:column: key: message}. */

@@ -80,6 +80,10 @@ public record ValueType(
           "an account's name of letters, digits, '.', '_', '-' and '@'",
           "[A-Za-z0-9][A-Za-z0-9._@-]{0,62}");
 
+  /** The name of a job's partition. People write several, as sbatch takes them. */
+  public static final ValueType PARTITION =
+      text("one partition's name (without the key, one that fits is taken)", NAME);
+
   /** The name of a dataset in reports. People write the path of the data there. */
   public static final ValueType DATASET_NAME =
       text("a name of letters, digits, '.', '_' and '-' (dataset_path takes a path)", NAME);

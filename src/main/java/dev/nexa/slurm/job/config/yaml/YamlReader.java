@@ -9,8 +9,11 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
@@ -41,6 +44,9 @@ public final class YamlReader {
           .yamlSchema(YAMLSchema.CORE)
           .disable(YAMLReadFeature.PARSE_OCTAL_NUMBERS)
           .build();
+
+  /** How the problem of a file without a key begins. */
+  public static final String NOTHING = "holds nothing";
 
   /** The deepest nesting of a document. */
   public static final int MAX_DEPTH = 20;
@@ -173,14 +179,45 @@ public final class YamlReader {
         String open = "not YAML: the quote that begins here is not closed";
         return new Problem(ErrorCode.CONFIG_SYNTAX, begin, "", open);
       }
+      if (context != null
+          && context.startsWith("while parsing a flow")
+          && marked.getContextMark().isPresent()
+          && marked.getContextMark().get().getLine() < mark.getLine()) {
+        char bracket = context.endsWith("mapping") ? '{' : '[';
+        return notClosed(bracket, marked.getContextMark().get(), mark.getLine());
+      }
       Position at = new Position(source, mark.getLine() + 1, mark.getColumn() + 1);
-      String message = "not YAML: " + marked.getProblem() + (goesOn ? indents(mark.getLine()) : "");
+      String message =
+          "not YAML: "
+              + marked
+                  .getProblem()
+                  .replaceFirst(
+                      "^expected <block end>, but found '([}\\]])'",
+                      "no bracket is open for this $1")
+                  .replaceFirst(
+                      "^found character '([^\\\\])'.*", "a text that begins with $1 needs quotes")
+              + (goesOn ? indents(mark.getLine()) : "");
       return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", message);
     }
     TokenStreamLocation at = broken.getLocation();
     Position position = at == null ? new Position(source, 1, 1) : position(at);
-    return new Problem(
-        ErrorCode.CONFIG_SYNTAX, position, "", "not YAML: " + broken.getOriginalMessage());
+    String line = line(position.line() - 1);
+    String message =
+        line.contains("{{") ? template(line) : "not YAML: " + broken.getOriginalMessage();
+    return new Problem(ErrorCode.CONFIG_SYNTAX, position, "", message);
+  }
+
+  /** Returns the problem of a bracket that another line should go on with, or close. */
+  private Problem notClosed(char bracket, Mark open, int found) {
+    String message =
+        "not YAML: the "
+            + bracket
+            + " that begins here is not closed"
+            + (line(found).isBlank()
+                ? ""
+                : " before line " + (found + 1) + ", or a comma is missing");
+    Position at = new Position(source, open.getLine() + 1, open.getColumn() + 1);
+    return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", message);
   }
 
   /** Returns how far a line and the line before it are indented; empty if they are alike. */
@@ -233,17 +270,19 @@ public final class YamlReader {
   private Optional<YamlNode> document() {
     JsonToken first = parser.nextToken();
     if (first == null) {
-      problems.add(
-          new Problem(ErrorCode.CONFIG_SYNTAX, new Position(source, 1, 1), "", "is empty"));
+      String message = text.isBlank() ? NOTHING : NOTHING + " but comments";
+      add(new Position(source, 1, 1), "", message);
       return Optional.empty();
     }
     YamlNode node = node(first, "", 0);
     if (parser.nextToken() != null) {
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_SYNTAX, here(), "", "a second document begins; one file holds one"));
+      add(here(), "", "a second document begins; one file holds one");
     }
     return Optional.of(node);
+  }
+
+  private void add(Position at, String path, String message) {
+    problems.add(new Problem(ErrorCode.CONFIG_SYNTAX, at, path, message));
   }
 
   private YamlNode node(JsonToken token, String path, int depth) {
@@ -263,28 +302,16 @@ public final class YamlReader {
 
   private void checkNode(Position at, String path, int depth) {
     if (parser.isCurrentAlias()) {
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_SYNTAX,
-              at,
-              path,
-              "'*" + parser.getString() + "' is an alias; write the value out"));
+      add(at, path, "'*" + parser.getString() + "' is an alias; write the value out");
     }
     Problem.throwIfTooMany(problems);
     Object tag = parser.getTypeId();
     if (tag != null) {
       String written = "!" + tag.toString().replace("tag:yaml.org,2002:", "!");
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_SYNTAX,
-              at,
-              path,
-              "'" + written + "' is a tag; the key decides the type of a value"));
+      add(at, path, "'" + written + "' is a tag; the key decides the type of a value");
     }
     if (depth == MAX_DEPTH) {
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_SYNTAX, at, "", "nested deeper than " + MAX_DEPTH + " levels"));
+      add(at, "", "nested deeper than " + MAX_DEPTH + " levels");
       throw new ConfigException(problems);
     }
   }
@@ -299,19 +326,12 @@ public final class YamlReader {
       String child = path.isEmpty() ? name : path + "." + name;
       YamlNode value = node(required(parser.nextToken()), child, depth + 1);
       if (name.equals("<<")) {
-        problems.add(
-            new Problem(
-                ErrorCode.CONFIG_SYNTAX, keyAt, path, "'<<' is a merge key; write the keys out"));
+        add(keyAt, path, "'<<' is a merge key; write the keys out");
         continue;
       }
       Entry earlier = entries.putIfAbsent(name, new Entry(keyAt, value));
       if (earlier != null) {
-        problems.add(
-            new Problem(
-                ErrorCode.CONFIG_SYNTAX,
-                keyAt,
-                child,
-                "duplicate key; it was first written at line " + earlier.keyAt().line()));
+        add(keyAt, child, "duplicate key; it was first written at line " + earlier.keyAt().line());
       }
     }
     return new Mapping(at, entries);
@@ -332,6 +352,23 @@ public final class YamlReader {
       throw new IllegalStateException("the parser ended inside a node");
     }
     return token;
+  }
+
+  /** Returns the message for a line with {@code {{ }}}. */
+  static String template(String line) {
+    Matcher name = Pattern.compile("\\{\\{\\W*(\\w*)[^}]*}*").matcher(line);
+    boolean found = name.find() && !name.group(1).isEmpty();
+    return "'"
+        + (found ? YamlNode.shortened(name.group()) : "{{")
+        + "' is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:"
+        + (found ? name.group(1).toUpperCase(Locale.ROOT) : "NAME")
+        + "}";
+  }
+
+  /** Returns a line of the text by its number, from 0; empty behind the last one. */
+  private String line(int number) {
+    String[] lines = text.split("\\R", -1);
+    return number < lines.length ? lines[number] : "";
   }
 
   private Position here() {
