@@ -252,9 +252,10 @@ public final class Columns<R> {
     return new Columns<>(all);
   }
 
-  /** Returns these columns and then the others. */
+  /** Returns these columns and then the others, without those whose name is here already. */
   public Columns<R> and(Columns<R> more) {
-    return plus(more.columns);
+    List<String> names = columns.stream().map(Column::name).toList();
+    return plus(more.columns.stream().filter(one -> !names.contains(one.name())).toList());
   }
 
   private Columns<R> plus(List<Column<R>> more) {

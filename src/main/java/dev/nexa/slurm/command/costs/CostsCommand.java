@@ -82,7 +82,7 @@ public final class CostsCommand extends Subcommand {
         () ->
             summary.totals().isEmpty()
                 ? CostsText.listing(summary).markdown()
-                : CostsText.forPeople(summary).markdown() + below(summary),
+                : CostsText.forPeople(summary, costs::unrounded).markdown() + below(summary),
         () -> CostsText.json(summary, problems, Instant.now()));
     costs.unsettled().ifPresent(err()::println);
     summary
@@ -107,7 +107,7 @@ public final class CostsCommand extends Subcommand {
       return options.nothing(
           "finished run", () -> costs.unmatched(options.meant(), false), costs.none());
     }
-    return CostsText.forPeople(summary).table(style())
+    return CostsText.forPeople(summary, costs::unrounded).table(style())
         + CostsText.sameInAllRows(summary)
         + CostsText.leftOut(summary)
         + CostsText.forecastLines(summary, Instant.now())

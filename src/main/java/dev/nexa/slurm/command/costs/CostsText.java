@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 
 /** Formats sums over runs as tables and as JSON. */
 public final class CostsText {
@@ -182,8 +183,11 @@ public final class CostsText {
    * Returns a row for each group and for the total of each currency, with the columns that people
    * read. A column that is zero in all rows is left out. So are the period and the currency if they
    * are the same in all rows; {@link #sameInAllRows} says them.
+   *
+   * @param unrounded the cost of a run before rounding, by its id and its cost
    */
-  public static Listing<Group> forPeople(CostSummary summary) {
+  public static Listing<Group> forPeople(
+      CostSummary summary, BiFunction<String, Money, BigDecimal> unrounded) {
     List<Group> rows = new ArrayList<>(summary.groups());
     rows.addAll(summary.totals());
     Columns<Group> columns = named(summary);
@@ -191,7 +195,7 @@ public final class CostsText {
       columns = columns.text("period", Group::period);
     }
     if (!sameCurrency(summary)) {
-      columns = columns.text("currency", Group::currency);
+      columns = columns.and(COUNTS.select("currency"));
     }
     boolean gpus = false;
     boolean otherTotal = false;
@@ -211,7 +215,7 @@ public final class CostsText {
             : columns.hours("cpu_hours", group -> Hours.of(group.cpuSeconds()));
     columns =
         columns
-            .text("cost", CostsText::cost)
+            .text("cost", group -> cost(group, summary, unrounded))
             .right()
             .money("wasted", Group::wasted)
             .rare()
@@ -319,12 +323,27 @@ public final class CostsText {
 
   /**
    * Returns the cost; {@code <0.01} if it is 0 because amounts were rounded to 0. The ledger has no
-   * exact amounts: each of them was half a unit at most.
+   * exact amounts: each of them was half a unit at most. The cost files of listed runs have them.
    */
-  private static String cost(Group group) {
+  private static String cost(
+      Group group, CostSummary summary, BiFunction<String, Money, BigDecimal> unrounded) {
     BigDecimal most =
         new BigDecimal(BigInteger.valueOf(group.roundedAway() * 5L), group.cost().scale() + 1);
-    return new Money(group.cost(), group.currency()).cell(most);
+    int run = summary.by().words().indexOf("run");
+    if (run >= 0 && summary.leftOut() == 0 && most.signum() > 0 && group.cost().signum() == 0) {
+      List<Group> listed = group.key().isEmpty() ? summary.groups() : List.of(group);
+      BigDecimal exact =
+          listed.stream()
+              .filter(one -> one.currency().equals(group.currency()))
+              .map(one -> unrounded.apply(one.key().get(run), money(one)))
+              .reduce(BigDecimal.ZERO, BigDecimal::add);
+      most = exact.signum() > 0 ? exact : most;
+    }
+    return money(group).cell(most);
+  }
+
+  private static Money money(Group group) {
+    return new Money(group.cost(), group.currency());
   }
 
   /** Returns the JSON document of a summary. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.costs;
 
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
@@ -11,7 +12,10 @@ import dev.nexa.slurm.money.summary.GroupBy;
 import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunFilter;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -41,6 +45,11 @@ public final class SummarizeCosts {
         new CostSummary(by, where, new Bills(context.workspace()).charges(), order);
     read(summary::add, problems);
     return summary;
+  }
+
+  /** Returns the cost of a run before rounding. */
+  public BigDecimal unrounded(String run, Money cost) {
+    return CostFile.unrounded(context.workspace().run(new RunId(run)), cost);
   }
 
   /** Returns the sentence for a workspace without a settled run. */

@@ -132,7 +132,7 @@ public final class RunsCommand extends CommandGroup {
           list.now(runs, notes);
         }
         notes.forEach(note -> err().println("note: " + note));
-        printTable(RunsText.of(runs, style()));
+        printTable(RunsText.of(runs, existing().workspace(), style()));
       }
       return ExitCode.OK.status();
     }

@@ -14,8 +14,11 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,28 +35,35 @@ public final class RunsText {
 
   private static final int MOST_POINTS = 50;
 
-  private static final Columns<ManifestFile> COLUMNS =
-      new Columns<ManifestFile>()
-          .text("user", ManifestFile::user)
-          .rare()
-          .text("run_id", ManifestFile::runId)
-          .as("RUN")
-          .text("name", ManifestFile::name)
-          .rare()
-          .state("status", run -> run.status().text())
-          .state("state", RunsText::state)
-          .text("model", ManifestFile::model)
-          .text("hardware", ManifestFile::hardware)
-          .money("cost", ManifestFile::cost)
-          .text("cost_lacks", ManifestFile::costLacks)
-          .rare()
-          .note("tags", run -> String.join(" ", run.tags()));
+  private static Columns<ManifestFile> columns(Workspace workspace) {
+    return new Columns<ManifestFile>()
+        .text("user", ManifestFile::user)
+        .rare()
+        .text("run_id", ManifestFile::runId)
+        .as("RUN")
+        .text("name", ManifestFile::name)
+        .rare()
+        .state("status", run -> run.status().text())
+        .state("state", RunsText::state)
+        .text("model", ManifestFile::model)
+        .text("hardware", ManifestFile::hardware)
+        .text("cost", run -> run.cost().map(cost -> cost(run, cost, workspace)))
+        .right()
+        .text("cost_lacks", ManifestFile::costLacks)
+        .rare()
+        .note("tags", run -> String.join(" ", run.tags()));
+  }
 
-  /** Without the words that the other columns say, too. */
-  private static final Columns<ManifestFile> NARROW =
-      COLUMNS
-          .select("user", "run_id", "name", "state", "model", "hardware", "cost", "cost_lacks")
-          .and(new Columns<ManifestFile>().note("tags", RunsText::ownTags));
+  /** Returns the columns without the words that other columns say, too. */
+  private static Columns<ManifestFile> narrow(Columns<ManifestFile> all) {
+    return all.select("user", "run_id", "name", "state", "model", "hardware", "cost", "cost_lacks")
+        .and(new Columns<ManifestFile>().note("tags", RunsText::ownTags));
+  }
+
+  private static String cost(ManifestFile run, Money cost, Workspace workspace) {
+    RunFolder folder = workspace.run(new RunId(run.runId()));
+    return cost.cell(CostFile.unrounded(folder, cost)) + " " + cost.currency();
+  }
 
   private static final Columns<ManifestFile.Point> POINTS =
       new Columns<ManifestFile.Point>()
@@ -65,12 +75,15 @@ public final class RunsText {
   private RunsText() {}
 
   /** Returns a table of runs. */
-  public static String of(List<ManifestFile> manifests, TableStyle style) {
+  public static String of(List<ManifestFile> manifests, Workspace workspace, TableStyle style) {
     if (manifests.isEmpty()) {
       return "No runs here yet. `nexa-slurm submit CONFIG` makes one.\n";
     }
-    Listing<ManifestFile> whole = COLUMNS.of(manifests).withoutRare();
-    return whole.fits(style) ? whole.table(style) : NARROW.of(manifests).withoutRare().table(style);
+    Columns<ManifestFile> columns = columns(workspace);
+    Listing<ManifestFile> whole = columns.of(manifests).withoutRare();
+    return whole.fits(style)
+        ? whole.table(style)
+        : narrow(columns).of(manifests).withoutRare().table(style);
   }
 
   /**

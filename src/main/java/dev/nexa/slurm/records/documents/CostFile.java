@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.documents;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
@@ -10,6 +11,7 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
 import java.math.BigDecimal;
@@ -87,6 +89,21 @@ public final class CostFile {
    */
   public static CostFile parse(String text, String file) {
     return new CostFile(SchemaVersion.parse(text, file, NEWEST));
+  }
+
+  /**
+   * Returns the cost of a run before rounding, for {@link Money#cell}. The cost file is read only
+   * of a run that cost 0; if it cannot be read, the cost is 0.
+   */
+  public static BigDecimal unrounded(RunFolder run, Money cost) {
+    if (cost.amount().signum() != 0) {
+      return cost.amount();
+    }
+    try {
+      return CostLine.unrounded(parse(DurableFiles.read(run.cost()), run.cost() + "").lines());
+    } catch (RuntimeException unreadable) {
+      return cost.amount();
+    }
   }
 
   /**

@@ -287,7 +287,9 @@ class CloseCommandTest {
     assertThat(close("2025-11").exit()).isZero();
 
     Statement november = read(NOVEMBER);
-    assertThat(read(OCTOBER).idle()).singleElement().returns(new BigDecimal("2.00"), Capacity::used);
+    assertThat(read(OCTOBER).idle())
+        .singleElement()
+        .returns(new BigDecimal("2.00"), Capacity::used);
     assertThat(november.idle()).singleElement().returns(new BigDecimal("2.50"), Capacity::used);
     assertThat(november.adjustments())
         .filteredOn(late -> late.runId().startsWith("late"))

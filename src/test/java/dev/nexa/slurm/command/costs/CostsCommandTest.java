@@ -164,6 +164,68 @@ class CostsCommandTest {
     assertThat(type("costs --month 2025-10 --format csv").out()).contains(",0.00,");
   }
 
+  /** Each line of the run is rounded to 0: all tables say the same of it. */
+  @Test
+  void aRunOfLessThanACentCostsTheSameInAllTables() {
+    terminal.file(
+        "configs/prices/default.yaml",
+        "currency: USD\nas_of: 2025-01-01\ncpu_hour: {price: 0.0001, source: s}\n"
+            + "memory_gib_hour: {price: 0.0001, source: s}\nstorage_gb_month: {price: 0.0001, source: s}\n");
+    String run = finishedRun().text("run_id");
+
+    assertThat(type("costs show " + run).out()).contains("  less than 0.01 USD  ");
+    assertThat(type("runs show " + run).out()).containsPattern("cost +less than 0.01 USD");
+    assertThat(type("runs list").out()).contains(" <0.01 USD");
+    assertThat(type("costs --by run --where stage=data").out())
+        .containsPattern(run + " .* <0.01")
+        .doesNotContain("<0.02");
+    assertThat(type("runs list --json").out()).contains("0.00");
+  }
+
+  /** Whatever the groups are, no heading stands twice. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "run",
+        "stage",
+        "status",
+        "state",
+        "model",
+        "dataset",
+        "backend",
+        "tag",
+        "project",
+        "pipeline",
+        "experiment",
+        "cluster",
+        "user",
+        "account",
+        "partition",
+        "gpu_type",
+        "currency",
+        "price_book",
+        "method",
+        "month",
+        "project,currency",
+        "currency,month"
+      })
+  void noColumnStandsTwice(String by) {
+    for (String command : List.of("costs", "costs accuracy", "runs analyze")) {
+      for (String format : List.of("csv", "markdown")) {
+        Screen screen = type(command + " --by " + by + " --format " + format);
+        assertThat(screen.exit()).as(screen.err()).isZero();
+        String[] heads =
+            screen
+                .out()
+                .lines()
+                .findFirst()
+                .orElseThrow()
+                .split(format.equals("csv") ? "," : " \\| ", -1);
+        assertThat(heads).as(command + " " + format).doesNotHaveDuplicates();
+      }
+    }
+  }
+
   @Test
   void markdownHasTheTotalToo() {
     assertThat(type("costs --by user --month 2025-11 --where currency=EUR --format markdown").out())

@@ -8,7 +8,9 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.Workspace;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,6 +19,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs as a person reads them, from the manifests and cost records that are goldens already. */
 class RunsTextTest {
+  private static final Workspace EMPTY =
+      new Workspace(Path.of("no-such-workspace"), DurableFiles.onDisk());
 
   @ParameterizedTest
   @ValueSource(
@@ -62,12 +66,13 @@ class RunsTextTest {
         "report/runs.txt",
         RunsText.of(
             List.of(read("manifest-completed"), read("manifest-in-yen"), read("manifest-refused")),
+            EMPTY,
             TableStyle.PLAIN));
   }
 
   @Test
   void withoutRunsItSaysHowToMakeOne() {
-    assertThat(RunsText.of(List.of(), TableStyle.PLAIN))
+    assertThat(RunsText.of(List.of(), EMPTY, TableStyle.PLAIN))
         .isEqualTo("No runs here yet. `nexa-slurm submit CONFIG` makes one.\n");
   }
 
