@@ -69,10 +69,15 @@ final class Charts {
   }
 
   private static void grid(Tag svg, Scale scale) {
+    grid(svg, scale, LEFT, WIDTH, TOP, PLOT);
+  }
+
+  /** Draws the lines of an axis with their values, between these places. */
+  static void grid(Tag svg, Scale scale, int left, int right, double top, double plot) {
     for (BigDecimal tick : scale.ticks()) {
-      double y = y(scale, tick);
-      svg.add(line(LEFT, y, WIDTH, y, tick.signum() == 0 ? "axis" : "grid"));
-      svg.add(text(LEFT - 7, y + 4, "end", Figures.tick(tick)));
+      double y = top + plot * (1 - scale.share(tick));
+      svg.add(line(left, y, right, y, tick.signum() == 0 ? "axis" : "grid"));
+      svg.add(text(left - 7, y + 4, "end", Figures.tick(tick)));
     }
   }
 
@@ -105,22 +110,18 @@ final class Charts {
           double y = y(scale, above);
           svg.add(
               rect(x, y, width, y(scale, below) - y, one.style())
-                  .add(
-                      Tag.of(
-                          "title",
-                          labels.get(i)
-                              + " "
-                              + one.name()
-                              + ": "
-                              + Figures.axis(value)
-                              + " "
-                              + unit)));
+                  .add(tip(labels.get(i), one, value, unit)));
           below = above;
         }
       }
       label(svg, labels, i, x + width / 2);
     }
     return svg;
+  }
+
+  /** Returns what the pointer shows on a bar. */
+  private static Tag tip(String label, Series series, BigDecimal value, String unit) {
+    return Tag.of("title", label + " " + series.name() + ": " + Figures.axis(value) + " " + unit);
   }
 
   /** Returns bars side by side for each label. */
@@ -143,16 +144,7 @@ final class Charts {
         double y = y(scale, value);
         svg.add(
             rect(x + s * width, y, width - 1, TOP + PLOT - y, series.get(s).style())
-                .add(
-                    Tag.of(
-                        "title",
-                        labels.get(i)
-                            + " "
-                            + series.get(s).name()
-                            + ": "
-                            + Figures.axis(value)
-                            + " "
-                            + unit)));
+                .add(tip(labels.get(i), series.get(s), value, unit)));
       }
       label(svg, labels, i, x + width * series.size() / 2);
     }

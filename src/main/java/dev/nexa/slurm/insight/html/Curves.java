@@ -48,12 +48,7 @@ final class Curves {
     Scale scale =
         Scale.upTo(chart.unit().equals("%") ? BigDecimal.valueOf(100) : BigDecimal.valueOf(most));
     Tag svg = Charts.svg(WIDTH, HEIGHT, chart.title() + " of the run");
-    for (BigDecimal tick : scale.ticks()) {
-      double y = y(scale, tick.doubleValue());
-      svg.add(
-          Charts.line(LEFT, y, WIDTH, y, tick.signum() == 0 ? "axis" : "grid"),
-          Charts.text(LEFT - 6, y + 4, "end", Figures.tick(tick)));
-    }
+    Charts.grid(svg, scale, LEFT, WIDTH, TOP, PLOT);
     double width = Math.max(1e-9, last - first);
     if (chart.gap().isPresent() && chart.gap().get().toTheEnd()) {
       double x = LEFT + (WIDTH - LEFT) * (chart.gap().get().from() - first) / width;

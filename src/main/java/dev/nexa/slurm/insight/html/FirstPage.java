@@ -484,7 +484,8 @@ final class FirstPage {
             .numbers(
                 "Runs", "Reserved", "Actual", "Difference", "Credits", "API", "Total", "Wasted");
     for (ProjectMonth one : sums.projects()) {
-      table.row(finance(name(one.project()), one.sums(), currency));
+      String project = DataScript.shortened(name(one.project()), RunsPage.LONGEST_WORD);
+      table.row(finance(project, one.sums(), currency));
     }
     for (int back = 1; back <= 2; back++) {
       MonthSums all = sums.months().get(sums.months().size() - back);

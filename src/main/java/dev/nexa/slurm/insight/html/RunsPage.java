@@ -15,7 +15,7 @@ final class RunsPage {
   /** How many rows stand in the HTML, for readers without scripts and for paper. */
   private static final int STATIC_ROWS = 200;
 
-  private static final int LONGEST_WORD = 200;
+  static final int LONGEST_WORD = 200;
 
   private final Report report;
   private final Set<String> pages;
@@ -41,6 +41,13 @@ final class RunsPage {
     head.add(
         head("run", "run", "Run"),
         head("state", "state", "State"),
+        // Before the names, which can be long: a reader sees it without scrolling.
+        head("cost", "money", "Cost"));
+    boolean mixed = currencies().size() > 1;
+    if (mixed) {
+      head.add(head("currency", "text", "Currency"));
+    }
+    head.add(
         head("stage", "text", "Stage"),
         head("project", "text", "Project"),
         head("user", "text", "User"),
@@ -48,12 +55,7 @@ final class RunsPage {
         head("ended", "time", "Ended, UTC"),
         head("wait", "duration", "Waited"),
         head("time", "duration", "Ran"),
-        head("gpu", "hours", "GPU-hours"),
-        head("cost", "money", "Cost"));
-    boolean mixed = currencies().size() > 1;
-    if (mixed) {
-      head.add(head("currency", "text", "Currency"));
-    }
+        head("gpu", "hours", "GPU-hours"));
     Tag body = Tag.of("tbody");
     report.runs().subList(0, shown).forEach(run -> body.add(row(run, mixed)));
     String currency = mixed || currencies().isEmpty() ? "" : ", " + currencies().iterator().next();
@@ -92,7 +94,15 @@ final class RunsPage {
     if (!run.name().isEmpty()) {
       name.add(Tag.styled("span", "name").text(DataScript.shortened(run.name(), LONGEST_WORD)));
     }
-    Tag row = Tag.of("tr").add(name, Tag.of("td").add(States.badge(run.state())));
+    Tag row =
+        Tag.of("tr")
+            .add(
+                name,
+                Tag.of("td").add(States.badge(run.state())),
+                Tag.styled("td", "n").text(Figures.money(run.cost(), run.currency())));
+    if (mixed) {
+      row.add(Tag.of("td", Figures.word(run.currency())));
+    }
     for (String word : List.of(run.stage(), run.project(), run.user(), run.model())) {
       row.add(Tag.of("td", Figures.word(DataScript.shortened(word, LONGEST_WORD))));
     }
@@ -101,11 +111,10 @@ final class RunsPage {
             Figures.time(run.ended()),
             Figures.duration(run.queueSeconds()),
             Figures.duration(run.runSeconds()),
-            Figures.hours(run.gpuSeconds()),
-            Figures.money(run.cost(), run.currency()))) {
+            Figures.hours(run.gpuSeconds()))) {
       row.add(Tag.styled("td", "n").text(number));
     }
-    return mixed ? row.add(Tag.of("td", Figures.word(run.currency()))) : row;
+    return row;
   }
 
   private DataScript data() {

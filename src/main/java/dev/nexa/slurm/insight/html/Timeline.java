@@ -123,12 +123,7 @@ final class Timeline {
         Charts.svg(WIDTH, AREA, "How many attempts ran at the same time, at most " + peak)
             .with("class", "wide");
     double plot = AREA - 32.0;
-    for (BigDecimal tick : axis.ticks()) {
-      double y = 8 + plot * (1 - axis.share(tick));
-      svg.add(
-          Charts.line(LEFT, y, WIDTH - 10, y, "grid"),
-          Charts.text(LEFT - 8, y + 4, "end", Figures.tick(tick)));
-    }
+    Charts.grid(svg, axis, LEFT, WIDTH - 10, 8, plot);
     axis(svg, first, seconds, AREA);
     StringBuilder path = new StringBuilder("M" + LEFT + " " + Figures.at(8 + plot));
     for (int i = 0; i <= POINTS; i++) {

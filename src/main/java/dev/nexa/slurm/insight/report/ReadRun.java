@@ -11,6 +11,7 @@ import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.diagnosis.Failure;
@@ -62,9 +63,11 @@ final class ReadRun {
     } catch (RuntimeException changed) {
       problems.add(run.id() + ": " + changed.getMessage());
     }
+    List<Fact> facts = facts(manifest, plan, approver(run, problems));
+    UseNotes.of(run).forEach(note -> facts.add(new Fact("Use", note)));
     return new RunDetail(
         row,
-        facts(manifest, plan, approver(run, problems)),
+        facts,
         row.failed() && plan.isPresent() ? failure(run, secrets, problems) : Optional.empty(),
         cost.isPresent() ? sums(cost.get()) : List.of(),
         cost.isPresent() ? cost.get().lines() : List.of(),

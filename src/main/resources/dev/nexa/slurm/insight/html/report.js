@@ -75,7 +75,10 @@
       form.addEventListener('submit', (event) => event.preventDefault());
       this.search = make('input', {type: 'search', autocomplete: 'off', spellcheck: 'false',
         id: this.table.id + '-search', placeholder: 'name, id, user, model …'});
-      this.search.addEventListener('input', () => this.filter());
+      this.search.addEventListener('input', () => {
+        clearTimeout(this.typing);
+        this.typing = setTimeout(() => this.filter(), 120);
+      });
       form.append(make('label', {text: 'Search'}, this.search));
       this.selects = {};
       for (const pair of (this.table.dataset.filters ?? '').split(' ').filter(Boolean)) {
@@ -169,6 +172,19 @@
         && tests.every((any) => any.some((test) => test(row))));
       this.page = 0;
       this.render();
+      this.remember();
+    }
+
+    /** Keeps the filters in the address, so that Back finds them. */
+    remember() {
+      const [id] = location.hash.slice(1).split('?');
+      if (this.table.closest('section').id !== id) return;
+      const query = new URLSearchParams();
+      if (this.search.value) query.set('search', this.search.value);
+      for (const [name, select] of Object.entries(this.selects)) {
+        if (select.value) query.set(name, this.data.columns[name].words[Number(select.value)]);
+      }
+      history.replaceState(null, '', '#' + id + (String(query) && '?' + query));
     }
 
     turn(step) {
@@ -267,9 +283,8 @@
   const pages = [...document.querySelectorAll('main > section')];
   const title = document.title;
   const open = (moved) => {
-    let name = location.hash.slice(1);
-    try { name = decodeURIComponent(name); } catch { /* kept as it is */ }
-    const [id, query = ''] = name.split('?');
+    let [id, query = ''] = location.hash.slice(1).split('?');
+    try { id = decodeURIComponent(id); } catch { /* kept as it is */ }
     let page = pages.find((one) => one.id === id);
     if (!page && id.startsWith('run/') && byId('run-elsewhere')) {
       page = byId('run-elsewhere');

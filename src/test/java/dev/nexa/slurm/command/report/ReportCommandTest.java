@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.Terminal;
@@ -162,6 +163,30 @@ class ReportCommandTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains("--details");
     assertThat(file).doesNotExist();
+  }
+
+  /** What `monitor show` says of a run's use stands on its page, too. */
+  @Test
+  void aLostGpuIsOnThePageOfItsRun() throws IOException {
+    report();
+    String id =
+        ids(page()).stream().filter(one -> one.startsWith("run/")).findFirst().orElseThrow();
+    Path manifest = terminal.workspace.resolve("runs/manifests/" + id.substring(4) + ".json");
+    JsonObject telemetry =
+        Json.parseObject(
+            """
+            {"source": "nvidia-smi", "activity": "none", "files": 1, "samples": 9, "broken_lines": 0,
+             "hangs": 0, "before": {}, "after": {},
+             "lost_gpus": {"task": 0, "restart": 0, "node": "n1", "seen": 7, "expected": 8}}
+            """);
+    Files.writeString(
+        manifest,
+        Json.pretty(Json.parseObject(Files.readString(manifest)).with("telemetry", telemetry)));
+
+    report();
+
+    assertThat(page().texts())
+        .anyMatch(text -> text.startsWith("node n1 showed 7 of 8 GPUs while task 0 ran"));
   }
 
   @Test

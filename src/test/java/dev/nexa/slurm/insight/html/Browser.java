@@ -134,6 +134,23 @@ public final class Browser implements AutoCloseable {
         .get("value");
   }
 
+  /** Sets the width of the page, on a screen or on paper. */
+  public void width(int pixels, String medium) {
+    devTools(
+        "Emulation.setDeviceMetricsOverride",
+        new JsonObject()
+            .with("width", pixels)
+            .with("height", 900)
+            .with("deviceScaleFactor", 1)
+            .with("mobile", false));
+    devTools("Emulation.setEmulatedMedia", new JsonObject().with("media", medium));
+  }
+
+  private void devTools(String command, JsonObject parameters) {
+    inSession(
+        "/goog/cdp/execute", new JsonObject().with("cmd", command).with("params", parameters));
+  }
+
   /** Keeps a picture of the whole window. */
   public void picture(Path file) throws IOException {
     String picture = send("GET", "/session/" + session + "/screenshot", null).text("value");

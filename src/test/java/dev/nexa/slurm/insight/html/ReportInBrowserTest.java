@@ -71,6 +71,15 @@ class ReportInBrowserTest {
 
       browser.run("document.querySelector('#runs-table tbody a').click()");
       until("run/" + HostileReport.RUN, shown());
+      browser.run("history.back()");
+      until("runs", shown());
+      assertThat(browser.text(NAMES)).as("Back finds the filters").isEqualTo(name());
+      browser.run("location.hash = 'runs?search=more-1%26%2B'");
+      until("more-1&+", "return document.getElementById('runs-table-search').value");
+      browser.run("document.querySelector('header nav a[href=\"#runs\"]').click()");
+      until(name() + " more-2 more-1 more-0", NAMES);
+      browser.run("document.querySelector('#runs-table tbody a').click()");
+      until("run/" + HostileReport.RUN, shown());
       assertThat(
               browser.text(
                   "return document.querySelector('section.shown .failure h2').textContent"))
@@ -85,6 +94,39 @@ class ReportInBrowserTest {
       String address = file.toUri().toString();
       assertThat(browser.requests(address)).isNotEmpty().containsOnly(address);
     }
+  }
+
+  /** Long names of models and projects push no figure out of sight, on a screen or on paper. */
+  @Test
+  void theCostIsInSightWhateverTheNames() throws Exception {
+    HostileReport made =
+        new HostileReport("meta-llama/Meta-Llama-3.1-70B-Instruct-customer-support-assistant", 3);
+    Path file = folder.resolve("report.html");
+    Files.writeString(file, ReportPage.html(made.report(3)));
+    try (Browser opened = new Browser(folder.resolve("profile"))) {
+      browser = opened;
+      browser.open(file, "#runs");
+      until("runs", shown());
+      for (int width : new int[] {1440, 1280, 1024, 390}) {
+        browser.width(width, "screen");
+        assertThat(browser.text(rightOf("cost"))).as(width + " pixels").isEqualTo("in sight");
+      }
+      browser.width(718, "print");
+      for (String column : new String[] {"cost", "model", "wait", "time", "gpu"}) {
+        assertThat(browser.text(rightOf(column))).as(column + " on paper").isEqualTo("in sight");
+      }
+    }
+  }
+
+  /** Says where the right end of a column's first cell is. */
+  private static String rightOf(String column) {
+    return "const at = [...document.querySelectorAll('#runs-table thead th')].findIndex((one) =>"
+        + " one.dataset.column === '"
+        + column
+        + "'); const cell = document.querySelector('#runs-table tbody tr').children[at];"
+        + " const right = cell.getBoundingClientRect().right;"
+        + " const room = document.querySelector('#runs-table').closest('.scroll').getBoundingClientRect().right;"
+        + " return right <= Math.min(room, innerWidth) + 1 ? 'in sight' : right + ' of ' + room";
   }
 
   private static String shown() {

@@ -18,7 +18,8 @@ class ScaleTest {
   @Test
   void eachLabelHasRoomAndIsTheValue() {
     for (int power = -9; power <= 14; power++) {
-      for (String digits : new String[] {"1", "1.01", "1.5", "2", "2.49", "3.7", "5", "7.77", "9.99"}) {
+      for (String digits :
+          new String[] {"1", "1.01", "1.5", "2", "2.49", "3.7", "5", "7.77", "9.99"}) {
         BigDecimal most = new BigDecimal(digits).scaleByPowerOfTen(power);
         Set<String> labels = new HashSet<>();
         for (BigDecimal tick : Scale.upTo(most).ticks()) {
