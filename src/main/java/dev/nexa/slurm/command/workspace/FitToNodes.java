@@ -70,7 +70,9 @@ final class FitToNodes {
     return changed;
   }
 
-  /** Returns the fit that changes least, in a partition that a job need not name if there is one. */
+  /**
+   * Returns the fit that changes least, in a partition that a job need not name if there is one.
+   */
   private Optional<Map<String, String>> fit(String text, boolean smaller) {
     if (cluster.partitions().isEmpty()) {
       return Optional.of(Map.of());
@@ -97,9 +99,9 @@ final class FitToNodes {
     boolean typed = onGpus && !type.isEmpty();
     int needed = smaller || each == 0 ? nodes : (nodes * gpus + each - 1) / each;
     int most = partition.maxNodes().orElse(needed);
-    if (each == 0 && gpus > 0
-        || typed && partition.gpuType().isEmpty()
-        || needed > most && !smaller) {
+    if ((each == 0 && gpus > 0)
+        || (typed && partition.gpuType().isEmpty())
+        || (needed > most && !smaller)) {
       return Optional.empty();
     }
     int cpus = Integer.parseInt(value(text, "cpus_per_task"));

@@ -211,9 +211,7 @@ public final class InitWorkspace {
       List<Difference> differences,
       List<String> unpriced) {
     List<String> next =
-        cluster.isPresent()
-            ? estimate(name)
-            : List.of("submit", DATA_EXAMPLE, "--local", "--wait");
+        cluster.isPresent() ? estimate(name) : List.of("submit", DATA_EXAMPLE, "--local", "--wait");
     return new Initialized(
         written, left, profile, cluster, differences, notWritable(name), unpriced, next);
   }

@@ -8,7 +8,10 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.NodeSharing;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -87,57 +90,44 @@ public final class ProfileDifferences {
   }
 
   private void partition(String path, Partition file, Partition cluster) {
-    key(path + "exclusive", file.exclusive(), cluster.exclusive());
-    told(path + "cpus_per_node", file.cpusPerNode(), cluster.cpusPerNode());
-    told(path + "gpus_per_node", file.gpusPerNode(), cluster.gpusPerNode());
-    told(path + "gpu_type", file.gpuType(), cluster.gpuType());
-    told(
-        path + "memory_per_node",
-        file.memoryPerNode().map(Memory::words),
-        cluster.memoryPerNode().map(Memory::words));
-    told(
-        path + "default_memory_per_cpu",
-        file.defaultMemoryPerCpu().map(Memory::words),
-        cluster.defaultMemoryPerCpu().map(Memory::words));
-    told(
-        path + "default_memory_per_node",
-        file.defaultMemoryPerNode().map(Memory::words),
-        cluster.defaultMemoryPerNode().map(Memory::words));
-    sharing(path, file, cluster);
-    told(path + "max_nodes", file.maxNodes(), cluster.maxNodes());
-    // A missing limit is reported too, because an obsolete limit in the profile rejects jobs that
-    // could run.
-    key(
-        path + "max_time",
-        file.maxTime().map(TimeLimit::format).orElse(NOTHING),
-        cluster.maxTime().map(TimeLimit::format).orElse(NOTHING));
-    billing(path + "billing_weights", file.billingWeights(), cluster.billingWeights());
-    told(
-        path + "over_time_limit_minutes",
-        file.overTimeLimit().map(limit -> limit.toMinutes()),
-        cluster.overTimeLimit().map(limit -> limit.toMinutes()));
-    if (file.billingWeights().isPresent()) {
-      String now = cluster.billingWeights().orElse(NOTHING);
-      key(path + "billing_weights", file.billingWeights().get(), now);
+    Map<String, Optional<?>> kept = values(file);
+    values(cluster)
+        .forEach((key, now) -> told(path + key, Objects.requireNonNull(kept.get(key)), now));
+    NodeSharing sharing = cluster.sharing();
+    // Of equal nodes the difference is told already.
+    if (!sharing.mostCpus().equals(cluster.cpusPerNode())) {
+      told(path + "most_cpus_per_node", file.sharing().mostCpus(), sharing.mostCpus());
     }
+    if (!sharing.mostGpus().equals(cluster.gpusPerNode())) {
+      told(path + "most_gpus_per_node", file.sharing().mostGpus(), sharing.mostGpus());
+    }
+    billing(path + "billing_weights", file.billingWeights(), cluster.billingWeights());
   }
 
-  /** An obsolete value is reported too, because the estimate's upper bound rests on it. */
-  private void sharing(String path, Partition file, Partition cluster) {
-    NodeSharing kept = file.sharing();
-    NodeSharing now = cluster.sharing();
-    key(path + "cpus_multiple_of", kept.cpusMultipleOf(), now.cpusMultipleOf());
-    key(
-        path + "max_memory_per_cpu",
-        kept.maxMemoryPerCpu().map(Memory::words).orElse(NOTHING),
-        now.maxMemoryPerCpu().map(Memory::words).orElse(NOTHING));
-    // Of equal nodes the difference is told already.
-    if (!now.mostCpus().equals(cluster.cpusPerNode())) {
-      told(path + "most_cpus_per_node", kept.mostCpus(), now.mostCpus());
-    }
-    if (!now.mostGpus().equals(cluster.gpusPerNode())) {
-      told(path + "most_gpus_per_node", kept.mostGpus(), now.mostGpus());
-    }
+  /**
+   * Returns the values of a partition. A missing limit is a value, too: an obsolete limit in the
+   * profile rejects jobs that could run, or makes the estimate's upper bound wrong.
+   */
+  private static Map<String, Optional<?>> values(Partition one) {
+    NodeSharing sharing = one.sharing();
+    Map<String, Optional<?>> values = new LinkedHashMap<>();
+    values.put("exclusive", Optional.of(one.exclusive()));
+    values.put("cpus_per_node", one.cpusPerNode());
+    values.put("gpus_per_node", one.gpusPerNode());
+    values.put("gpu_type", one.gpuType());
+    values.put("memory_per_node", one.memoryPerNode().map(Memory::words));
+    values.put("default_memory_per_cpu", one.defaultMemoryPerCpu().map(Memory::words));
+    values.put("default_memory_per_node", one.defaultMemoryPerNode().map(Memory::words));
+    values.put("cpus_multiple_of", Optional.of(sharing.cpusMultipleOf()));
+    values.put("max_memory_per_cpu", limit(sharing.maxMemoryPerCpu().map(Memory::words)));
+    values.put("max_nodes", one.maxNodes());
+    values.put("max_time", limit(one.maxTime().map(TimeLimit::format)));
+    values.put("over_time_limit_minutes", one.overTimeLimit().map(limit -> limit.toMinutes()));
+    return values;
+  }
+
+  private static Optional<String> limit(Optional<String> told) {
+    return Optional.of(told.orElse(NOTHING));
   }
 
   /** Compares the weights, which have several spellings. A profile without weights means CPU=1. */

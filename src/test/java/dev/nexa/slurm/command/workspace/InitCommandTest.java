@@ -322,8 +322,7 @@ class InitCommandTest {
           large                             | 8 | 128 | 1031000 | gpu:h100:8               | Default=YES
           """)
   void whatInitSaysWorksOnTheClusterThatItRead(
-      String name, int nodes, int cpus, long mib, String gres, String settings)
-      throws IOException {
+      String name, int nodes, int cpus, long mib, String gres, String settings) throws IOException {
     StringBuilder told = new StringBuilder();
     for (int node = 1; node <= nodes; node++) {
       told.append(

@@ -105,6 +105,7 @@ class ProfileTextTest {
           max_time: 2-00:00:00  | max_time: 1-00:00:00    | partitions.gpu.max_time | 1-00:00:00 | 2-00:00:00
           max_nodes: 4          | by_name_only: true      | partitions.gpu.max_nodes | - | 4
           default_partition: gpu | default_partition: cpu | default_partition | cpu | gpu
+          billing_weights: CPU=1 | billing_weights: CPU=2 | partitions.gpu.billing_weights | CPU=2 | CPU=1
           """)
   void eachKeyInWhichTheyDifferIsTold(
       String was, String is, String key, String file, String cluster) {
@@ -115,6 +116,16 @@ class ProfileTextTest {
 
     assertThat(ProfileDifferences.of(read(changed), read(text)))
         .containsExactly(new Difference(key, file, cluster));
+  }
+
+  /** Slurm prints weights in its own spelling. */
+  @Test
+  void anotherSpellingOfTheSameWeightsIsNoDifference() {
+    String text = text(Clusters.of("22.05.8"));
+    String other = text.replaceFirst("billing_weights: CPU=1 ", "billing_weights: \"CPU=1.0\" ");
+
+    assertThat(other).isNotEqualTo(text);
+    assertThat(ProfileDifferences.of(read(other), read(text))).isEmpty();
   }
 
   @Test
