@@ -128,8 +128,7 @@ public final class ModelFolder {
             * width
             * (experts > 1 && expert > 0 ? expert : inner > 0 ? inner : 4 * width)
             * experts;
-    double attention =
-        width * across * (2 + 2.0 * (keyHeads > 0 ? keyHeads : heads) / heads);
+    double attention = width * across * (2 + 2.0 * (keyHeads > 0 ? keyHeads : heads) / heads);
     boolean tied = Boolean.TRUE.equals(config.members().get("tie_word_embeddings"));
     double all =
         layers * (feedForward + attention) + (double) words * width * (tied || !gated ? 1 : 2);

@@ -83,7 +83,11 @@ class DumpTextTest {
   void energyIsReadFromTheAllocationToo(String own, String allocated, String joules) {
     JobUsage job =
         Dumps.text(
-                "JobID|State|ConsumedEnergyRaw|AllocTRES\n7|COMPLETED|" + own + "|" + allocated + "\n")
+                "JobID|State|ConsumedEnergyRaw|AllocTRES\n7|COMPLETED|"
+                    + own
+                    + "|"
+                    + allocated
+                    + "\n")
             .job("7");
 
     assertThat(job.energyJoules()).isEqualTo(joules.isEmpty() ? null : Long.valueOf(joules));

@@ -146,6 +146,8 @@ class WatchTerminalTest {
         .orElseThrow()
         .destroy();
 
-    assertThat(pane.until("RESTORED")).contains("EXIT 143").doesNotContain("unfinished run", "Exception");
+    assertThat(pane.until("RESTORED"))
+        .contains("EXIT 143")
+        .doesNotContain("unfinished run", "Exception");
   }
 }

@@ -197,8 +197,8 @@ class TelemetryTest {
   }
 
   /**
-   * A program starts and writes its last checkpoint with idle GPUs: only the time between is judged.
-   * Each word is the use of the GPUs of a node in one sample.
+   * A program starts and writes its last checkpoint with idle GPUs: only the time between is
+   * judged. Each word is the use of the GPUs of a node in one sample.
    */
   @ParameterizedTest
   @CsvSource(

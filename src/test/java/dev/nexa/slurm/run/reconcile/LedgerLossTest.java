@@ -25,7 +25,8 @@ class LedgerLossTest {
         .forEach(
             found ->
                 metrics.with(
-                    found.group(1), found.group(1).equals("final_loss") ? BigDecimal.TEN : BigDecimal.ONE));
+                    found.group(1),
+                    found.group(1).equals("final_loss") ? BigDecimal.TEN : BigDecimal.ONE));
 
     assertThat(metrics.members()).hasSizeGreaterThan(1);
     assertThat(LedgerRecord.loss(metrics)).isEqualTo(BigDecimal.TEN);

@@ -17,7 +17,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jline.terminal.Attributes;
 import org.jline.terminal.Size;
@@ -48,8 +47,12 @@ public final class WatchTerminal {
   private final AtomicBoolean restored = new AtomicBoolean();
   private final Semaphore drawing = new Semaphore(1);
 
+  /** What a signal does; nothing before there is a terminal. */
+  private volatile Runnable atExit = () -> {};
+
   /** Since when the scheduler is being asked. */
   private volatile Optional<Instant> asking = Optional.empty();
+
   private final ExecutorService worker =
       Executors.newSingleThreadExecutor(task -> daemon(task, "watch worker"));
   private long logRead;
@@ -73,13 +76,12 @@ public final class WatchTerminal {
    */
   public int show() throws IOException {
     // stty(1) does what is needed, so no native code is loaded.
-    AtomicReference<Runnable> restore = new AtomicReference<>(() -> {});
     // JLine runs the tasks in their order, and the terminal adds the one that closes it.
-    ShutdownHooks.add(() -> restore.get().run());
+    ShutdownHooks.add(() -> atExit.run());
     try (Terminal terminal =
         TerminalBuilder.builder().system(true).provider("exec").dumb(false).build()) {
       Attributes before = terminal.getAttributes();
-      restore.set(() -> restore(terminal, before));
+      atExit = () -> restore(terminal, before);
       try {
         enter(terminal);
         daemon(this::takeSnapshots, "watch snapshots").start();
