@@ -71,7 +71,7 @@ public final class DumpJson {
         problems.add(
             line,
             "the jobs are those of `squeue --json` or of slurmrestd's /slurm/…/jobs, which do not say"
-                + " what a job used; take the output of `sacct --json` or of /slurmdb/…/jobs");
+                + " what a job used; pass the output of `sacct --json` or of /slurmdb/…/jobs");
       }
       ofTheQueue = true;
       return;
