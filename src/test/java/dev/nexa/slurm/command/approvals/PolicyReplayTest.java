@@ -44,6 +44,7 @@ class PolicyReplayTest {
       106_[0-9%2]|ci|ops|gpu|2026-10-07T08:00:00|Unknown|0|60||cpu=1,gres/gpu:h100=1
       107|ada|nlp|gpu|2026-11-01T00:00:00|Unknown|0|60||cpu=1,gres/gpu:h100=9
       nonsense|ada|nlp|gpu|2026-10-06T08:00:00|Unknown|0|60||cpu=1
+      108_[1,3,...]|ci|ops|gpu|2026-10-08T08:00:00|Unknown|0|60||cpu=1
       """;
 
   private static final String[] OCTOBER = {
@@ -111,7 +112,8 @@ class PolicyReplayTest {
     assertThat(screen.err())
         .contains(
             "note: budget project x 20.00 USD a month is not judged: accounting does not know")
-        .contains("is no row of a job: nonsense");
+        .contains("is no row of a job: nonsense")
+        .contains("job 108_[1,3,...] cannot be read");
   }
 
   @Test
@@ -124,7 +126,7 @@ class PolicyReplayTest {
     assertThat(json.objects("rules")).hasSize(4);
     assertThat(json.objects("users").get(0).text("user")).isEqualTo("ada");
     assertThat(json.objects("accounts").get(0).number("over_budget")).isEqualTo(1);
-    assertThat(json.texts("problems")).hasSize(1);
+    assertThat(json.texts("problems")).hasSize(2);
   }
 
   @Test
