@@ -53,17 +53,10 @@ record Attempt(
    */
   Attempt ended(long now, String newState, String code, boolean more) {
     boolean closed = end != 0;
-    return new Attempt(
-        task,
-        restart,
-        raw,
-        submit,
-        start,
-        closed ? end : Math.max(now, start),
-        newState,
-        closed ? exitCode : code,
-        more,
-        over || start == 0);
+    long until = closed ? end : Math.max(now, start);
+    String exit = closed ? exitCode : code;
+    boolean left = start != 0 && !over;
+    return new Attempt(task, restart, raw, submit, start, until, newState, exit, more, !left);
   }
 
   Attempt gone() {

@@ -92,33 +92,19 @@ record Dependency(List<Condition> conditions) {
   }
 
   private static Verdict verdict(Type type, int task, JobHistory job) {
-    if (type == Type.AFTERCORR && job.has(task)) {
-      return completed(List.of(job.last(task)));
-    }
-    List<Attempt> all = job.last(attempt -> true);
+    boolean one = type == Type.AFTERCORR && job.has(task);
+    List<Attempt> tasks = job.last(attempt -> !one || attempt.task() == task);
+    boolean over = tasks.stream().allMatch(Dependency::ended);
+    boolean failed =
+        tasks.stream().filter(Dependency::ended).anyMatch(at -> !at.state().equals("COMPLETED"));
     return switch (type) {
-      case AFTEROK, AFTERCORR -> completed(all);
-      case AFTERANY -> over(all) ? Verdict.MET : Verdict.WAITS;
-      case AFTERNOTOK -> over(all) ? not(completed(all)) : Verdict.WAITS;
+      case AFTEROK, AFTERCORR -> failed ? Verdict.NEVER : over ? Verdict.MET : Verdict.WAITS;
+      case AFTERANY -> over ? Verdict.MET : Verdict.WAITS;
+      case AFTERNOTOK -> !over ? Verdict.WAITS : failed ? Verdict.MET : Verdict.NEVER;
     };
   }
 
-  private static Verdict not(Verdict completed) {
-    return completed == Verdict.MET ? Verdict.NEVER : Verdict.MET;
-  }
-
-  /** Returns whether all of these tasks completed; NEVER as soon as one ended otherwise. */
-  private static Verdict completed(List<Attempt> tasks) {
-    Verdict verdict = Verdict.MET;
-    for (Attempt task : tasks) {
-      boolean ended = task.over() && !task.again();
-      Verdict one = task.state().equals("COMPLETED") ? Verdict.MET : Verdict.NEVER;
-      verdict = verdict.and(ended ? one : Verdict.WAITS);
-    }
-    return verdict;
-  }
-
-  private static boolean over(List<Attempt> tasks) {
-    return tasks.stream().allMatch(task -> task.over() && !task.again());
+  private static boolean ended(Attempt task) {
+    return task.over() && !task.again();
   }
 }

@@ -64,6 +64,7 @@ record Job(
       throw new IllegalArgumentException(
           "expected the mode append or truncate, got '" + mode + "'");
     }
+    Duration minute = submission.settings().minute();
     Optional<String> time = Optional.ofNullable(options.get(SbatchOption.TIME));
     return new Job(
         id,
@@ -71,12 +72,8 @@ record Job(
         options,
         IndexRange.parse(array),
         Resources.of(options, submission.processors()),
-        time.map(text -> minutes(submission, TimeLimit.parse(text).toMinutes())),
+        time.map(text -> minute.multipliedBy(TimeLimit.parse(text).toMinutes())),
         Optional.ofNullable(options.get(SbatchOption.SIGNAL)).map(Job::warning));
-  }
-
-  private static Duration minutes(Submission submission, long minutes) {
-    return submission.settings().minute().multipliedBy(minutes);
   }
 
   private static Warning warning(String text) {

@@ -5,8 +5,6 @@ import dev.nexa.slurm.base.files.FileOwner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
 
@@ -36,17 +34,16 @@ record JobRequest(Path file, Kind kind, OptionalInt task) {
     return new JobRequest(file, kind, task);
   }
 
-  /** Returns the requests that are not done, cancellations first. */
+  /** Returns the requests that are not done, by name: cancellations first. */
   static List<JobRequest> of(JobDirectory job) {
-    List<JobRequest> requests = new ArrayList<>();
-    for (Path file : DurableFiles.list(job.requests(), "[A-Z]*")) {
-      String[] name = file.getFileName().toString().split("\\.", 2);
-      OptionalInt task =
-          name[1].equals(ALL) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(name[1]));
-      requests.add(new JobRequest(file, Kind.valueOf(name[0]), task));
-    }
-    requests.sort(Comparator.comparing(JobRequest::kind));
-    return requests;
+    return DurableFiles.list(job.requests(), "[A-Z]*").stream().map(JobRequest::read).toList();
+  }
+
+  private static JobRequest read(Path file) {
+    String[] name = file.getFileName().toString().split("\\.", 2);
+    OptionalInt task =
+        name[1].equals(ALL) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(name[1]));
+    return new JobRequest(file, Kind.valueOf(name[0]), task);
   }
 
   boolean concerns(Attempt attempt) {

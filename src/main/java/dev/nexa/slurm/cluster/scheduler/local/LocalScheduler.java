@@ -179,15 +179,8 @@ public final class LocalScheduler implements Scheduler {
     answer(
         () -> {
           JobHistory history = require(jobId).history();
-          String shown = history.job().taskId(task);
-          if (!history.has(task)) {
-            throw failure("there is no task " + shown);
-          }
-          if (!history.job().requeue()) {
-            throw failure("task " + shown + " may not run again: its script has --no-requeue");
-          }
-          if (history.last(task).pending()) {
-            throw failure("task " + shown + " has not begun");
+          if (!history.has(task) || !history.job().requeue()) {
+            throw failure("there is no task " + jobId + "_" + task + " that may run again");
           }
           return ask(state.job(jobId), JobRequest.Kind.REQUEUE, OptionalInt.of(task));
         });

@@ -73,11 +73,9 @@ final class RunnerStarter {
       return;
     }
     String us = Liveness.ourLine();
-    try {
-      try (FileLock held = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO)) {
-        if (held.holds() && !liveness.expected()) {
-          heal(job);
-        }
+    try (FileLock held = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO)) {
+      if (held.holds() && !liveness.expected()) {
+        heal(job);
       }
     } catch (FileLock.LockedException taken) {
       // The process that holds the lock repairs the job.

@@ -52,10 +52,7 @@ final class RunningTask {
     Map<String, String> environment = TaskEnvironment.of(job, attempt);
     environment.put(TaskEnvironment.MARK, mark);
     environment.put(TaskEnvironment.AGAIN, directory.again(attempt).toAbsolutePath().toString());
-    Submission submission = job.submission();
-    process =
-        TaskProcess.start(
-            command(), submission.umask(), environment, submission.directory(), log, mark);
+    process = TaskProcess.start(command(), job.submission(), environment, log, mark);
   }
 
   /** Creates the log, or empties the log of an earlier attempt, unless the job appends. */

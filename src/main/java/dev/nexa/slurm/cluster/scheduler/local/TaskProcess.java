@@ -62,19 +62,18 @@ final class TaskProcess {
    */
   static TaskProcess start(
       List<String> command,
-      String umask,
+      Submission submission,
       Map<String, String> environment,
-      Path directory,
       Path output,
       String mark)
       throws IOException {
-    List<String> argv =
-        new ArrayList<>(List.of("setsid", "bash", "-p", "-c", HOLDER, "holder", umask));
+    List<String> argv = new ArrayList<>(List.of("setsid", "bash", "-p", "-c", HOLDER, "holder"));
+    argv.add(submission.umask());
     argv.addAll(command);
     ProcessBuilder builder = new ProcessBuilder(argv);
     builder.environment().clear();
     builder.environment().putAll(environment);
-    builder.directory(directory.toFile());
+    builder.directory(submission.directory().toFile());
     builder.redirectInput(new File("/dev/null"));
     builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
     builder.redirectErrorStream(true);

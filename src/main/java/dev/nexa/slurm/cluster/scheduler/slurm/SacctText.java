@@ -116,17 +116,7 @@ public final class SacctText extends OutputStream {
   private JobState state = JobState.UNRECOGNIZED;
 
   /**
-   * Creates a parser for rows of {@link #FIELDS} only.
-   *
-   * @param rows receives each allocation row
-   * @param unreadable receives the text of each row that cannot be read
-   */
-  public SacctText(Consumer<AccountingRecord> rows, Consumer<String> unreadable) {
-    this(List.of(), rows, unreadable);
-  }
-
-  /**
-   * Creates a parser for rows with further columns.
+   * Creates a parser.
    *
    * @param more the columns after {@link #FIELDS}, in order: {@link #CHECKS}, and fields of {@link
    *     ClusterProfile#SACCT_FIELDS}
@@ -299,7 +289,7 @@ public final class SacctText extends OutputStream {
                   text(bytes, from, ALLOC_TRES),
                   text(bytes, from, REQ_TRES)),
               AccountingRecord.Witness.ACCOUNTING,
-              columns == BASE ? AccountingRecord.More.NONE : more(bytes, from)));
+              more(bytes, from)));
     } catch (IllegalArgumentException | ArithmeticException notAnAllocationRow) {
       return null;
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * How many records of sacct's output {@link SacctText} reads in a second, and nothing else: no
@@ -43,6 +44,7 @@ public final class ParseRate {
     try (InputStream in = Files.newInputStream(file);
         SacctText text =
             new SacctText(
+                List.of(),
                 row -> {
                   records++;
                   seconds += row.elapsedSeconds();

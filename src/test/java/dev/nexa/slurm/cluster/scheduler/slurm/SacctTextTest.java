@@ -98,7 +98,7 @@ class SacctTextTest {
     SplittableRandom random = new SplittableRandom(5);
     for (int round = 0; round < 100; round++) {
       rows.clear();
-      try (SacctText text = new SacctText(rows::add, unreadable::add)) {
+      try (SacctText text = new SacctText(List.of(), rows::add, unreadable::add)) {
         for (int from = 0; from < bytes.length; ) {
           int to = Math.min(bytes.length, from + 1 + random.nextInt(round % 2 == 0 ? 3 : 200));
           text.write(Arrays.copyOfRange(bytes, from, to));
@@ -221,7 +221,7 @@ class SacctTextTest {
   }
 
   private void read(byte[] bytes) {
-    try (SacctText text = new SacctText(rows::add, unreadable::add)) {
+    try (SacctText text = new SacctText(List.of(), rows::add, unreadable::add)) {
       text.write(bytes, 0, bytes.length);
     }
   }
