@@ -32,7 +32,7 @@ final class TypedFile {
         && !Files.isRegularFile(source.workspace().resolve(path))) {
       return false;
     }
-    ForeignFile.requireConfigOrScript(path);
+    ForeignFile.requireConfig(path, ForeignFile.RUN);
     return ScriptConfig.interpreter(source.file(path).text()).isPresent();
   }
 }

@@ -133,7 +133,7 @@ public final class ConfigReader {
       Function<Mapping, Optional<RunDefaults>> profile) {
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
-    YamlNode root = tree(file, RUN_KEYS, problems);
+    YamlNode root = tree(file, problems);
     Checker checker = new Checker(problems, expansion, notes, RUN_KEYS);
     Expansion references = expansion;
     List<String> rest = overrides;
@@ -211,7 +211,7 @@ public final class ConfigReader {
       List<Problem> problems,
       int before) {
     UnknownKeys unknown = new UnknownKeys(root, problems);
-    requireKind(file, root, ForeignFile.RUN, unknown.problems());
+    ForeignFile.refuse(file, root, ForeignFile.RUN, unknown.problems());
     List<Problem> all = new ArrayList<>(problems);
     Values read = values;
     boolean whole = false;
@@ -279,7 +279,7 @@ public final class ConfigReader {
 
   private Optional<RunDefaults> defaults(String name, String where) {
     Found file = named("configs/clusters/", name, "cluster profile", where);
-    return Optional.of(RunDefaults.of(cluster(name, file), tree(file, "", new ArrayList<>())));
+    return Optional.of(RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>())));
   }
 
   private NativeOptions optionsFile(Found config, Values values, List<Problem> problems) {
@@ -329,24 +329,17 @@ public final class ConfigReader {
     return file;
   }
 
-  /** Throws if the file is of another kind. Such a file has unknown keys. */
-  private static void requireKind(
-      Found file, YamlNode root, String expected, List<Problem> problems) {
-    List<Problem> unknown = new ArrayList<>(problems);
-    unknown.removeIf(problem -> problem.code() != ErrorCode.CONFIG_UNKNOWN_KEY);
-    if (!unknown.isEmpty()) {
-      ForeignFile.refuse(file, root, expected, unknown);
-    }
-  }
-
   /** Reads a pipeline's file, as {@link #run} finds a run's config. */
   public PipelineConfig pipeline(String path) {
     Found file = typed(path, ForeignFile.PIPELINE);
     List<Problem> problems = new ArrayList<>();
-    String page = "`nexa-slurm explain docs/pipelines.md`";
-    YamlNode root = tree(file, page, problems);
-    Values values = new Checker(problems, expansion, page).section(PipelineConfig.SPEC, root, "");
-    requireKind(file, root, ForeignFile.PIPELINE, problems);
+    YamlNode root = tree(file, problems);
+    Values values =
+        new Checker(problems, expansion, "`nexa-slurm explain docs/pipelines.md`")
+            .section(PipelineConfig.SPEC, root, "");
+    if (!problems.isEmpty()) {
+      ForeignFile.refuse(file, root, ForeignFile.PIPELINE, problems);
+    }
     Problem.throwIfAny(problems);
     return PipelineConfig.from(file, root, values, problems);
   }
@@ -430,9 +423,8 @@ public final class ConfigReader {
 
   private PriceBook prices(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    String page = "`nexa-slurm explain docs/price-book.md`";
-    YamlNode root = tree(file, page, problems);
-    Checker checker = new Checker(problems, expansion, page);
+    YamlNode root = tree(file, problems);
+    Checker checker = new Checker(problems, expansion, "`nexa-slurm explain docs/price-book.md`");
     String digest = Sha256.of(file.bytes());
     if (isOfSkyPilot(root)) {
       Values values = checker.section(SkyPilotPrices.SPEC, root, "");
@@ -440,7 +432,9 @@ public final class ConfigReader {
       return SkyPilotPrices.book(name, digest, file, values);
     }
     Values values = checker.section(PriceBook.SPEC, root, "");
-    requireKind(file, root, ForeignFile.PRICES, problems);
+    if (!problems.isEmpty()) {
+      ForeignFile.refuse(file, root, ForeignFile.PRICES, problems);
+    }
     Problem.throwIfAny(problems);
     PriceBook.check(values, problems);
     Problem.throwIfAny(problems);
@@ -511,7 +505,7 @@ public final class ConfigReader {
 
   /** Returns each value of the policy with its position. Reports no problems. */
   public List<Setting> policySettings() {
-    return Setting.of(tree(policyFile(), "", new ArrayList<>()), Policy.SPEC);
+    return Setting.of(tree(policyFile(), new ArrayList<>()), Policy.SPEC);
   }
 
   private Found policyFile() {
@@ -556,24 +550,13 @@ public final class ConfigReader {
 
   /** Checks the file against its keys and adds the problems. */
   private Values read(Found file, Section spec, String page, List<Problem> problems) {
-    return new Checker(problems, expansion, page).section(spec, tree(file, page, problems), "");
+    return new Checker(problems, expansion, page).section(spec, tree(file, problems), "");
   }
 
-  /**
-   * Parses the file; throws if it is not YAML.
-   *
-   * @param page what lists the keys of such a file; may be empty
-   */
-  private static YamlNode tree(Found file, String page, List<Problem> problems) {
+  /** Parses the file; throws if it is not YAML. */
+  private static YamlNode tree(Found file, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
-      if (!page.isEmpty()) {
-        problems.replaceAll(
-            one ->
-                one.message().startsWith(YamlReader.NOTHING)
-                    ? one.with(one.message() + "; " + page + " lists the keys")
-                    : one);
-      }
       throw new ConfigException(problems);
     }
     return file.places().isEmpty()

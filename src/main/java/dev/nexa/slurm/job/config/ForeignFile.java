@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -19,7 +20,7 @@ import java.util.stream.Stream;
  * Kubernetes, a notebook. A YAML file is looked at only if it has an unknown key.
  */
 public final class ForeignFile {
-  static final String RUN = "a run's config";
+  public static final String RUN = "a run's config";
   static final String PIPELINE = "a pipeline";
   static final String PRICES = "a price book";
 
@@ -70,11 +71,18 @@ public final class ForeignFile {
   private ForeignFile() {}
 
   /**
-   * Throws if the file's name says that it is neither a config nor a script.
+   * Throws if the file's name is that of another kind.
    *
+   * @param expected the kind that is read, such as {@link #RUN}
    * @throws NexaException with {@link ExitCode#USAGE}
    */
-  public static void requireConfigOrScript(String path) {
+  public static void requireConfig(String path, String expected) {
+    if (path.matches(".*[.](py|sh|bash|slurm|sbatch)")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          path + " is a script, not " + expected,
+          Advice.command("", "nexa-slurm", "submit", path));
+    }
     if (NEITHER.matcher(path).find()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
@@ -88,26 +96,15 @@ public final class ForeignFile {
     }
   }
 
-  /** Throws if the file's name is one of a script, or of neither a config nor a script. */
-  static void requireConfig(String path, String expected) {
-    if (path.matches(".*[.](py|sh|bash|slurm|sbatch)")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          path + " is a script, not " + expected,
-          Advice.command("", "nexa-slurm", "submit", path));
-    }
-    requireConfigOrScript(path);
-  }
-
   /**
-   * Throws if the file is of another kind.
+   * Throws if a file with an unknown key is of another kind.
    *
-   * @param expected the kind that the command reads: {@link #RUN}, {@link #PIPELINE} or {@link
-   *     #PRICES}
-   * @param unknown the problems of its unknown keys
+   * @param expected the kind that is read, such as {@link #RUN}
    */
-  static void refuse(Found file, YamlNode root, String expected, List<Problem> unknown) {
-    for (String line : KINDS.split("\n", -1)) {
+  static void refuse(Found file, YamlNode root, String expected, List<Problem> problems) {
+    List<Problem> unknown = new ArrayList<>(problems);
+    unknown.removeIf(problem -> problem.code() != ErrorCode.CONFIG_UNKNOWN_KEY);
+    for (String line : unknown.isEmpty() ? new String[0] : KINDS.split("\n", -1)) {
       String[] cells = line.split(" *\\| ?", -1);
       if (cells.length == 3 && Stream.of(cells[1].split(" ", -1)).allMatch(key -> has(root, key))) {
         if (!cells[0].equals(expected)) {

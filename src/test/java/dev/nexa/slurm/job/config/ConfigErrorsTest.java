@@ -320,8 +320,8 @@ class ConfigErrorsTest {
         quoteCharacter = '`',
         textBlock =
             """
-            workdir: {{ data_dir }}/x   | 1:12: '{{ data_dir }}' is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:DATA_DIR}
-            workdir: "{{ x }}"          | 1:10: workdir: '{{ x }}' is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:X}
+            workdir: {{ data_dir }}/x   | 1:12: {{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:NAME}
+            workdir: "{{ x }}"          | 1:10: workdir: {{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:NAME}
             name: @team                 | 1:7: not YAML: a text that begins with @ needs quotes
             resources: {partition: "a,b"} | 1:24: resources.partition: expected one partition's name (without the key, one that fits is taken), got 'a,b'
             name: %x                    | 1:7: not YAML: a text that begins with % needs quotes
@@ -334,7 +334,7 @@ class ConfigErrorsTest {
     void aFileThatHoldsNothingSaysSo() {
       assertThat(problems("\n\n"))
           .containsExactly(
-              "run.yaml:1:1: holds nothing; `nexa-slurm explain config` lists the keys");
+              "run.yaml:1:1: is empty; `nexa-slurm explain config` lists the keys of a run's config");
     }
 
     @Test

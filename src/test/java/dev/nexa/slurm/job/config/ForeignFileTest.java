@@ -163,17 +163,22 @@ class ForeignFileTest {
       nullValues = "none",
       textBlock =
           """
-          run      | ''       | holds nothing; `nexa-slurm explain config` lists the keys
-          run      | ' '      | holds nothing; `nexa-slurm explain config` lists the keys
-          run      | '# only' | holds nothing but comments; `nexa-slurm explain config` lists the keys
-          pipeline | ''       | holds nothing; `nexa-slurm explain docs/pipelines.md` lists the keys
-          prices   | '# only' | holds nothing but comments; `nexa-slurm explain docs/price-book.md` lists the keys
+          run      | ''       | is empty
+          run      | ' '      | is empty
+          run      | '# only' | holds only comments
+          pipeline | ''       | is empty
+          prices   | '# only' | holds only comments
           """)
   void aFileWithoutAKeySaysWhatListsThem(String reader, String text, String message)
       throws IOException {
     Path file = write("a.yaml", text);
 
-    assertThat(read(reader, file)).isEqualTo(file + ":1:1: " + message);
+    assertThat(read(reader, file))
+        .isEqualTo(
+            file
+                + ":1:1: "
+                + message
+                + "; `nexa-slurm explain config` lists the keys of a run's config");
   }
 
   @ParameterizedTest(name = "{0}")

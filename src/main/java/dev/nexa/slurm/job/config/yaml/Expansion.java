@@ -56,7 +56,7 @@ public final class Expansion {
       throw new IllegalArgumentException("'" + path.substring(open) + "' lacks its }");
     }
     if (path.contains("{{")) {
-      throw new IllegalArgumentException(YamlReader.template(path));
+      throw new IllegalArgumentException(YamlReader.TEMPLATE);
     }
     return expand(path, REFERENCE);
   }

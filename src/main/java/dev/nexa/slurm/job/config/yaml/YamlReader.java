@@ -9,11 +9,8 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
@@ -45,8 +42,10 @@ public final class YamlReader {
           .disable(YAMLReadFeature.PARSE_OCTAL_NUMBERS)
           .build();
 
-  /** How the problem of a file without a key begins. */
-  public static final String NOTHING = "holds nothing";
+  /** The message for a text that another program was to fill in. */
+  static final String TEMPLATE =
+      "{{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or"
+          + " ${env:NAME}";
 
   /** The deepest nesting of a document. */
   public static final int MAX_DEPTH = 20;
@@ -175,21 +174,21 @@ public final class YamlReader {
           && context.contains("quoted scalar")
           && marked.getContextMark().isPresent()) {
         Mark quote = marked.getContextMark().get();
-        Position begin = new Position(source, quote.getLine() + 1, quote.getColumn() + 1);
-        String open = "not YAML: the quote that begins here is not closed";
-        return new Problem(ErrorCode.CONFIG_SYNTAX, begin, "", open);
+        return problem(quote, "the quote that begins here is not closed");
       }
       if (context != null
           && context.startsWith("while parsing a flow")
           && marked.getContextMark().isPresent()
           && marked.getContextMark().get().getLine() < mark.getLine()) {
-        char bracket = context.endsWith("mapping") ? '{' : '[';
-        return notClosed(bracket, marked.getContextMark().get(), mark.getLine());
+        String end = line(mark.getLine()).isBlank() ? "" : " before line " + (mark.getLine() + 1);
+        return problem(
+            marked.getContextMark().get(),
+            (context.endsWith("mapping") ? "the {" : "the [")
+                + " that begins here is not closed"
+                + (end.isEmpty() ? "" : end + ", or a comma is missing"));
       }
-      Position at = new Position(source, mark.getLine() + 1, mark.getColumn() + 1);
       String message =
-          "not YAML: "
-              + marked
+          marked
                   .getProblem()
                   .replaceFirst(
                       "^expected <block end>, but found '([}\\]])'",
@@ -197,27 +196,18 @@ public final class YamlReader {
                   .replaceFirst(
                       "^found character '([^\\\\])'.*", "a text that begins with $1 needs quotes")
               + (goesOn ? indents(mark.getLine()) : "");
-      return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", message);
+      return problem(mark, message);
     }
     TokenStreamLocation at = broken.getLocation();
     Position position = at == null ? new Position(source, 1, 1) : position(at);
-    String line = line(position.line() - 1);
-    String message =
-        line.contains("{{") ? template(line) : "not YAML: " + broken.getOriginalMessage();
+    boolean filled = line(position.line() - 1).contains("{{");
+    String message = filled ? TEMPLATE : "not YAML: " + broken.getOriginalMessage();
     return new Problem(ErrorCode.CONFIG_SYNTAX, position, "", message);
   }
 
-  /** Returns the problem of a bracket that another line should go on with, or close. */
-  private Problem notClosed(char bracket, Mark open, int found) {
-    String message =
-        "not YAML: the "
-            + bracket
-            + " that begins here is not closed"
-            + (line(found).isBlank()
-                ? ""
-                : " before line " + (found + 1) + ", or a comma is missing");
-    Position at = new Position(source, open.getLine() + 1, open.getColumn() + 1);
-    return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", message);
+  private Problem problem(Mark at, String message) {
+    Position position = new Position(source, at.getLine() + 1, at.getColumn() + 1);
+    return new Problem(ErrorCode.CONFIG_SYNTAX, position, "", "not YAML: " + message);
   }
 
   /** Returns how far a line and the line before it are indented; empty if they are alike. */
@@ -270,8 +260,9 @@ public final class YamlReader {
   private Optional<YamlNode> document() {
     JsonToken first = parser.nextToken();
     if (first == null) {
-      String message = text.isBlank() ? NOTHING : NOTHING + " but comments";
-      add(new Position(source, 1, 1), "", message);
+      String message = text.isBlank() ? "is empty" : "holds only comments";
+      String keys = "; `nexa-slurm explain config` lists the keys of a run's config";
+      add(new Position(source, 1, 1), "", message + keys);
       return Optional.empty();
     }
     YamlNode node = node(first, "", 0);
@@ -352,17 +343,6 @@ public final class YamlReader {
       throw new IllegalStateException("the parser ended inside a node");
     }
     return token;
-  }
-
-  /** Returns the message for a line with {@code {{ }}}. */
-  static String template(String line) {
-    Matcher name = Pattern.compile("\\{\\{\\W*(\\w*)[^}]*}*").matcher(line);
-    boolean found = name.find() && !name.group(1).isEmpty();
-    return "'"
-        + (found ? YamlNode.shortened(name.group()) : "{{")
-        + "' is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:"
-        + (found ? name.group(1).toUpperCase(Locale.ROOT) : "NAME")
-        + "}";
   }
 
   /** Returns a line of the text by its number, from 0; empty behind the last one. */
