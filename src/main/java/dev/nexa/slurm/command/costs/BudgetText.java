@@ -32,6 +32,11 @@ final class BudgetText {
     @Nullable BigDecimal forecast() {
       return burnDown.forecast().total().map(Money::amount).orElse(null);
     }
+
+    boolean hasForecast() {
+      BigDecimal forecast = forecast();
+      return forecast != null && forecast.signum() != 0 && !burnDown.forecast().isOver();
+    }
   }
 
   /** One day of a budget. */
@@ -104,7 +109,7 @@ final class BudgetText {
                 "remaining",
                 "used_ratio",
                 "state"));
-    if (budgets.stream().anyMatch(row -> !row.burnDown().forecast().isOver())) {
+    if (budgets.stream().anyMatch(Row::hasForecast)) {
       names.add("forecast");
       names.add("used_up_on");
     }
@@ -121,9 +126,9 @@ final class BudgetText {
     return currencies.size() == 1 ? "in " + currencies.iterator().next() + "\n" : "";
   }
 
-  /** Returns a line about the forecast; empty if all periods are over. */
+  /** Returns a line about the forecasts; empty if there are none. */
   static String method(List<Row> budgets) {
-    if (budgets.stream().allMatch(row -> row.burnDown().forecast().isOver())) {
+    if (budgets.stream().noneMatch(Row::hasForecast)) {
       return "";
     }
     String forecast = "FORECAST is for the whole period, if the spending goes on as it did so far";

@@ -110,6 +110,8 @@ class BudgetsTest {
                 + " (0.00 spent, 23.00 reserved by runs that have not ended)")
         .contains("nothing was submitted; the estimate is in ")
         .contains("nexa-slurm reconcile", "names nobody who may approve");
+    // Where nothing is spent, there is no forecast, and nothing explains one.
+    assertThat(terminal.type("costs", "budget").out()).contains("30.00").doesNotContain("FORECAST");
     assertThat(runs()).hasSize(2);
   }
 
@@ -223,6 +225,11 @@ class BudgetsTest {
 
     assertThat(screen.exit()).isEqualTo(3);
     assertThat(screen.err()).contains("left 11.49 of 30.00 USD (18.51 spent, 0.00 reserved");
+    // On the first day of a month there is no forecast.
+    String budget = terminal.type("costs", "budget").out();
+    assertThat(budget.contains("FORECAST is for the whole period"))
+        .as(budget)
+        .isEqualTo(budget.lines().anyMatch(line -> line.matches("SCOPE .* FORECAST.*")));
   }
 
   @Test

@@ -626,6 +626,6 @@ public final class SlurmScheduler implements Scheduler {
         message,
         Advice.step("nothing was changed; try again when both of these answer"),
         Advice.command("", "scontrol", "ping"),
-        Advice.command("", "sacctmgr", "ping"));
+        Advice.command("", "sacctmgr", "show", "cluster"));
   }
 }
