@@ -127,6 +127,7 @@ class HelpTest {
           submit x.yaml --dryrun | Did you mean | --dry-run
           cots --month last      | Did you mean | costs
           costs report           | shows what finished runs cost | nexa-slurm costs
+          costs forecast         | has a forecast for each budget | nexa-slurm costs budget
           costs user=ada         | single quotes | --where 'project=nlp user=ada'
           costs --csv            | --csv: type | --format csv
           costs --account lab    | --account: type | --where account=VALUE
@@ -181,6 +182,68 @@ class HelpTest {
         .startsWith("nexa-slurm: There is no command 'nexa-slurm " + word + "'")
         .contains(advice)
         .doesNotContainIgnoringCase("did you mean");
+  }
+
+  /**
+   * First words that kubectl, git, docker, SkyPilot and Slurm know, with what is typed after them.
+   */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          get pods             | nexa-slurm status    shows the unfinished runs; nexa-slurm runs list    lists all runs
+          apply -f run.yaml    | To start a run: nexa-slurm submit run.yaml
+          compose up           | To start a run: nexa-slurm submit CONFIG
+          sbatch -N 2 job.sh   | To start a run: nexa-slurm submit job.sh
+          launch -c a task.yml | To start a run: nexa-slurm submit task.yml
+          down a               | To end a run: nexa-slurm cancel RUN
+          log --oneline        | nexa-slurm runs list    lists all runs; nexa-slurm logs latest    prints the newest run's output
+          inspect a            | nexa-slurm runs show latest    shows the newest run; To show another run: nexa-slurm runs show RUN
+          exec -it a bash      | To open a shell in a running job: nexa-slurm shell RUN; To start a run: nexa-slurm submit CONFIG
+          salloc -N 1          | To open a shell in a running job: nexa-slurm shell RUN; To start a run: nexa-slurm submit CONFIG
+          pause a              | To stop a run so that it can go on later: nexa-slurm interrupt RUN
+          validate run.yaml    | To check a config and its cost: nexa-slurm estimate run.yaml; To see the job's script: nexa-slurm render run.yaml
+          push origin          | To copy a folder to S3: nexa-slurm sync push DIR s3://BUCKET/PREFIX; To copy it back: nexa-slurm sync pull s3://BUCKET/PREFIX DIR
+          build .              | nexa-slurm explain software.container    how a run uses an image
+          config view          | nexa-slurm init    writes a cluster profile and example configs; nexa-slurm explain config    lists the keys of a run's config
+          sinfo -N             | To see the nodes: sinfo; To compare the partitions: nexa-slurm estimate CONFIG --compare; nexa-slurm prices show    shows the prices
+          seff 7               | To see what a run used: nexa-slurm monitor show RUN
+          scontrol show job 7  | It is Slurm's own command: scontrol show job 7
+          cost-report          | nexa-slurm costs    shows what finished runs cost; To see a price before a run: nexa-slurm estimate CONFIG
+          version              | nexa-slurm --version
+          """)
+  void aFirstWordOfAnotherProgramIsAnsweredWithOurCommands(String typed, String advice) {
+    Screen screen = terminal.type(typed.split(" ", -1));
+
+    assertThat(screen.err())
+        .isEqualTo(
+            "nexa-slurm: There is no command 'nexa-slurm "
+                + typed.split(" ", -1)[0]
+                + "' [option-unknown]\n  → "
+                + advice.replace("; ", "\n  → ")
+                + "\n  → nexa-slurm --help\n");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          -v status      | -v       | --stacktrace shows more of an error; nexa-slurm -V prints the version
+          --debug status | --debug  | --stacktrace shows more of an error; nexa-slurm -V prints the version
+          -C /tmp status | -C       | type --workspace DIR
+          -q status      | -q       | the options of nexa-slurm are --licenses, --help, --version, --workspace, --stacktrace
+          """)
+  void anOptionBeforeTheCommandIsAnsweredWithThoseThatAreThere(
+      String typed, String option, String advice) {
+    assertThat(terminal.type(typed.split(" ", -1)).err())
+        .isEqualTo(
+            "nexa-slurm: Unknown option: '"
+                + option
+                + "' [option-unknown]\n  → "
+                + advice
+                + "\n  → nexa-slurm --help\n");
   }
 
   @Test
@@ -255,6 +318,27 @@ class HelpTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.out()).isEmpty();
     assertThat(screen.err()).startsWith("nexa-slurm: ").contains(said);
+  }
+
+  @Test
+  void aSecondWorkspaceInAWorkspaceIsMadeOnlyWhereItIsNamed() {
+    terminal.file("configs/policy.yaml", "").file("sub/a.txt", "");
+    Path sub = terminal.workspace.resolve("sub");
+
+    assertThat(terminal.at(sub).type("init", "--cluster", "a").err())
+        .isEqualTo(
+            "nexa-slurm: "
+                + sub
+                + " is in the workspace "
+                + terminal.workspace
+                + "; a second one does not see its runs and budgets [options-conflict]\n"
+                + "  → to write what that workspace lacks, add: --workspace "
+                + terminal.workspace
+                + "\n"
+                + "  → to make a second one here, add: --workspace .\n");
+    assertThat(sub.resolve("configs")).doesNotExist();
+    assertThat(terminal.type("init", "--workspace", sub.toString()).exit()).isZero();
+    assertThat(terminal.type("init").exit()).isZero();
   }
 
   @Test

@@ -269,20 +269,25 @@ public final class ConfigOptions {
     }
   }
 
-  /** Throws if the type of GPUs is typed without their number, or in the other order. */
+  /** Throws if the type of GPUs and their number are typed in another form than TYPE:N. */
   private static void requireCount(String option, String value) {
-    boolean swapped = value.matches("\\d+[:x*][A-Za-z][A-Za-z0-9_.-]*");
-    boolean alone = value.matches("[A-Za-z]+\\d[A-Za-z0-9_.-]*");
-    if (!option.equals("--gpus") || !(swapped || alone)) {
+    String ours =
+        value
+            .replaceFirst("^gpus?:", "")
+            .replaceFirst("^(\\d+)(?:[x*:,= ]|(?=[A-Za-z]+\\d+$))([A-Za-z][\\w.-]*)$", "$2:$1")
+            .replaceFirst("^([A-Za-z]+\\d+\\w*?)[x*,= ](\\d+)$", "$1:$2")
+            .replaceFirst("^([A-Za-z]+\\d[\\w.-]*)$", "$1:1");
+    if (!option.equals("--gpus") || ours.equals(value)) {
       return;
     }
-    String count = swapped ? value.split("[:x*]", 2)[0] : "1";
-    String type = swapped ? value.split("[:x*]", 2)[1] : value;
+    String type = ours.replaceFirst(":?\\d+$", "");
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
         "--gpus " + value + ": expected N or TYPE:N for each node, such as 2 or h100:2",
         Advice.step(
-            "type --gpus " + type + ":" + count + ", if the cluster has GPUs of the type " + type));
+            "type --gpus "
+                + ours
+                + (type.isEmpty() ? "" : ", if the cluster has GPUs of the type " + type)));
   }
 
   private List<String> args() {

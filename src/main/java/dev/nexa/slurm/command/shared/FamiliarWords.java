@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -14,48 +15,85 @@ import org.jspecify.annotations.Nullable;
  * be run as it is.
  */
 final class FamiliarWords {
+  /**
+   * Words of other programs, and what to type here: a sentence, or a command and what it does.
+   * NAMED stands for the config or script that was typed, WORDS for all that was typed.
+   */
+  private static final String COMMANDS =
+      """
+      ls list ps jobs queue squeue top watch stat get | nexa-slurm status; shows the unfinished runs
+        | nexa-slurm runs list; lists all runs
+      history sacct log | nexa-slurm runs list; lists all runs
+        | nexa-slurm logs latest; prints the newest run's output
+      show info describe inspect | nexa-slurm runs show latest; shows the newest run
+        | To show another run: nexa-slurm runs show RUN
+      rm remove del delete kill stop down end abort scancel | To end a run: nexa-slurm cancel RUN
+      run start launch sbatch srun create new apply up compose | To start a run: nexa-slurm submit NAMED
+      exec attach salloc sattach ssh bash | To open a shell in a running job: nexa-slurm shell RUN
+        | To start a run: nexa-slurm submit NAMED
+      retry restart resume requeue | To run a run's failed tasks again: nexa-slurm rerun --failed RUN
+      pause suspend hold | To stop a run so that it can go on later: nexa-slurm interrupt RUN
+      tail output | nexa-slurm logs -f latest; follows the newest run
+      check validate test lint plan preview dryrun dry-run | To check a config and its cost: nexa-slurm estimate NAMED
+        | To see the job's script: nexa-slurm render NAMED
+      push pull cp copy upload download rsync | To copy a folder to S3: nexa-slurm sync push DIR s3://BUCKET/PREFIX
+        | To copy it back: nexa-slurm sync pull s3://BUCKET/PREFIX DIR
+      build image images | nexa-slurm explain software.container; how a run uses an image
+      config configure setup login | nexa-slurm init; writes a cluster profile and example configs
+        | nexa-slurm explain config; lists the keys of a run's config
+      sinfo nodes gpus show-gpus partitions | To see the nodes: sinfo
+        | To compare the partitions: nexa-slurm estimate NAMED --compare
+        | nexa-slurm prices show; shows the prices
+      seff sstat | To see what a run used: nexa-slurm monitor show RUN
+      scontrol sacctmgr sprio sshare sdiag | It is Slurm's own command: WORDS
+      budget budgets quota | nexa-slurm costs budget; shows what is left of each budget
+      price rates | nexa-slurm prices show; shows the prices
+        | To see a price before a run: nexa-slurm estimate NAMED
+      cost spend spending bill bills billing invoice sreport cost-report | nexa-slurm costs; shows what finished runs cost
+        | To see a price before a run: nexa-slurm estimate NAMED
+      reports | nexa-slurm costs; shows what finished runs cost
+      version | nexa-slurm --version;\s
+      """;
+
   private FamiliarWords() {}
 
-  /** Returns the commands that do what the word says elsewhere; empty for other words. */
-  static List<Advice> advice(String word) {
-    return switch (word) {
-      case "ls", "list", "ps", "jobs", "queue", "squeue", "top", "watch", "stat" ->
-          List.of(
-              Advice.command("shows the unfinished runs", "nexa-slurm", "status"),
-              Advice.command("lists all runs", "nexa-slurm", "runs", "list"));
-      case "history", "sacct" ->
-          List.of(Advice.command("lists all runs", "nexa-slurm", "runs", "list"));
-      case "show", "info", "describe", "get" ->
-          List.of(
-              Advice.command("shows the newest run", "nexa-slurm", "runs", "show", "latest"),
-              Advice.step("To show another run: nexa-slurm runs show RUN"));
-      case "rm", "remove", "del", "delete", "kill", "stop", "end", "abort", "scancel" ->
-          List.of(Advice.step("To end a run: nexa-slurm cancel RUN"));
-      case "run", "start", "launch", "exec", "sbatch", "srun", "create", "new", "apply" ->
-          List.of(Advice.step("To start a run: nexa-slurm submit CONFIG"));
-      case "retry", "restart", "resume", "requeue" ->
-          List.of(Advice.step("To run a run's failed tasks again: nexa-slurm rerun --failed RUN"));
-      case "tail", "output" ->
-          List.of(Advice.command("follows the newest run", "nexa-slurm", "logs", "-f", "latest"));
-      case "budget", "budgets", "quota" ->
-          List.of(
-              Advice.command("shows what is left of each budget", "nexa-slurm", "costs", "budget"));
-      case "price", "rates" ->
-          List.of(
-              Advice.command("shows the prices", "nexa-slurm", "prices", "show"),
-              Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));
-      case "cost", "spend", "spending", "bill", "bills", "billing", "invoice", "sreport" ->
-          List.of(
-              Advice.command("shows what finished runs cost", "nexa-slurm", "costs"),
-              Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));
-      case "report", "reports" ->
-          List.of(Advice.command("shows what finished runs cost", "nexa-slurm", "costs"));
-      case "version" -> List.of(Advice.command("", "nexa-slurm", "--version"));
-      default ->
-          TypedFile.hasScriptName(word) || word.matches(".+\\.ya?ml")
-              ? List.of(Advice.step("To start it: nexa-slurm submit " + word))
-              : List.of();
-    };
+  /**
+   * Returns the commands that do what a word says elsewhere; empty for other words.
+   *
+   * @param words the word, and what was typed after it
+   */
+  static List<Advice> advice(List<String> words) {
+    if (canBeSubmitted(words.get(0))) {
+      return List.of(Advice.step("To start it: nexa-slurm submit " + words.get(0)));
+    }
+    String file = words.stream().filter(FamiliarWords::canBeSubmitted).findFirst().orElse("CONFIG");
+    return find(COMMANDS, words, file);
+  }
+
+  /**
+   * Returns what a table of familiar words says about the first of the words.
+   *
+   * @param named what {@code NAMED} stands for in the table
+   */
+  static List<Advice> find(String table, List<String> words, String named) {
+    List<Advice> advice = new ArrayList<>();
+    boolean meant = false;
+    for (String line : table.lines().toList()) {
+      String[] cells = line.split(" *\\| ", 2);
+      meant = cells[0].isEmpty() ? meant : List.of(cells[0].split(" ", -1)).contains(words.get(0));
+      if (meant) {
+        String[] parts = cells[1].replace("NAMED", named).split("; *", 2);
+        advice.add(
+            parts.length == 2
+                ? Advice.command(parts[1], (Object[]) parts[0].split(" ", -1))
+                : Advice.step(parts[0].replace("WORDS", String.join(" ", words))));
+      }
+    }
+    return advice;
+  }
+
+  private static boolean canBeSubmitted(String word) {
+    return TypedFile.hasScriptName(word) || word.matches(".+\\.ya?ml");
   }
 
   /** Returns what to type instead of a word behind {@code cleanup}; empty for other commands. */
@@ -139,6 +177,10 @@ final class FamiliarWords {
       return Optional.of(Advice.step(name + ": type --since 2025-11-01, with your date"));
     }
     return switch (name) {
+      case "-v", "-vv", "--verbose", "--debug" ->
+          Optional.of(
+              Advice.step("--stacktrace shows more of an error; nexa-slurm -V prints the version"));
+      case "-C", "--directory" -> Optional.of(Advice.step("type --workspace DIR"));
       case "-w", "--wait", "--watch" -> Optional.of(Advice.step(waiting(command)));
       case "-n", "--lines" ->
           own.contains("--tail")

@@ -241,17 +241,29 @@ public final class RootCommand implements Runnable {
   /**
    * Returns the folder that {@code init} fills: the named folder, else this one.
    *
-   * @throws NexaException if commands would not use a workspace in this folder
+   * @throws NexaException if commands would not use a workspace in this folder, or if this folder
+   *     is in a workspace and the user named none
    */
   public Context forInit() {
     WorkspaceSearch search = WorkspaceSearch.from(here);
     if (named().isEmpty() && search.here() != Here.OURS) {
       throw Context.noWorkspace(search);
     }
+    if (named().isEmpty() && !search.found().equals(Optional.of(here))) {
+      search.found().ifPresent(this::refuseSecond);
+    }
     if (named().isPresent()) {
       requireFolder(named().get());
     }
     return new Context(named().orElse(here.equals(HERE) ? Path.of(".") : here), environment);
+  }
+
+  private void refuseSecond(Path above) {
+    throw new NexaException(
+        ErrorCode.OPTIONS_CONFLICT,
+        here + " is in the workspace " + above + "; a second one does not see its runs and budgets",
+        Advice.step("to write what that workspace lacks, add: --workspace " + above),
+        Advice.step("to make a second one here, add: --workspace ."));
   }
 
   /** Throws if the user may not enter the folder, or one above it. */

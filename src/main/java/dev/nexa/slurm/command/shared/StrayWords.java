@@ -45,6 +45,14 @@ final class StrayWords {
                 "'" + word + "' is a second config; expected one",
                 Advice.step("type one command for each config")));
       }
+      String whole = String.join(" ", before);
+      if (Files.exists(Path.of(whole))) {
+        return Optional.of(
+            new NexaException(
+                ErrorCode.OPTIONS_CONFLICT,
+                "the name of a file with a blank needs quotes: '" + whole + "'",
+                Advice.command("", "nexa-slurm", spec.name(), whole)));
+      }
       return Optional.of(
           new NexaException(
               ErrorCode.OPTIONS_CONFLICT,

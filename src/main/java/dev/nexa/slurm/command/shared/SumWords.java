@@ -16,6 +16,21 @@ final class SumWords {
       List.of("--since", "--from", "--after", "--start", "--begin");
   private static final List<String> UNTIL = List.of("--until", "--to", "--before", "--end");
 
+  /** A table as {@link FamiliarWords} has it; NAMED stands for the command. */
+  private static final String WORDS =
+      """
+      report reports summary total totals list ls | NAMED; shows what finished runs cost
+      export csv excel download save | To write a file for a spreadsheet: NAMED --month last --format csv > FILE
+      by group | To group: NAMED --by project,user
+      estimate estimates compare | nexa-slurm costs accuracy; compares estimates with the cost
+      bill bills invoice invoices | To import a bill: nexa-slurm costs import csv FILE --provider NAME
+      forecast projection | nexa-slurm costs; ends with the forecast of this month
+        | nexa-slurm costs budget; has a forecast for each budget
+      trend months history | To see each month: NAMED --by month
+      waste wasted failed | To see it, read the column WASTED of: NAMED --by project
+      desc asc | Leave it out: the largest group comes first
+      """;
+
   private SumWords() {}
 
   /**
@@ -42,32 +57,7 @@ final class SumWords {
     if (word.matches("last|this|\\d{4}-\\d{2}")) {
       return List.of(Advice.step("For one month: " + command + " --month " + word));
     }
-    return switch (word) {
-      case "report", "reports", "summary", "total", "totals", "list", "ls" ->
-          List.of(
-              Advice.command("shows what finished runs cost", (Object[]) command.split(" ", -1)));
-      case "export", "csv", "excel", "download", "save" ->
-          List.of(
-              Advice.step(
-                  "To write a file for a spreadsheet: "
-                      + command
-                      + " --month last --format csv > FILE"));
-      case "by", "group" -> List.of(Advice.step("To group: " + command + " --by project,user"));
-      case "estimate", "estimates", "compare" ->
-          List.of(
-              Advice.command(
-                  "compares estimates with the cost", "nexa-slurm", "costs", "accuracy"));
-      case "bill", "bills", "invoice", "invoices" ->
-          List.of(
-              Advice.step("To import a bill: nexa-slurm costs import csv FILE --provider NAME"));
-      case "trend", "months", "history" ->
-          List.of(Advice.step("To see each month: " + command + " --by month"));
-      case "waste", "wasted", "failed" ->
-          List.of(
-              Advice.step("To see it, read the column WASTED of: " + command + " --by project"));
-      case "desc", "asc" -> List.of(Advice.step("Leave it out: the largest group comes first"));
-      default -> List.of();
-    };
+    return FamiliarWords.find(WORDS, List.of(word), command);
   }
 
   /** Returns what is wrong with a word that a space has cut off its option; empty for others. */

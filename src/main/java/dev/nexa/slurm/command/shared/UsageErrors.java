@@ -223,7 +223,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     }
     List<Advice> familiar =
         spec.parent() == null
-            ? FamiliarWords.advice(word)
+            ? FamiliarWords.advice(words)
             : sums
                 ? SumWords.advice(spec.qualifiedName(), word)
                 : FamiliarWords.ofCleanup(spec.name(), word);
@@ -284,7 +284,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
     Optional<Advice> nearlyFamiliar =
         Nearest.to(name, FamiliarWords.OPTIONS)
             .flatMap(word -> FamiliarWords.option(spec.name(), word, own));
-    own.removeAll(List.of("--help", "--version", "--workspace", "--stacktrace"));
+    if (spec.parent() != null) {
+      own.removeAll(List.of("--help", "--version", "--workspace", "--stacktrace"));
+    }
     return nearlyFamiliar.orElseGet(() -> Advice.step(options(spec, name, own)));
   }
 

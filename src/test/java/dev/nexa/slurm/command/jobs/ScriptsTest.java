@@ -100,6 +100,13 @@ class ScriptsTest {
           train.py lr=3 --gpus 1 -- x        | 'lr=3' is no option; only options | If it is an argument of the script: nexa-slurm estimate train.py --gpus 1 -- lr=3 x
           train.py --gpus 2:h100             | --gpus 2:h100: expected N or TYPE:N for each node, such as 2 or h100:2 | type --gpus h100:2
           train.py --gpus h100               | --gpus h100: expected N or TYPE:N | type --gpus h100:1, if the cluster has GPUs of the type h100
+          train.py --gpus h100x4             | --gpus h100x4: expected N or TYPE:N | type --gpus h100:4, if
+          train.py --gpus h100=4             | --gpus h100=4: expected N or TYPE:N | type --gpus h100:4, if
+          train.py --gpus 4xh100             | --gpus 4xh100: expected N or TYPE:N | type --gpus h100:4, if
+          train.py --gpus 4h100              | --gpus 4h100: expected N or TYPE:N | type --gpus h100:4, if
+          train.py --gpus gpu:h100:4         | --gpus gpu:h100:4: expected N or TYPE:N | type --gpus h100:4, if
+          train.py --gpus gpu:4              | --gpus gpu:4: expected N or TYPE:N | type --gpus 4
+          train.py --gpus rtx6000x2          | --gpus rtx6000x2: expected N or TYPE:N | type --gpus rtx6000:2, if
           train.py --set resources.nodes 2   | '2' is no option; only options | Did you mean --set resources.nodes=2?
           train.py --set resources.nodes = 2 | '=' is no option; only options | Did you mean --set resources.nodes=2?
           run.yaml run.yaml                  | 'run.yaml' is a second config; expected one | type one command for each config
@@ -129,6 +136,40 @@ class ScriptsTest {
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).startsWith("nexa-slurm: " + message).contains("→ ").contains(advice);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(strings = {"my train.py", "my run.yaml", "my old run.yaml"})
+  void aNameWithBlanksIsGivenItsQuotes(String name) throws Exception {
+    Path file = Files.writeString(folder.resolve(name), RUN);
+
+    assertThat(type("estimate " + file + " --json").err())
+        .isEqualTo(
+            "nexa-slurm: the name of a file with a blank needs quotes: '"
+                + file
+                + "' [options-conflict]\n  → nexa-slurm estimate '"
+                + file
+                + "'\n");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          serve | 2:10: backend: 'shell' starts no server; only vllm does: `submit` it
+          train | 1:8: stage: is no server; write stage: serve and backend: vllm, or `submit` it
+          """)
+  void whatIsNoServerIsToldWhichKeySaysSo(String stage, String problem) {
+    terminal.file("server.yaml", RUN.replace("train", stage));
+
+    assertThat(type("serve server.yaml --dry-run").err())
+        .isEqualTo(
+            "nexa-slurm: "
+                + terminal.workspace
+                + "/server.yaml:"
+                + problem
+                + " [config-conflict]\n");
   }
 
   @Test
