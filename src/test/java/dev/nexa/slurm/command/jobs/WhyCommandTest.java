@@ -116,15 +116,25 @@ class WhyCommandTest {
     log(1, "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
     accounting("COMPLETED", "FAILED", "FAILED");
 
-    assertThat(terminal.type("runs", "show", "latest").out())
-        .contains("The GPU's memory was not enough.", "nexa-slurm why " + run);
-    assertThat(terminal.type("runs", "list", "--failed").out()).contains(run);
-    assertThat(terminal.type("runs", "list", "--state", "running,pending").out())
+    assertThat(said("The GPU's memory was not enough.", "runs", "show", "latest"))
+        .contains("nexa-slurm why " + run);
+    said(run, "runs", "list", "--failed");
+    assertThat(said("No run is in the state", "runs", "list", "--state", "running,pending"))
         .isEqualTo(
             "No run is in the state pending or running. `nexa-slurm runs list` lists the runs of"
                 + " all states.\n");
     assertThat(terminal.type("runs", "list", "--state", "faild").err())
         .contains("--state: there is no state 'faild' (did you mean 'failed'?)");
+  }
+
+  /** These commands show what Slurm says only if it answers within three seconds. */
+  private String said(String expected, String... words) {
+    String out = terminal.type(words).out();
+    for (int i = 0; i < 20 && !out.contains(expected); i++) {
+      out = terminal.type(words).out();
+    }
+    assertThat(out).contains(expected);
+    return out;
   }
 
   @Test
