@@ -94,7 +94,7 @@ public final class EstimateCommand extends Subcommand {
   private Integer estimate() {
     Context context = context();
     Prepared planned = Prepared.of(context, config.request(context));
-    RequirePartition.of(planned);
+    RequirePartition.of(context, planned);
     ModelNumbers numbers = ModelNumbers.calibrated(context, planned.plan());
     ExpectedStart start = new ExpectStart(context).of(planned.plan());
     Prepared prepared = planned.atLeast(start.cpus()).calibrated(numbers);

@@ -65,7 +65,7 @@ public final class RenderRun {
   public Rendered forSubmit(
       Prepared.Request request, Optional<String> after, Optional<String> approval) {
     Prepared prepared = Prepared.of(context, request);
-    RequirePartition.of(prepared);
+    RequirePartition.of(context, prepared);
     Script script = script(prepared);
     List<Earlier> earlier = Dependencies.of(context, prepared.inputs(), after);
     PlanFile plan = SubmitRun.plan(prepared, script);

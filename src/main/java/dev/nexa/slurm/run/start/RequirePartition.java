@@ -2,10 +2,15 @@ package dev.nexa.slurm.run.start;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,15 +26,44 @@ public final class RequirePartition {
 
   /**
    * Checks the plan. Does nothing if the cluster profile lists the partitions, or if Slurm did not
-   * say which it has.
+   * say which it has. A QOS is compared with those of accounting, by one call of sacctmgr.
    *
-   * @throws ConfigException if the partition does not exist, or if the job exceeds its limits
+   * @throws ConfigException if the partition or the QOS does not exist, or if the job exceeds the
+   *     partition's limits
    */
-  public static void of(Prepared prepared) {
+  public static void of(Context context, Prepared prepared) {
+    List<Problem> wrong = new ArrayList<>();
+    Plan plan = prepared.plan();
+    Optional<String> qos = plan.allocation().option(ResourceOption.QOS);
+    if (qos.isPresent() && !plan.scheduler().equals(ClusterProfile.LOCAL)) {
+      context.slurm().ifPresent(slurm -> qos(qos.get(), slurm, plan, wrong));
+    }
+    Problem.throwIfAny(wrong);
     if (!prepared.knowsPartitions() && prepared.partitions().isPresent()) {
       List<Problem> problems = new ArrayList<>();
       check(prepared.plan(), prepared.partitions().get(), problems);
       Problem.throwIfAny(problems);
+    }
+  }
+
+  /** Without AccountingStorageEnforce=qos, Slurm takes a job of a QOS that does not exist. */
+  private static void qos(String name, SlurmScheduler slurm, Plan plan, List<Problem> problems) {
+    try {
+      List<String> known = slurm.qosNames();
+      if (!known.isEmpty() && known.stream().noneMatch(name::equalsIgnoreCase)) {
+        problems.add(
+            plan.written()
+                .problem(
+                    "resources.qos",
+                    "Slurm's accounting has no QOS '"
+                        + name
+                        + "'"
+                        + Nearest.hint(name, known)
+                        + "; it has "
+                        + String.join(", ", known)));
+      }
+    } catch (SchedulerUnavailable unknown) {
+      // A cluster without accounting has no QOS to compare with; Slurm answers.
     }
   }
 

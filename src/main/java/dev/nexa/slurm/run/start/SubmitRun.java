@@ -71,7 +71,7 @@ public final class SubmitRun {
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     Prepared prepared = Prepared.of(context, request);
     context.requireWorkspace(prepared.plan().scheduler());
-    RequirePartition.of(prepared);
+    RequirePartition.of(context, prepared);
     Renderer ready =
         prepared.plugin().isEmpty()
             ? renderer.get()

@@ -230,6 +230,10 @@ public final class SlurmCommands {
         "format=Account");
   }
 
+  static List<String> qos() {
+    return List.of("sacctmgr", "--noheader", "--parsable2", "show", "qos", "format=Name");
+  }
+
   static List<String> defaultAccount(String user) {
     return List.of(
         "sacctmgr",

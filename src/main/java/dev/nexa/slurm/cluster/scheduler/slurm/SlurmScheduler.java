@@ -467,6 +467,15 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
+   * Returns the names of accounting's QOS, by one call of sacctmgr.
+   *
+   * @throws SchedulerUnavailable if accounting cannot be asked
+   */
+  public List<String> qosNames() {
+    return ask(SlurmCommands.qos()).out().lines().filter(name -> !name.isBlank()).toList();
+  }
+
+  /**
    * Returns the account that Slurm charges if a job names none; empty if accounting does not know
    * the user.
    */
