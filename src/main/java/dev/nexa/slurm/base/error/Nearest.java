@@ -68,11 +68,14 @@ public final class Nearest {
    * Returns {@code " (did you mean 'x'?)"} for another spelling of a product's name, such as a GPU
    * type or a model; else an empty string. A product with one other letter or digit is another
    * product (v100 and h100, a10 and a100), so only case, punctuation and the order of the letters
-   * may differ.
+   * may differ. The whole name of a GPU, such as {@code NVIDIA H100 80GB HBM3}, holds its type.
    */
   public static String product(String word, Collection<String> candidates) {
     for (String candidate : candidates) {
-      if (word.length() <= LONGEST && letters(candidate).equals(letters(word))) {
+      boolean maker = word.matches("(?i)(NVIDIA|Tesla|AMD|GeForce|Quadro)[ _-].*");
+      List<String> words = maker ? List.of(word.split("[ _-]", -1)) : List.of(word);
+      if (word.length() <= LONGEST
+          && words.stream().anyMatch(one -> letters(candidate).equals(letters(one)))) {
         return " (did you mean '" + candidate + "'?)";
       }
     }

@@ -16,9 +16,11 @@ import dev.nexa.slurm.job.config.yaml.Values;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A cluster profile: one cluster, as configs/clusters/NAME.yaml describes it.
@@ -284,6 +286,14 @@ public record ClusterProfile(
               "Values for runs that leave out stage, backend or resources. A complete config takes nothing from"
                   + " here."),
           optional("slurm", SLURM, "Values of slurm.conf on which limits and prices depend."));
+
+  /** Returns the GPU types that the profile names: its own, then those of its partitions. */
+  public Set<String> gpuTypes() {
+    Set<String> types = new LinkedHashSet<>();
+    gpuType.ifPresent(types::add);
+    partitions.values().forEach(partition -> partition.gpuType().ifPresent(types::add));
+    return types;
+  }
 
   /** Returns whether jobs run on this machine without Slurm. */
   public boolean isLocal() {

@@ -226,7 +226,12 @@ public final class ConfigReader {
       all.addAll(rest);
       whole = rest.isEmpty() && before == 0 && !read.has("options_file");
     }
-    all.replaceAll(problem -> UnknownKeys.explained(problem, root));
+    Set<String> gpus =
+        root instanceof Mapping mapping
+                && all.stream().anyMatch(problem -> problem.key().equals("resources.gpu_type"))
+            ? profile.apply(mapping).map(RunDefaults::gpuTypes).orElse(Set.of())
+            : Set.of();
+    all.replaceAll(problem -> UnknownKeys.explained(problem, root, gpus));
     return new ConfigException(all, file, read, whole);
   }
 

@@ -86,8 +86,8 @@ final class KeyHomes {
       main            | entrypoint.script        |
       entry_point     | ~entrypoint.script       |
       file            | entrypoint.script        |
-      command         | run                      | for a script write entrypoint: {script: train.py}
-      cmd             | run                      | for a script write entrypoint: {script: train.py}
+      command         | run                      | run is for backend: shell
+      cmd             | run                      | run is for backend: shell
       commands        | ~run                     | it is one text; write it after run: |
       environment     | env                      |
       envs            | env                      |

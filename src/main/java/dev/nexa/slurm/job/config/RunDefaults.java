@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param file the profile's path in the workspace, for messages
  * @param storage the profile's storage tiers, in which models can lie
+ * @param gpuTypes the types of the GPUs that the profile names
  * @param stage the default stage; empty if the profile gives none
  * @param backend the default backend of training runs; empty if the profile gives none
  * @param resources the default resources, in the order of the file; the first one that fits a run
@@ -36,6 +38,7 @@ import org.jspecify.annotations.Nullable;
 record RunDefaults(
     String file,
     Storage storage,
+    Set<String> gpuTypes,
     Optional<Scalar> stage,
     Optional<Scalar> backend,
     List<ForSize> resources) {
@@ -154,6 +157,7 @@ record RunDefaults(
     return new RunDefaults(
         "configs/clusters/" + profile.name() + ".yaml",
         profile.storage(),
+        profile.gpuTypes(),
         scalar(written, "stage"),
         scalar(written, "backend"),
         List.copyOf(resources));

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.job.config.KeyHomes.Home;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
@@ -8,11 +9,15 @@ import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * mistake, and must not look like a missing key too.
  */
 final class UnknownKeys {
+  /** A range of sbatch's --array. */
+  private static final Pattern RANGE =
+      Pattern.compile("(\\d{1,7})-(\\d{1,7})(?::(\\d{1,7}))?(?:%([1-9]\\d{0,6}))?");
+
   private final List<Problem> told = new ArrayList<>();
   private YamlNode moved;
 
@@ -73,8 +82,15 @@ final class UnknownKeys {
                   + name));
       return;
     }
-    told.add(home.isPresent() ? problem.with(message(section, home.get())) : problem);
     Entry entry = at(moved, problem.key());
+    String message = home.map(known -> message(section, known)).orElse(problem.message());
+    Optional<String> text = entry == null ? Optional.empty() : entry.value().asText();
+    if (entry != null && text.isPresent() && home.isPresent() && home.get().key().equals("run")) {
+      message += YamlNode.written("run", text.get());
+      YamlNode one = new Scalar(entry.value().at(), text.get(), YamlNode.ScalarType.STRING);
+      entry = new Entry(entry.keyAt(), one);
+    }
+    told.add(problem.with(message));
     if (entry != null
         && home.isPresent()
         && home.get().sameValue()
@@ -114,19 +130,62 @@ final class UnknownKeys {
 
   /**
    * Returns the problem of a section that was written as one value, with the form to write: {@code
-   * entrypoint: train.py}.
+   * entrypoint: train.py}; and that of a resource in another program's notation.
+   *
+   * @param gpuTypes the types of the cluster's GPUs
    */
-  static Problem explained(Problem problem, YamlNode root) {
+  static Problem explained(Problem problem, YamlNode root, Collection<String> gpuTypes) {
     Entry entry = at(root, problem.key());
-    if (problem.code() != ErrorCode.CONFIG_WRONG_TYPE
-        || entry == null
+    if (entry == null
         || !(entry.value() instanceof Scalar scalar)
-        || !scalar.text().matches("[A-Za-z0-9_./@+-]{1,100}")) {
+        || !scalar.text().matches("[A-Za-z0-9_./@+%:, -]{1,100}")) {
       return problem;
     }
     String text = scalar.text();
-    String form =
+    String more =
         switch (problem.key()) {
+          case "resources.nodes" -> text.matches("\\d+-\\d+") ? "; the price needs one number" : "";
+          case "resources.gpus_per_node" ->
+              text.contains(".")
+                  ? "; Slurm gives whole GPUs; `nexa-slurm explain docs/prices.md` has parts of GPUs"
+                  : "";
+          case "resources.gpu_type" ->
+              text.contains(" ") && !gpuTypes.isEmpty()
+                  ? Nearest.product(text, gpuTypes)
+                      + "; the cluster has "
+                      + String.join(", ", gpuTypes)
+                  : "";
+          case "entrypoint.config" -> text.matches("[^ ]+\\.\\w+") ? ownConfig(text) : "";
+          default -> problem.code() == ErrorCode.CONFIG_WRONG_TYPE ? form(problem.key(), text) : "";
+        };
+    return with(problem, problem.message() + more);
+  }
+
+  private static String ownConfig(String file) {
+    String kept = "\"${run_dir}/runner/" + Path.of(file).getFileName() + "\"";
+    return "; true gives the script the training keys. For a file of yours write files: ["
+        + file
+        + "] and entrypoint: {config: false, args: [--config, "
+        + kept
+        + "]}";
+  }
+
+  private static String form(String key, String text) {
+    Matcher range = RANGE.matcher(text);
+    if (key.equals("array") && range.matches()) {
+      int first = Integer.parseInt(range.group(1));
+      int step = range.group(3) == null ? 1 : Math.max(1, Integer.parseInt(range.group(3)));
+      int tasks = (Integer.parseInt(range.group(2)) - first) / step + 1;
+      return "; write array: {shards: "
+          + Math.max(1, tasks)
+          + (range.group(4) == null ? "" : ", max_parallel: " + range.group(4))
+          + "}; NEXA_TASK is the number of a task, from 0";
+    }
+    if (!text.matches("[A-Za-z0-9_./@+-]+")) {
+      return "";
+    }
+    String form =
+        switch (key) {
           case "entrypoint" -> text.matches(".*[./].*") ? "script: " + text : "module: " + text;
           case "array" -> text.matches("[1-9]\\d{0,6}") ? "shards: " + text : "shards: 10";
           case "mail" -> "user: " + text;
@@ -134,9 +193,7 @@ final class UnknownKeys {
           case "software" -> "venv: " + text;
           default -> null;
         };
-    return form == null
-        ? problem
-        : problem.with(problem.message() + "; write " + problem.key() + ": {" + form + "}");
+    return form == null ? "" : "; write " + key + ": {" + form + "}";
   }
 
   /** Returns the entry at the path; null if there is none. */

@@ -9,7 +9,7 @@ import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.config.RunConfig.Resources;
 import dev.nexa.slurm.job.plan.PartitionLimits.Misfit;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -49,11 +49,12 @@ final class PartitionChoice {
    * @param partition empty if Slurm chooses, or if no partition fits
    * @param reason one sentence that begins with the partition; empty if {@code partition} is empty
    * @param misfit why no partition fits, a line for each; an empty text if one fits
+   * @param key the key at fault: that of one resource if only this one fits nowhere
    */
-  record Choice(Optional<String> partition, Optional<String> reason, String misfit) {
+  record Choice(Optional<String> partition, Optional<String> reason, String misfit, String key) {
     private static Choice of(String partition, String why) {
       String reason = "partition " + partition + ": " + why;
-      return new Choice(Optional.of(partition), Optional.of(reason), "");
+      return new Choice(Optional.of(partition), Optional.of(reason), "", "");
     }
   }
 
@@ -63,7 +64,7 @@ final class PartitionChoice {
     }
     if (cluster.partitions().isEmpty() || cluster.isLocal()) {
       return byDefault.isEmpty()
-          ? new Choice(Optional.empty(), Optional.empty(), "")
+          ? new Choice(Optional.empty(), Optional.empty(), "", "")
           : Choice.of(byDefault, "the profile's default");
     }
     if (cluster.partitions().size() == 1) {
@@ -74,12 +75,18 @@ final class PartitionChoice {
     }
     List<String> fitting = new ArrayList<>();
     StringBuilder misfits = new StringBuilder();
+    Set<String> keys = new HashSet<>();
     for (Map.Entry<String, Partition> entry : cluster.partitions().entrySet()) {
       String why = misfit(entry.getKey(), entry.getValue());
       if (why.isEmpty()) {
         fitting.add(entry.getKey());
       } else {
         misfits.append("\n    ").append(entry.getKey()).append(' ').append(why);
+        boolean hasGpus = entry.getValue().gpusPerNode().orElse(1) > 0;
+        for (Misfit one : misfits(entry.getKey(), entry.getValue())) {
+          keys.add(
+              gpus > 0 && !hasGpus || isClosed(entry.getKey(), entry.getValue()) ? "" : one.key());
+        }
       }
     }
     if (fitting.isEmpty()) {
@@ -90,9 +97,32 @@ final class PartitionChoice {
               + wanted()
               + otherType()
               + ":";
-      return new Choice(Optional.empty(), Optional.empty(), none + misfits);
+      keys.remove("");
+      String key = keys.size() == 1 ? keys.iterator().next() : "";
+      return new Choice(
+          Optional.empty(),
+          Optional.empty(),
+          none + misfits + remark(key),
+          key.isEmpty() ? "resources" : "resources." + key);
     }
     return among(fitting);
+  }
+
+  /** Returns what was perhaps meant by a number that fits nowhere. */
+  private String remark(String key) {
+    long minutes = asked.time().toMinutes();
+    if (key.equals("time") && minutes % 1800 == 0) {
+      return "\n    a bare number is minutes: for "
+          + minutes
+          + " seconds write "
+          + minutes / 60
+          + "m";
+    }
+    int most = 0;
+    for (Partition partition : cluster.partitions().values()) {
+      most = Math.max(most, partition.gpusPerNode().orElse(0));
+    }
+    return key.equals("gpus_per_node") ? PartitionLimits.onMoreNodes(gpus, most, "\n    ") : "";
   }
 
   private Choice among(List<String> fitting) {
@@ -125,11 +155,7 @@ final class PartitionChoice {
 
   /** Returns another spelling of the requested GPU type if no partition has that type. */
   private String otherType() {
-    Set<String> types = new LinkedHashSet<>();
-    cluster.gpuType().ifPresent(types::add);
-    for (Partition partition : cluster.partitions().values()) {
-      partition.gpuType().ifPresent(types::add);
-    }
+    Set<String> types = cluster.gpuTypes();
     String type = asked.gpuType().orElse("");
     boolean known = types.stream().anyMatch(type::equalsIgnoreCase);
     return known || gpus == 0 ? "" : Nearest.product(type, types);
@@ -137,7 +163,7 @@ final class PartitionChoice {
 
   /** Returns why the job does not fit the partition; an empty text if it fits. */
   private String misfit(String name, Partition partition) {
-    if (partition.byNameOnly() && !name.equals(byDefault)) {
+    if (isClosed(name, partition)) {
       return "is only for jobs that name it (by_name_only)";
     }
     StringBuilder why = new StringBuilder();
@@ -146,6 +172,10 @@ final class PartitionChoice {
       why.append(misfit.key().equals("gpu_type") ? " GPUs" : "");
     }
     return why.toString();
+  }
+
+  private boolean isClosed(String name, Partition partition) {
+    return partition.byNameOnly() && !name.equals(byDefault);
   }
 
   private List<Misfit> misfits(String name, Partition partition) {

@@ -89,8 +89,9 @@ final class PartitionLimits {
       add(misfits, "nodes", name, partition, asked, "");
     }
     if (above(asked.gpusPerNode(), partition.gpusPerNode())) {
-      boolean some = partition.gpusPerNode().orElse(0) > 0;
-      add(misfits, "gpus_per_node", name, partition, asked, some ? "; ask for more nodes" : "");
+      int most = partition.gpusPerNode().orElse(0);
+      String more = onMoreNodes(asked.gpusPerNode(), most, "; ");
+      add(misfits, "gpus_per_node", name, partition, asked, more);
     }
     if (asked.gpusPerNode() > 0 && differ(asked.gpuType(), partition.gpuType())) {
       String near = partition.gpuType().orElse("");
@@ -115,6 +116,25 @@ final class PartitionLimits {
       add(misfits, "time", name, partition, asked, "");
     }
     return misfits;
+  }
+
+  /**
+   * Returns how to ask for more GPUs than a node has; an empty text if no node has any.
+   *
+   * @param most the most GPUs of a node
+   */
+  static String onMoreNodes(int gpus, int most, String before) {
+    if (most == 0) {
+      return "";
+    }
+    String each = before + "gpus_per_node counts the GPUs on each node; ";
+    return gpus % most > 0
+        ? each + "ask for more nodes"
+        : each
+            + String.format(
+                "for %1$d in all write nodes: %2$d and gpus_per_node: %3$d, or type --nodes %2$d --gpus"
+                    + " %3$d",
+                gpus, gpus / most, most);
   }
 
   private static void add(

@@ -86,7 +86,7 @@ public final class Planner {
     Optional<Partition> partition = known(choice.partition(), cluster);
     BilledResources billed = billed(allocation, partition, cluster, written);
     if (!choice.misfit().isEmpty()) {
-      problems.add(written.problem("resources", choice.misfit()));
+      problems.add(written.problem(choice.key(), choice.misfit()));
     } else if (billed.gpus() > 0
         && billed.gpuType().isEmpty()
         && !limits.isUnknown(allocation.partition())) {

@@ -88,7 +88,7 @@ class ConfigErrorsTest {
             """
             resources: 3               | run.yaml:3:12: resources: expected a mapping of keys, got a number '3'
             resources: [time]          | run.yaml:3:12: resources: expected a mapping of keys, got a list
-            resources: {time: [10m]}   | run.yaml:3:19: resources.time: expected FORMS, got a list
+            resources: {time: [10m]}   | run.yaml:3:19: resources.time: expected FORMS, got a list: write time: 10m
             resources: {time: true}    | run.yaml:3:19: resources.time: expected FORMS, got true or false 'true'; put it in quotes: "true"
             """)
     void aValueOfAnotherTypeIsToldWithWhatWasExpected(String line, String problem) {
@@ -109,10 +109,10 @@ class ConfigErrorsTest {
             env: [A]          | 6 | env: expected a mapping of names, got a list
             env: {A: [b]}     | 10 | env.A: expected a value, got a list
             env: {A: }        | 9 | env.A: has no value; expected a value, or leave the key out
-            use_kd: no        | 9 | use_kd: expected true or false, got text 'no'
-            use_kd: on        | 9 | use_kd: expected true or false, got text 'on'
-            use_kd: 1         | 9 | use_kd: expected true or false, got a number '1'
-            use_kd: "true"    | 9 | use_kd: expected true or false, got text 'true'
+            use_kd: no        | 9 | use_kd: expected true or false, got text 'no': write false
+            use_kd: on        | 9 | use_kd: expected true or false, got text 'on': write true
+            use_kd: 1         | 9 | use_kd: expected true or false, got a number '1': write true
+            use_kd: "true"    | 9 | use_kd: expected true or false, got text 'true': write true
             model_name: 7     | 13 | model_name: expected text, got a number '7'; put it in quotes: "7"
             model_name: ""    | 13 | model_name: expected text, got ''
             name: a b         | 7 | name: expected a name of letters, digits, '.', '_' and '-', got 'a b'
@@ -135,26 +135,25 @@ class ConfigErrorsTest {
   @Nested
   class Numbers {
     @ParameterizedTest(name = "{0}")
-    @ValueSource(
-        strings = {
-          "010",
-          "0x10",
-          "0o10",
-          "1e3",
-          "1.0",
-          "1e400",
-          ".nan",
-          ".inf",
-          "+3",
-          "99999999999999999999"
-        })
-    void aWholeNumberIsPlainDigits(String number) {
+    @CsvSource({
+      "010, : write 10",
+      "0x10,",
+      "0o10,",
+      "1e3,",
+      "1e400,",
+      ".nan,",
+      ".inf,",
+      "+3,",
+      "99999999999999999999,"
+    })
+    void aWholeNumberIsPlainDigits(String number, String right) {
       assertThat(problems(GOOD + "requeues: " + number + "\n"))
           .containsExactly(
               "run.yaml:5:11: requeues: expected a whole number in plain digits, without leading"
                   + " zeros or '_', got '"
                   + number
-                  + "'");
+                  + "'"
+                  + (right == null ? "" : right));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -190,11 +189,11 @@ class ConfigErrorsTest {
             """
             1e400  | expected a number of ordinary size, got '1e400'
             1e-400 | expected a number of ordinary size, got '1e-400'
-            010    | expected a number such as 0.5 or 2e-5, got '010'
+            010    | expected a number such as 0.5 or 2e-5, got '010': write 10
             0x10   | expected a number such as 0.5 or 2e-5, got '0x10'
             .nan   | expected a number such as 0.5 or 2e-5, got '.nan'
             -.Inf  | expected a number such as 0.5 or 2e-5, got '-.Inf'
-            1_000  | expected a number, got text '1_000'
+            1_000  | expected a number, got text '1_000': write 1000
             1e     | expected a number, got text '1e'
             """)
     void aDecimalNumberIsFiniteAndPlain(String number, String problem) {
@@ -581,7 +580,7 @@ class ConfigErrorsTest {
           stage: train;name: "x;lr: 1              | run.yaml:2:7: not YAML: the quote that begins here is not closed
           stage: train;name: x;  lr: 1             | mapping values are not allowed here; line 3 begins with 2 spaces, line 2 with 0
           stage: train;sweep: {kind: [a]}          | sweep.kind: unknown key; a sweep varies training keys, such as lr, and options of the program: for the program's --kind write options.kind
-          stage: train;command: python train.py    | unknown key (did you mean 'run'?); for a script write entrypoint: {script: train.py}
+          stage: train;command: python train.py    | unknown key (did you mean 'run'?); run is for backend: shell
           """)
   void aSlipNamesWhatToWrite(String text, String said) {
     assertThat(String.join("\n", problems(text.replace(';', '\n') + "\n"))).contains(said);

@@ -408,7 +408,7 @@ class InferredKeysTest {
                   + " configs/clusters/none.yaml here or in the jar");
       assertThat(problems(STORAGE, "lr: 1\nrun: x\ncluster: [1]\n"))
           .contains(
-              "run.yaml:3:10: cluster: expected a name of letters, digits, '.', '_' and '-', got a list");
+              "run.yaml:3:10: cluster: expected a name of letters, digits, '.', '_' and '-', got a list: write cluster: 1");
     }
 
     @ParameterizedTest(name = "{0}")

@@ -93,8 +93,8 @@ class SweepTest {
           """
           {}                                         | run.yaml:5:8: sweep: names no values to try, such as lr: [1e-5, 2e-5]
           {lr: []}                                   | run.yaml:5:13: sweep.lr: is empty: name the values to try
-          {lr: 1e-5}                                 | run.yaml:5:13: sweep.lr: expected a list of numbers, or {min: …, max: …, scale: log}, got a number '1e-5'
-          {seed: [1, 1.5]}                           | run.yaml:5:19: sweep.seed[1]: expected a whole number in plain digits, without leading zeros or '_', got '1.5'
+          {lr: 1e-5}                                 | run.yaml:5:13: sweep.lr: expected a list of numbers, or {min: …, max: …, scale: log}, got a number '1e-5'; write lr: [1e-5]
+          {seed: [1, 1.5]}                           | run.yaml:5:19: sweep.seed[1]: expected a whole number from 0 to 2000000000, got '1.5': write 1 or 2
           {lrr: [1]}                                 | run.yaml:5:9: sweep.lrr: unknown key (did you mean 'lr'?)
           {option.x: [1]}                            | run.yaml:5:9: sweep.option.x: unknown key; the nearest known keys are points, options.NAME, method; `nexa-slurm explain config` lists all
           {seed: {min: 1, max: 2}}                   | run.yaml:5:15: sweep.seed: a range needs method: random; grid takes a list

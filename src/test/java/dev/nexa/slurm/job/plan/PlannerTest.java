@@ -441,7 +441,7 @@ class PlannerTest {
       delimiter = '|',
       textBlock =
           """
-          gpus_per_node: 9, gpu_type: h100 | 4:37: resources.gpus_per_node: you ask for 9 GPUs on a node; partition 'full' has 8 GPUs on a node; ask for more nodes
+          gpus_per_node: 9, gpu_type: h100 | 4:37: resources.gpus_per_node: you ask for 9 GPUs on a node; partition 'full' has 8 GPUs on a node; gpus_per_node counts the GPUs on each node; ask for more nodes
           gpus_per_node: 1, gpu_type: a100 | 4:50: resources.gpu_type: you ask for a100 GPUs; partition 'full' has GPUs of type h100
           cpus_per_task: 97 | 4:37: resources.cpus_per_task: you ask for 97 CPUs on a node; partition 'full' has 96 CPUs on a node
           memory: 1025G | 4:30: resources.memory: you ask for 1 TiB on a node; partition 'full' has 1 TiB on a node

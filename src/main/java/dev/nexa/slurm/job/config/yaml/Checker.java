@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Checks a YAML tree against a {@link Section} and collects all problems. */
@@ -30,7 +31,16 @@ public final class Checker {
   /** A message lists all keys of a section with no more keys than this. */
   private static final int LISTED = 6;
 
+  /** The message about {@code time:10m}, which YAML reads as one word. */
+  static final String TIGHT = "write a space after the colon: ";
+
   private static final Pattern MINUTES_AND_SECONDS = Pattern.compile("\\d{1,2}:\\d{2}");
+
+  /** A variable in a shell's notation; our own references are not written in capitals. */
+  private static final Pattern SHELLS_OWN =
+      Pattern.compile("\\$\\{([A-Z_][A-Z0-9_]*)(?::?-[^}]*)?}");
+
+  private static final Pattern SHELLS_WORD = Pattern.compile("\\$([A-Z_][A-Z0-9_]+)");
 
   /** A limit of a real job is mostly longer. */
   private static final Duration SHORT_LIMIT = Duration.ofMinutes(15);
@@ -70,15 +80,17 @@ public final class Checker {
    */
   public Values section(Section section, YamlNode node, String path) {
     Values values = new Values(path, node.at());
-    if (!(node instanceof Mapping mapping)) {
+    if (!(node instanceof Mapping)) {
       problems.add(
           new Problem(ErrorCode.CONFIG_WRONG_TYPE, node.at(), path, notAMapping(section, node)));
       return values;
     }
+    Mapping mapping = (Mapping) node;
     Map<String, KnownKey> known = new LinkedHashMap<>();
     for (KnownKey key : section.keys()) {
       known.put(key.name(), key);
     }
+    mapping = asMeant(mapping, known, path);
     for (Map.Entry<String, Entry> entry : mapping.entries().entrySet()) {
       String name = entry.getKey();
       YamlNode written = entry.getValue().value();
@@ -109,25 +121,78 @@ public final class Checker {
   }
 
   /**
+   * Returns the mapping as it was meant: keys without spaces below an empty section belong to it,
+   * and {@code time:10m} is a key with its value. Adds one problem for each such section or key.
+   */
+  private Mapping asMeant(Mapping written, Map<String, KnownKey> known, String path) {
+    Map<String, Entry> entries = new LinkedHashMap<>();
+    Map<String, Map<String, Entry>> opened = new LinkedHashMap<>();
+    String open = "";
+    for (Map.Entry<String, Entry> member : written.entries().entrySet()) {
+      String name = member.getKey();
+      Entry entry = member.getValue();
+      String key = name.split(":", 2)[0];
+      boolean empty = entry.value() instanceof Scalar value && value.type() == ScalarType.NULL;
+      if (known.containsKey(name)) {
+        open = empty ? name : "";
+        entries.put(name, entry);
+      } else if (empty && known.containsKey(key)) {
+        String value = name.substring(key.length() + 1);
+        problem(
+            ErrorCode.CONFIG_SYNTAX,
+            entry.keyAt(),
+            child(path, key),
+            TIGHT + key + ": " + YamlNode.shown(value));
+        entries.put(key, new Entry(entry.keyAt(), YamlReader.scalar(entry.keyAt(), value)));
+      } else if (!open.isEmpty() && belongs(known.get(open).shape(), name)) {
+        opened.putIfAbsent(open, new LinkedHashMap<>());
+        opened.get(open).put(name, entry);
+      } else {
+        entries.put(name, entry);
+      }
+    }
+    for (Map.Entry<String, Map<String, Entry>> section : opened.entrySet()) {
+      Position at = written.entries().get(section.getKey()).keyAt();
+      String message = "is empty: put two spaces before the keys that belong to it: ";
+      String keys = String.join(", ", section.getValue().keySet());
+      problem(ErrorCode.CONFIG_WRONG_TYPE, at, child(path, section.getKey()), message + keys);
+      entries.put(section.getKey(), new Entry(at, new Mapping(at, section.getValue())));
+    }
+    return new Mapping(written.at(), entries);
+  }
+
+  private static boolean belongs(Schema shape, String name) {
+    return shape instanceof Section section
+        ? section.takes(name) || section.keys().stream().anyMatch(key -> key.name().equals(name))
+        : shape instanceof MapOf map && name.matches(map.name().pattern());
+  }
+
+  /**
    * Returns the message for a value in the place of a section, with what to write if that is short.
    */
   private static String notAMapping(Section section, YamlNode node) {
+    if (node instanceof Sequence list
+        && !list.elements().isEmpty()
+        && list.elements().stream()
+            .allMatch(one -> one instanceof Mapping keys && keys.entries().size() == 1)) {
+      String key = ((Mapping) list.elements().get(0)).entries().keySet().iterator().next();
+      return "expected keys without dashes, got a list: write `"
+          + key
+          + ": …`, not `- "
+          + key
+          + ": …`";
+    }
     String message = "expected a mapping of keys, got " + node.words();
     List<String> keys = new ArrayList<>();
     for (KnownKey key : section.keys()) {
       if (!key.required() || !(key.shape() instanceof ValueType type)) {
         return message;
       }
-      int example = type.expected().indexOf(" such as ");
-      String usual =
-          example < 0
-              ? key.name().toUpperCase(Locale.ROOT)
-              : type.expected().substring(example + " such as ".length());
       boolean takes =
           node instanceof Scalar value
               && type.accepts().contains(value.type())
               && (type.pattern().isEmpty() || value.text().matches(type.pattern()));
-      keys.add(key.name() + ": " + (takes ? ((Scalar) node).text() : usual));
+      keys.add(key.name() + ": " + (takes ? ((Scalar) node).text() : usual(key, type)));
     }
     return keys.isEmpty() ? message : message + ": write {" + String.join(", ", keys) + "}";
   }
@@ -139,7 +204,9 @@ public final class Checker {
   }
 
   private String unknown(String name, List<String> names) {
-    Optional<String> nearest = Nearest.to(name, names);
+    boolean waits =
+        name.matches("depends?_?on|dependsOn|needs|requires") && names.contains("after");
+    Optional<String> nearest = waits ? Optional.of("after") : Nearest.to(name, names);
     if (nearest.isPresent()) {
       return "unknown key (did you mean '" + nearest.get() + "'?)";
     }
@@ -232,7 +299,12 @@ public final class Checker {
         : wrongType(
             node,
             path,
-            "expected a list of " + several(axis.element()) + or + ", got " + node.words());
+            "expected a list of "
+                + several(axis.element())
+                + or
+                + ", got "
+                + node.words()
+                + asList(node, path));
   }
 
   /**
@@ -273,7 +345,20 @@ public final class Checker {
 
   private Optional<Object> scalar(ValueType type, YamlNode node, String path) {
     if (!(node instanceof Scalar scalar)) {
-      return wrongType(node, path, "expected " + type.expected() + ", got " + node.words());
+      String text = type.accepts().contains(ScalarType.STRING) ? node.asText().orElse("") : "";
+      boolean fits =
+          type.equals(ValueType.SCRIPT)
+              || (!type.equals(ValueType.LITERAL) && !text.matches("(?s).*\\s.*"));
+      return wrongType(
+          node,
+          path,
+          "expected "
+              + type.expected()
+              + ", got "
+              + node.words()
+              + (text.isEmpty() || !fits || path.endsWith("]")
+                  ? ""
+                  : YamlNode.written(name(path), text)));
     }
     if (scalar.type() == ScalarType.NULL) {
       return wrongType(
@@ -291,9 +376,19 @@ public final class Checker {
           path,
           "expected " + type.expected() + ", got " + node.words() + quoting(type, scalar));
     }
+    if (variable) {
+      Matcher braces = SHELLS_OWN.matcher(scalar.text());
+      if (braces.find()) {
+        return problem(ErrorCode.CONFIG_INVALID_VALUE, node, path, unfilled(braces.group(1)));
+      }
+      Matcher bare = SHELLS_WORD.matcher(scalar.text());
+      if (bare.find()) {
+        notes.add(new Problem(scalar.at(), path, unfilled(bare.group(1))).toString());
+      }
+    }
     try {
       Object value = type.parse(scalar.text());
-      if (value instanceof Duration limit && MINUTES_AND_SECONDS.matcher(scalar.text()).matches()) {
+      if (value instanceof Duration limit) {
         noteMinutes(scalar, path, limit);
       }
       if (type.isPath()) {
@@ -301,31 +396,43 @@ public final class Checker {
       }
       return Optional.of(type.mayHoldReferences() ? expansion.expandOurs((String) value) : value);
     } catch (IllegalArgumentException wrong) {
-      return problem(
-          ErrorCode.CONFIG_INVALID_VALUE, node, path, String.valueOf(wrong.getMessage()));
+      String message = wrong.getMessage() + type.respelled(scalar.text());
+      return problem(ErrorCode.CONFIG_INVALID_VALUE, node, path, message);
     }
   }
 
-  /** Notes a short limit that was perhaps typed as hours and minutes. */
+  /**
+   * Notes a short limit that was perhaps typed as hours and minutes, and a number of minutes that
+   * was perhaps typed as seconds.
+   */
   private void noteMinutes(Scalar scalar, String path, Duration limit) {
-    String[] parts = scalar.text().split(":", 2);
-    if (limit.compareTo(SHORT_LIMIT) < 0) {
-      notes.add(
-          new Problem(
-                  scalar.at(),
-                  path,
-                  scalar.text()
-                      + " is minutes:seconds, as in Slurm, so the limit is "
-                      + TimeLimit.words(limit)
-                      + "; write "
-                      + scalar.text()
-                      + ":00 for "
-                      + Integer.parseInt(parts[0])
-                      + " h "
-                      + Integer.parseInt(parts[1])
-                      + " min")
-              .toString());
+    String text = scalar.text();
+    String right = "";
+    if (MINUTES_AND_SECONDS.matcher(text).matches() && limit.compareTo(SHORT_LIMIT) < 0) {
+      String[] parts = text.split(":", 2);
+      int hours = Integer.parseInt(parts[0]);
+      right = text + ":00 for " + hours + " h " + Integer.parseInt(parts[1]) + " min";
+    } else if (text.matches("\\d+") && limit.toMinutes() % 1800 == 0) {
+      right = limit.toMinutes() / 60 + "m for " + text + " seconds";
     }
+    if (!right.isEmpty()) {
+      String message =
+          text
+              + (text.contains(":") ? " is minutes:seconds" : " is minutes")
+              + ", as in Slurm, so the limit is "
+              + TimeLimit.words(limit)
+              + "; write "
+              + right;
+      notes.add(new Problem(scalar.at(), path, message).toString());
+    }
+  }
+
+  private static String unfilled(String name) {
+    return "no shell reads this text, so the job would get it as it is: write ${env:"
+        + name
+        + "} for the value that "
+        + name
+        + " has here; a value of the job's own is exported in setup";
   }
 
   private static boolean isVariable(String path) {
@@ -360,10 +467,11 @@ public final class Checker {
     boolean wantsText = type.accepts().contains(ScalarType.STRING);
     boolean couldBeNumber =
         type.accepts().contains(ScalarType.NUMBER) && scalar.type() == ScalarType.STRING;
+    String right = wantsText ? "" : type.respelled(scalar.text());
     if (wantsText) {
       return "; put it in quotes: \"" + YamlNode.shortened(scalar.text()) + "\"";
     }
-    return couldBeNumber && scalar.text().matches("[0-9.]+") ? "; write it without quotes" : "";
+    return couldBeNumber && scalar.text().matches("[0-9.]+") ? "; write it without quotes" : right;
   }
 
   /**
@@ -378,7 +486,8 @@ public final class Checker {
       }
     }
     if (node instanceof Scalar scalar && !scalar.text().isBlank()) {
-      String words = scalar.text().strip().replaceAll("[,\\s]+", ", ");
+      String bare = scalar.text().strip().replaceFirst("^choice\\((.*)\\)$", "$1");
+      String words = bare.replaceAll("[,\\s]+", ", ");
       return "; write " + name(path) + ": [" + YamlNode.shortened(words) + "]";
     }
     return "";
@@ -475,7 +584,11 @@ public final class Checker {
   }
 
   private Optional<Object> problem(ErrorCode code, YamlNode node, String path, String message) {
-    problems.add(new Problem(code, node.at(), path, message));
+    return problem(code, node.at(), path, message);
+  }
+
+  private Optional<Object> problem(ErrorCode code, Position at, String path, String message) {
+    problems.add(new Problem(code, at, path, message));
     Problem.throwIfTooMany(problems);
     return Optional.empty();
   }

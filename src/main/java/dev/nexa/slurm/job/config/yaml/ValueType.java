@@ -5,9 +5,12 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -336,10 +339,43 @@ public record ValueType(
             + Nearest.hint(text, choices));
   }
 
+  /**
+   * Returns what to write for a text in another notation, such as {@code yes}, {@code 3,10}, {@code
+   * 1_000}, {@code 0.5} for a whole number or {@code 2-4}; an empty text if that is not clear.
+   */
+  String respelled(String text) {
+    Set<String> right = new LinkedHashSet<>();
+    if (kind == Kind.BOOLEAN) {
+      right.add(text.matches("(?i)yes|y|on|1|true") ? "true" : "");
+      right.add(text.matches("(?i)no|n|off|0|false") ? "false" : "");
+    } else if (isNumber()) {
+      String plain = text.replaceAll("_|^[$€£] ?| ?[A-Z]{3}$|^0+(?=\\d)", "");
+      boolean groups = plain.matches("\\d{1,3}(,\\d{3})+(\\.\\d+)?");
+      List<String> numbers = new ArrayList<>(List.of(groups ? plain.replace(",", "") : ""));
+      boolean whole = kind == Kind.INTEGER;
+      numbers.addAll(
+          List.of((whole ? plain : plain.replace(',', '.')).split("(?<=\\d)-(?=\\d)", -1)));
+      for (String number : numbers) {
+        if (number.matches("\\d{1,30}(\\.\\d{1,30})?([eE]\\+?\\d)?")) {
+          BigDecimal exact = new BigDecimal(number);
+          right.add(whole ? exact.setScale(0, RoundingMode.FLOOR).toPlainString() : number);
+          right.add(whole ? exact.setScale(0, RoundingMode.CEILING).toPlainString() : number);
+        }
+      }
+      right.removeIf(number -> isOutside(new BigDecimal(number)));
+    }
+    right.remove("");
+    return right.isEmpty() ? "" : ": write " + String.join(" or ", right);
+  }
+
   private Integer integer(String text) {
     if (!INTEGER.matcher(text).matches()) {
       throw new IllegalArgumentException(
-          "expected a whole number in plain digits, without leading zeros or '_', got '"
+          "expected "
+              + (text.matches("\\d*\\.\\d+")
+                  ? expected
+                  : "a whole number in plain digits, without leading zeros or '_'")
+              + ", got '"
               + YamlNode.shortened(text)
               + "'");
     }

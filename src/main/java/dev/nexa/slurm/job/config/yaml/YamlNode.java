@@ -1,7 +1,9 @@
 package dev.nexa.slurm.job.config.yaml;
 
+import dev.nexa.slurm.base.text.Secrets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** A YAML tree as it is written: every node has its position, and a scalar keeps its text. */
 public sealed interface YamlNode {
@@ -48,6 +50,33 @@ public sealed interface YamlNode {
     return scalar.type == ScalarType.NULL
         ? "nothing"
         : scalar.type.words + " '" + shortened(scalar.text) + "'";
+  }
+
+  /**
+   * Returns the text of a list of words: {@code [python, train.py]} is one command, and a list
+   * whose entries hold blanks has a command on each line. Empty for all else.
+   */
+  default Optional<String> asText() {
+    if (!(this instanceof Sequence list)
+        || list.elements.isEmpty()
+        || !list.elements.stream().allMatch(Scalar.class::isInstance)) {
+      return Optional.empty();
+    }
+    List<String> words = list.elements.stream().map(one -> ((Scalar) one).text).toList();
+    boolean lines = words.stream().anyMatch(word -> word.matches("(?s).*\\s.*"));
+    return Optional.of(String.join(lines ? "\n" : " ", words));
+  }
+
+  /** Returns what to write for a text that was written as a list. */
+  static String written(String key, String text) {
+    return text.contains("\n")
+        ? ": write each command on a line of its own below " + key + ": |"
+        : ": write " + key + ": " + shown(text);
+  }
+
+  /** Returns the beginning of a text for messages, but nothing of a secret. */
+  static String shown(String text) {
+    return Secrets.inText(text).isPresent() ? "…" : shortened(text);
   }
 
   /** Returns the beginning of a text on one line, for messages. */

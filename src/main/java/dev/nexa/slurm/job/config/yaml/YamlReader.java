@@ -11,6 +11,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
@@ -46,6 +48,9 @@ public final class YamlReader {
   static final String TEMPLATE =
       "{{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or"
           + " ${env:NAME}";
+
+  private static final Pattern TIGHT =
+      Pattern.compile("((?:- +)?[A-Za-z_][\\w-]*):(?!//)([^\\s:].*)");
 
   /** The deepest nesting of a document. */
   public static final int MAX_DEPTH = 20;
@@ -231,7 +236,8 @@ public final class YamlReader {
   }
 
   /**
-   * Returns the problem of a key without a colon, which the parser notices only at the next line.
+   * Returns the problem of a key without a colon, or without a space after it, which the parser
+   * notices only at the next line.
    *
    * @param number the line's number, from 0
    * @return empty if the line is not one of a key and a value
@@ -239,6 +245,16 @@ public final class YamlReader {
   private Optional<Problem> withoutColon(int number) {
     String[] lines = text.split("\\R", -1);
     String line = number < 0 ? "" : lines[number].strip();
+    Matcher tight = TIGHT.matcher(line);
+    if (tight.matches()) {
+      int column = 1 + lines[number].indexOf(line) + tight.end(1);
+      return Optional.of(
+          new Problem(
+              ErrorCode.CONFIG_SYNTAX,
+              new Position(source, number + 1, column),
+              "",
+              Checker.TIGHT + tight.group(1) + ": " + YamlNode.shown(tight.group(2))));
+    }
     if (!line.matches("[A-Za-z_][\\w-]*( +[^:]*)?")) {
       return Optional.empty();
     }
