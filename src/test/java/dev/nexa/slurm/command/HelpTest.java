@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -130,7 +131,7 @@ class HelpTest {
           costs forecast         | has a forecast for each budget | nexa-slurm costs budget
           costs user=ada         | single quotes | --where 'project=nlp user=ada'
           costs --csv            | --csv: type | --format csv
-          costs --account lab    | --account: type | --where account=VALUE
+          costs --account lab    | --account: type | --where account=lab
           costs -o x.csv         | -o: type | --format csv > FILE
           costs --by run --by user | Write all names into one | --by project,user
           submit x.yaml --wiat   | Did you mean | --wait
@@ -167,11 +168,11 @@ class HelpTest {
           ps     | → nexa-slurm status
           list   | → nexa-slurm runs list
           queue  | → nexa-slurm status
-          rm     | → To end a run: nexa-slurm cancel RUN
-          kill   | → To end a run: nexa-slurm cancel RUN
-          stop   | → To end a run: nexa-slurm cancel RUN
-          run    | → To start a run: nexa-slurm submit CONFIG
-          sbatch | → To start a run: nexa-slurm submit CONFIG
+          rm     | → To end a run: nexa-slurm cancel train_20251101_143200
+          kill   | → To end a run: nexa-slurm cancel train_20251101_143200
+          stop   | → To end a run: nexa-slurm cancel train_20251101_143200
+          run    | → To start a run: nexa-slurm submit train_20251101_143200
+          sbatch | → To start a run: nexa-slurm submit train_20251101_143200
           can    | → nexa-slurm --help
           """)
   void aHabitOfAnotherProgramIsAnsweredWithoutADangerousGuess(String word, String advice) {
@@ -264,20 +265,56 @@ class HelpTest {
           why --wait                | To wait for the end of a run: nexa-slurm logs -f RUN
           cancel --wiat             | To wait for the end of a run: nexa-slurm logs -f RUN
           logs --lines 5            | --tail N prints the last N lines
-          status -u ada             | -u: status shows all unfinished runs; nexa-slurm runs list --where user=NAME
-          submit x.py --image a     | --image: type --set software.container=IMAGE
+          status -u ada             | -u: status shows all unfinished runs; nexa-slurm runs list --where user=ada
+          submit x.py --image a     | --image: type --set software.container=a
           submit x.py -n 4          | -n: leave it out, because the launcher starts one process for each GPU
           submit x.py -G 4          | -G: type --gpus N, the GPUs on each node; sbatch's -G counts
           estimate x.py --gres gpu:1 | --gres: type --gpus [TYPE:]N
-          render x.py --job-nam a   | --job-name: type --name NAME
-          submit x.py --colour red  | the nearest options are
-          submit x.py --epochs 3    | an option of the script comes after --, such as train.py -- --epochs
+          render x.py --job-nam a   | --job-name: type --name a
+          submit x.yaml --colour red | the nearest options are
+          submit x.py --cpus 3 --epochs 3 --lr=1 --time 1h | an option of the script comes after --: nexa-slurm submit x.py --cpus 3 --time 1h -- --epochs 3 --lr=1
+          submit --epochs 3 x.py -- a | an option of the script comes after --: nexa-slurm submit x.py -- --epochs 3 a
+          submit -f job.yaml        | -f: type the config without an option: nexa-slurm submit job.yaml
+          submit x.yaml --qos=high  | --qos: type --set resources.qos=high
+          submit x.yaml --export A=B | --export: type --set env.NAME=VALUE for each variable
+          status -u                 | -u: status shows all unfinished runs; nexa-slurm runs list --where user=NAME
           """)
   void anUnknownOptionIsAnsweredWithWhatDoesThatHere(String command, String advice) {
     Screen screen = terminal.type(command.split(" +", -1));
 
     assertThat(screen.exit()).isEqualTo(2);
-    assertThat(screen.err()).startsWith("nexa-slurm: Unknown option: ").contains("→ " + advice);
+    assertThat(screen.err()).startsWith("nexa-slurm: Unknown option").contains("→ " + advice);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          init myproject|                  nexa-slurm init --workspace myproject    makes a workspace there
+          cron install */10_*_*_*_*|       nexa-slurm cron install --every 10m
+          cron install 5_*/2_*_*_*|        nexa-slurm cron install --every 2h
+          cron install 30_2_*_*_*|         nexa-slurm cron install --every 24h
+          cron install 10m|                nexa-slurm cron install --every 10m
+          submit job.yaml lr=0.01 --local| To change a key of job.yaml: nexa-slurm submit job.yaml --set lr=0.01 --local
+          submit job.yaml ++a.b=1|         To change a key of job.yaml: nexa-slurm submit job.yaml --set a.b=1
+          submit job.yaml twice|           Write it into job.yaml; only a script takes arguments
+          serve org/Model-8B|              nexa-slurm serve configs/serve/science.yaml --set model_name=org/Model-8B    serves it by the example's config
+          --workspace CONFIGS status|      nexa-slurm --workspace FOLDER status
+          """)
+  void theAnswerIsTheWholeCommand(String command, String advice) {
+    terminal.file("configs/policy.yaml", "approval_over: {amount: 1, currency: USD}\n");
+    terminal.file("job.yaml", "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m}\n");
+    String folder = terminal.workspace.toAbsolutePath().normalize().toString();
+    List<String> words =
+        Stream.of(command.replace("CONFIGS", folder + "/configs").split(" ", -1))
+            .map(word -> word.replace('_', ' '))
+            .toList();
+
+    Screen screen = terminal.type(words.toArray(String[]::new));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err().lines()).contains("  → " + advice.replace("FOLDER", folder));
   }
 
   @Test

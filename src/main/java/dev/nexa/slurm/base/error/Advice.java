@@ -7,7 +7,8 @@ import java.util.List;
  * One line of help below an error.
  *
  * @param kind decides how the line is printed
- * @param command the words of a command that can be run as it is; empty if the line is a sentence
+ * @param command the words of a command that can be run as it is; for {@link Kind#INSTEAD}, a typed
+ *     word and the right one; empty if the line is a sentence
  * @param text the sentence; for a command, the reason to run it, which may be empty
  */
 public record Advice(Kind kind, List<String> command, String text) {
@@ -18,7 +19,9 @@ public record Advice(Kind kind, List<String> command, String text) {
     /** A sentence that says what the user can do, or what the command has left as it was. */
     STEP,
     /** A command that can be run as it is. */
-    COMMAND
+    COMMAND,
+    /** The typed command with another word. Who prints the error knows the command. */
+    INSTEAD
   }
 
   public Advice {
@@ -49,13 +52,34 @@ public record Advice(Kind kind, List<String> command, String text) {
     return new Advice(Kind.COMMAND, argv, why);
   }
 
+  /** Returns the command that was typed, with the right word in the place of the typed one. */
+  public static Advice instead(String typed, String right) {
+    return new Advice(Kind.INSTEAD, List.of(typed, right), right);
+  }
+
+  /**
+   * Returns the advice with the whole command in the place of its right word; unchanged if it is of
+   * another kind, or if the command does not hold the typed word.
+   *
+   * @param args the words of the command line behind the program
+   */
+  public Advice in(List<String> args) {
+    if (kind != Kind.INSTEAD) {
+      return this;
+    }
+    List<String> words = new ArrayList<>(args);
+    words.replaceAll(word -> word.equals(command.get(0)) ? command.get(1) : word);
+    words.add(0, "nexa-slurm");
+    return step(args.contains(command.get(0)) ? command("", words.toArray()).toString() : text);
+  }
+
   /** Returns the line as it is printed for people: a command is quoted for the shell. */
   @Override
   public String toString() {
     if (kind == Kind.NOTE) {
       return "note: " + text;
     }
-    if (kind == Kind.STEP) {
+    if (kind == Kind.STEP || kind == Kind.INSTEAD) {
       return text;
     }
     StringBuilder line = new StringBuilder();

@@ -1,6 +1,9 @@
 package dev.nexa.slurm.command.serve;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -19,6 +22,8 @@ import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.SubmitRun;
 import dev.nexa.slurm.run.start.Submitted;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +57,7 @@ public final class ServeCommand extends Subcommand {
       throw new ParameterException(
           spec().commandLine(), "`serve CONFIG`, `serve list` or `serve stop RUN`");
     }
+    requireNoModel(config.typed());
     if (given(dryRun)) {
       Context here = context();
       RenderRun.Rendered rendered =
@@ -87,6 +93,23 @@ public final class ServeCommand extends Subcommand {
     }
     told.flush();
     return await(context, submitted);
+  }
+
+  /** Throws if the name of a model was typed in place of the config, as for other servers. */
+  private static void requireNoModel(String typed) {
+    boolean file = typed.matches(".*\\.(ya?ml|json|py|sh)") || Files.exists(Path.of(typed));
+    if (!file && typed.matches("[\\w.-]+/[\\w.-]+")) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "there is no file " + typed + ": a model's name goes into a config; expected the config",
+          Advice.command(
+              "serves it by the example's config",
+              "nexa-slurm",
+              "serve",
+              "configs/serve/science.yaml",
+              "--set",
+              "model_name=" + typed));
+    }
   }
 
   private Integer await(Context context, Submitted submitted) {

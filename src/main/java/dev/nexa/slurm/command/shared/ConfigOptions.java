@@ -128,6 +128,11 @@ public final class ConfigOptions {
     local = command.flag("--local", "Runs on this machine, without Slurm.");
   }
 
+  /** Returns the config as it was typed. */
+  public String typed() {
+    return config.getValue();
+  }
+
   /** Returns whether a config was given. */
   public boolean given() {
     return config.getValue() != null;

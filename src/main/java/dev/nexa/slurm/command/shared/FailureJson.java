@@ -55,7 +55,7 @@ final class FailureJson {
   private static JsonObject advice(Advice advice) {
     return switch (advice.kind()) {
       case NOTE -> new JsonObject().with("note", advice.text());
-      case STEP -> new JsonObject().with("step", advice.text());
+      case STEP, INSTEAD -> new JsonObject().with("step", advice.text());
       case COMMAND -> {
         JsonObject command = new JsonObject().with("command", advice.command());
         yield advice.text().isEmpty() ? command : command.with("why", advice.text());

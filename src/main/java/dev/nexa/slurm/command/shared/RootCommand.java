@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -181,10 +182,9 @@ public final class RootCommand implements Runnable {
       throw new NexaException(
           ErrorCode.WORKSPACE_NOT_FOUND,
           folder.toAbsolutePath().normalize() + " is not a workspace; the nearest is " + near.get(),
-          Advice.step(
-              workspace.getValue() == null
-                  ? Advice.command("", "export", "NEXA_WORKSPACE=" + near.get()).toString()
-                  : Advice.command("", "--workspace", near.get()).toString()));
+          workspace.getValue() == null
+              ? Advice.command("", "export", "NEXA_WORKSPACE=" + near.get())
+              : Advice.instead(folder.toString(), near.get().toString()));
     }
   }
 
@@ -212,7 +212,12 @@ public final class RootCommand implements Runnable {
       requireReachable(named.get());
       if (!Files.isDirectory(named.get())) {
         List<Advice> advice = new ArrayList<>();
-        advice.add(Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"));
+        Optional<Path> near = WorkspaceSearch.near(named.get());
+        advice.add(
+            Advice.step(
+                near.isPresent()
+                    ? "the nearest is " + near.get()
+                    : "name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"));
         if (!Files.exists(named.get())) {
           advice.add(Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
         }
@@ -319,19 +324,18 @@ public final class RootCommand implements Runnable {
 
   /** Returns the error with commands as {@link #advised(String)} writes them. */
   NexaException advised(NexaException failure) {
-    if (workspace.getValue() == null) {
-      return failure;
-    }
-    List<Advice> all = new ArrayList<>();
-    for (Advice advice : failure.advice()) {
-      all.add(advised(advice));
-    }
-    return new NexaException(failure.code(), advised(String.valueOf(failure.getMessage())), all);
+    CommandLine.ParseResult typed = spec.commandLine().getParseResult();
+    List<String> args = typed == null ? List.of() : typed.originalArgs();
+    List<Advice> all = failure.advice().stream().map(one -> advised(one.in(args))).toList();
+    String message = advised(String.valueOf(failure.getMessage()));
+    return message.equals(failure.getMessage()) && all.equals(failure.advice())
+        ? failure
+        : new NexaException(failure.code(), message, all);
   }
 
   private Advice advised(Advice advice) {
     List<String> words = new ArrayList<>(advice.command());
-    if (words.isEmpty()) {
+    if (words.isEmpty() || workspace.getValue() == null) {
       return new Advice(advice.kind(), words, advised(advice.text()));
     }
     boolean ours =

@@ -60,23 +60,66 @@ final class StrayWords {
               Advice.step(
                   joined.isPresent()
                       ? "Did you mean " + joined.get() + "?"
-                      : "If it is an argument of the script: " + moved(spec, args, strays))));
+                      : TypedFile.hasScriptName(before.get(0))
+                          ? "If it is an argument of the script: " + moved(spec, args, strays)
+                          : set(args, word, before.get(0)))));
     }
     return Optional.empty();
   }
 
-  /** Returns the same command with all arguments of the script after {@code --}. */
-  private static String moved(CommandSpec spec, List<String> args, List<String> strays) {
-    List<String> words = new ArrayList<>(args.subList(args.indexOf(spec.name()), args.size()));
-    strays.forEach(words::remove);
-    int end = words.indexOf("--");
-    if (end < 0) {
-      words.add("--");
-      end = words.size() - 1;
+  /**
+   * Returns the same command with these words after {@code --}, each option with its value.
+   *
+   * @param strays arguments of the script, or options that are not ours
+   */
+  static String moved(CommandSpec spec, List<String> args, List<String> strays) {
+    List<String> before = new ArrayList<>(List.of("nexa-slurm"));
+    List<String> after = new ArrayList<>(List.of("--"));
+    int end = args.contains("--") ? args.indexOf("--") : args.size();
+    for (int i = args.indexOf(spec.name()); i < end; i++) {
+      boolean moves = strays.contains(args.get(i));
+      (moves ? after : before).add(args.get(i));
+      boolean value =
+          i + 1 < end && args.get(i).startsWith("-") && !args.get(i + 1).startsWith("-");
+      if (moves && value && !TypedFile.hasScriptName(args.get(i + 1))) {
+        after.add(args.get(++i));
+      }
     }
-    words.addAll(end + 1, strays);
+    after.addAll(args.subList(Math.min(end + 1, args.size()), args.size()));
+    before.addAll(after);
+    return Advice.command("", before.toArray()).toString();
+  }
+
+  /** Returns how to give a config what stands behind it, such as Hydra's {@code lr=0.01}. */
+  private static String set(List<String> args, String word, String config) {
+    if (!word.matches("\\+*[A-Za-z_][\\w.]*=.*")) {
+      return "Write it into " + config + "; only a script takes arguments";
+    }
+    List<String> words = new ArrayList<>(args.subList(0, args.indexOf(word)));
+    words.addAll(List.of("--set", word.replaceFirst("^\\++", "")));
+    words.addAll(args.subList(args.indexOf(word) + 1, args.size()));
     words.add(0, "nexa-slurm");
-    return Advice.command("", words.toArray()).toString();
+    return "To change a key of " + config + ": " + Advice.command("", words.toArray());
+  }
+
+  /** Returns what to type instead of a word behind a command that takes options only. */
+  static Optional<Advice> ofOptions(String command, String word) {
+    if (command.equals("init")) {
+      return Optional.of(
+          Advice.command("makes a workspace there", "nexa-slurm", "init", "--workspace", word));
+    }
+    if (!command.equals("install")) {
+      return Optional.empty();
+    }
+    String every =
+        word.replaceFirst("^\\*/(\\d+) \\* \\* \\* \\*$", "$1m")
+            .replaceFirst("^\\d+ \\*/(\\d+) \\* \\* \\*$", "$1h")
+            .replaceFirst("^(\\d+ \\* \\* \\* \\*|@hourly)$", "1h")
+            .replaceFirst("^(\\d+ \\d+ \\* \\* \\*|@daily)$", "24h")
+            .replaceFirst("^\\* \\* \\* \\* \\*$", "1m");
+    return every.matches("\\d+[mh]")
+        ? Optional.of(Advice.command("", "nexa-slurm", "cron", "install", "--every", every))
+        : Optional.empty();
   }
 
   /** Returns the option whose value the word completes, such as {@code --time 2h}. */

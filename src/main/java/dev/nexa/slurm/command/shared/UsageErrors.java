@@ -179,15 +179,18 @@ public final class UsageErrors implements IParameterExceptionHandler {
       Optional<Advice> period =
           spec.findOption("--where") == null ? Optional.empty() : SumWords.period(args);
       period.ifPresent(advice::add);
+      boolean script =
+          spec.findOption("--save") != null && args.stream().anyMatch(TypedFile::hasScriptName);
       for (String option : options) {
         if (period.isEmpty() || !SumWords.isPeriod(option)) {
-          advice.add(suggestion(spec, option));
+          suggestion(spec, option, args, !script).ifPresent(advice::add);
         }
       }
-      if (spec.findOption("--save") != null) {
+      if (script) {
         advice.add(
             Advice.step(
-                "an option of the script comes after --, such as train.py -- " + options.get(0)));
+                "an option of the script comes after --: "
+                    + StrayWords.moved(spec, args, options)));
       }
       return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + quoted(options);
     }
@@ -204,6 +207,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     }
     if (spec.subcommands().isEmpty()) {
       SumWords.ofBudget(spec.qualifiedName()).ifPresent(advice::add);
+      StrayWords.ofOptions(spec.name(), word).ifPresent(advice::add);
       return (words.size() == 1 ? "Unexpected argument: " : "Unexpected arguments: ")
           + quoted(words)
           + (spec.positionalParameters().isEmpty()
@@ -221,9 +225,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
           Advice.step(
               "Name the kind of bill: nexa-slurm costs import csv " + word + " --provider NAME"));
     }
+    List<String> rest = args.subList(args.indexOf(word) + 1, args.size());
     List<Advice> familiar =
         spec.parent() == null
-            ? FamiliarWords.advice(words)
+            ? FamiliarWords.advice(words).stream().map(advised -> filled(advised, rest)).toList()
             : sums
                 ? SumWords.advice(spec.qualifiedName(), word)
                 : FamiliarWords.ofCleanup(spec.name(), word);
@@ -245,6 +250,14 @@ public final class UsageErrors implements IParameterExceptionHandler {
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
   }
 
+  /** Returns the advice with what was typed in the place of NAME, RUN or CONFIG. */
+  private static Advice filled(Advice advice, List<String> typed) {
+    boolean one = typed.size() == 1 && typed.get(0).matches("[\\w./,:@][\\w./,:@-]*");
+    String place = "\\b(NAME|NODES|NAMES|FEATURES|DIR|IMAGE|VALUE|RUN|CONFIG)$";
+    String text = one ? advice.text().replaceFirst(place, typed.get(0)) : advice.text();
+    return new Advice(advice.kind(), advice.command(), text);
+  }
+
   private static boolean takesOneRun(CommandSpec spec) {
     return spec.positionalParameters().size() == 1
         && spec.positionalParameters().get(0).paramLabel().equals("RUN");
@@ -258,8 +271,13 @@ public final class UsageErrors implements IParameterExceptionHandler {
     return words.stream().map(word -> "'" + word + "'").collect(Collectors.joining(", "));
   }
 
-  /** Returns the option that was probably meant, else what other programs' option is here. */
-  private static Advice suggestion(CommandSpec spec, String typed) {
+  /**
+   * Returns the option that was probably meant, else what other programs' option is here.
+   *
+   * @param any whether to name options that are not like the typed one
+   */
+  private static Optional<Advice> suggestion(
+      CommandSpec spec, String typed, List<String> args, boolean any) {
     String name = typed.split("=", 2)[0];
     List<String> own = new ArrayList<>();
     for (OptionSpec option : spec.options()) {
@@ -268,18 +286,23 @@ public final class UsageErrors implements IParameterExceptionHandler {
       }
     }
     if (List.of("--top", "--head", "--max").contains(name) && own.contains("--limit")) {
-      return didYouMean("--limit");
+      return Optional.of(didYouMean("--limit"));
     }
     Optional<Advice> familiar = FamiliarWords.option(spec.name(), name, own);
+    int next = args.indexOf(typed) + 1;
+    List<String> value =
+        typed.contains("=")
+            ? List.of(typed.split("=", 2)[1])
+            : args.subList(next, Math.min(next + 1, args.size()));
     if (familiar.isPresent()) {
-      return familiar.get();
+      return familiar.map(one -> filled(one, value));
     }
     if (own.contains("--dry-run") && DRY.contains(name)) {
-      return didYouMean("--dry-run");
+      return Optional.of(didYouMean("--dry-run"));
     }
     Optional<String> nearest = nearestOption(name, own);
     if (nearest.isPresent()) {
-      return didYouMean(nearest.get());
+      return Optional.of(didYouMean(nearest.get()));
     }
     Optional<Advice> nearlyFamiliar =
         Nearest.to(name, FamiliarWords.OPTIONS)
@@ -287,7 +310,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
     if (spec.parent() != null) {
       own.removeAll(List.of("--help", "--version", "--workspace", "--stacktrace"));
     }
-    return nearlyFamiliar.orElseGet(() -> Advice.step(options(spec, name, own)));
+    return nearlyFamiliar.isPresent() || !any
+        ? nearlyFamiliar.map(one -> filled(one, value))
+        : Optional.of(Advice.step(options(spec, name, own)));
   }
 
   private static String options(CommandSpec spec, String typed, List<String> own) {

@@ -158,7 +158,7 @@ final class UnknownKeys {
           case "entrypoint.config" -> text.matches("[^ ]+\\.\\w+") ? ownConfig(text) : "";
           default -> problem.code() == ErrorCode.CONFIG_WRONG_TYPE ? form(problem.key(), text) : "";
         };
-    return with(problem, problem.message() + more);
+    return problem.with(problem.message() + more);
   }
 
   private static String ownConfig(String file) {

@@ -492,8 +492,8 @@ public final class RerunTasks {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
           "no task of " + run.id() + " has failed, timed out or been lost",
-          Advice.step(
-              "--tasks 3,7-9 names tasks; without --failed all of it runs again, as a new run"));
+          Advice.command("runs all of it again, as a new run", "nexa-slurm", "rerun", run.id()),
+          Advice.step("--tasks 3,7-9 names tasks, which run again as a part of this run"));
     }
     return new IndexRange(failed);
   }

@@ -71,11 +71,12 @@ final class ApprovalRefusal {
     }
     addNearest(refused.mismatches(), advice);
     // Where somebody can approve it, their command names the estimate.
+    boolean named = approvals.isPresent() && !others(approvals.get()).isEmpty();
     advice.add(
         Advice.step(
-            approvals.isEmpty()
-                ? "nothing was submitted; the estimate is in estimates/" + shortName + "….json"
-                : "nothing was submitted; the estimate is written"));
+            named
+                ? "nothing was submitted; the estimate is written"
+                : "nothing was submitted; the estimate is in estimates/" + shortName + "….json"));
     warnings.forEach(warning -> advice.add(Advice.note(warning)));
     unrecorded.ifPresent(why -> advice.add(Advice.note(why)));
     if (over) {

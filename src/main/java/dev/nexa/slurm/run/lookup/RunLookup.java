@@ -157,7 +157,7 @@ public final class RunLookup {
     List<Advice> advice = new ArrayList<>();
     advice.add(Advice.step(begun ? "type more of the id" : "type the run id"));
     for (RunId id : fitting.subList(0, Math.min(MOST_LISTED, fitting.size()))) {
-      advice.add(Advice.step(id.value()));
+      advice.add(Advice.instead(reference, id.value()));
     }
     int more = fitting.size() - MOST_LISTED;
     if (more > 0) {
@@ -191,7 +191,10 @@ public final class RunLookup {
               + ": "
               + run.id()
               + " has "
-              + (tasks == 1 ? "task 0 only" : "tasks 0 to " + (tasks - 1)));
+              + (tasks == 1 ? "task 0 only" : "tasks 0 to " + (tasks - 1)),
+          tasks == 1
+              ? Advice.command("shows what it printed", "nexa-slurm", "logs", run.id())
+              : Advice.command("shows its tasks", "nexa-slurm", "runs", "show", run.id()));
     }
   }
 

@@ -16,6 +16,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -58,8 +59,8 @@ public final class EstimateLookup {
           ErrorCode.FILE_NOT_FOUND,
           typed.matches("[0-9a-f]{1,3}")
               ? "Type at least 4 characters of an estimate's name, not just " + typed + "."
-              : "No estimate starts with " + typed + ". For a config add --for USER.",
-          list(context.workspace().estimates()));
+              : none(typed),
+          list(context.workspace().estimates(), typed));
     }
   }
 
@@ -72,7 +73,7 @@ public final class EstimateLookup {
             ErrorCode.FILE_NOT_FOUND,
             typed + " is a run that was submitted already; its estimate is " + estimate.get(),
             Advice.command("approves a rerun of it", "nexa-slurm", "approve", estimate.get()),
-            list(context.workspace().estimates()));
+            list(context.workspace().estimates(), typed));
       }
     }
   }
@@ -90,15 +91,28 @@ public final class EstimateLookup {
     }
   }
 
-  /** Returns the advice that leads to the estimates that wait for an approval. */
-  private static Advice list(Path folder) {
-    return Files.isDirectory(folder)
-        ? Advice.command("shows the estimates", "ls", folder)
-        : Advice.step(
-            "there is no folder "
-                + folder
-                + ": submit makes it for a run that needs an approval; --workspace DIR names another"
-                + " workspace");
+  private static String none(String typed) {
+    return "no estimate is called " + typed + "; approve takes an estimate that submit wrote";
+  }
+
+  /** Returns the advice that leads to the estimates that wait for an approval: to the newest. */
+  private static Advice list(Path folder, String typed) {
+    if (!Files.isDirectory(folder)) {
+      return Advice.step(
+          "there is no folder "
+              + folder
+              + ": submit makes it for a run that needs an approval; --workspace DIR names another"
+              + " workspace");
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      Comparator<Path> byTime = Comparator.comparing(file -> file.toFile().lastModified());
+      return files
+          .max(byTime)
+          .map(newest -> Advice.instead(typed, newest.toString()))
+          .orElse(Advice.command("shows that there is no estimate", "ls", folder));
+    } catch (IOException unreadable) {
+      return Advice.command("shows the estimates", "ls", folder);
+    }
   }
 
   /**
@@ -191,12 +205,9 @@ public final class EstimateLookup {
     if (found.size() == 1) {
       return beginning.folder().resolve(found.get(0));
     }
-    Advice list = list(beginning.folder());
+    Advice list = list(beginning.folder(), typed);
     if (found.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
-          "No estimate starts with " + typed + ". For a config add --for USER.",
-          list);
+      throw new NexaException(ErrorCode.FILE_NOT_FOUND, none(typed), list);
     }
     throw new NexaException(
         ErrorCode.REFERENCE_AMBIGUOUS,
@@ -210,7 +221,7 @@ public final class EstimateLookup {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
           "there is no estimate " + file,
-          list(file.toAbsolutePath().resolveSibling("")));
+          list(file.toAbsolutePath().resolveSibling(""), file.toString()));
     }
     try {
       return EstimateFile.parse(DurableFiles.read(file), file.toString());

@@ -33,6 +33,9 @@ import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SubmitTasks;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -107,7 +110,7 @@ public record NewRun(
       run.journal().append(created(digests, Optional.of(pipeline)));
     } catch (UncheckedIOException failed) {
       lock.close();
-      throw noJob(failed);
+      throw noJob(context, failed);
     }
     return new Staged(this, run, lock);
   }
@@ -145,7 +148,7 @@ public record NewRun(
         context.workspace().storeProgram(program);
       }
     } catch (UncheckedIOException failed) {
-      throw noJob(failed);
+      throw noJob(context, failed);
     }
   }
 
@@ -161,7 +164,7 @@ public record NewRun(
       context.passing().accept(CrashPoint.RUN_CLAIMED);
       return run;
     } catch (UncheckedIOException failed) {
-      throw noJob(failed);
+      throw noJob(context, failed);
     }
   }
 
@@ -175,7 +178,7 @@ public record NewRun(
     } catch (UncheckedIOException failed) {
       clearance.release();
       context.workspace().giveUp(run);
-      throw noJob(failed);
+      throw noJob(context, failed);
     }
     clearance.release();
     throw new NexaException(
@@ -185,12 +188,30 @@ public record NewRun(
   }
 
   /** Returns the error for a failure before sbatch was called. */
-  private static NexaException noJob(UncheckedIOException failed) {
+  private static NexaException noJob(Context context, UncheckedIOException failed) {
+    Path root = context.root().toAbsolutePath().normalize();
+    if (failed.getCause() instanceof AccessDeniedException && !Files.isWritable(root)) {
+      String owner = Workspace.ownerOf(root);
+      return new NexaException(
+          ErrorCode.SUBMIT_NOT_STARTED,
+          "you may not submit runs in "
+              + root
+              + ", which belongs to "
+              + owner
+              + "; no job was made",
+          Advice.step("for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init"),
+          Advice.step(
+              "to share this one, "
+                  + owner
+                  + " types: "
+                  + Advice.command(
+                      "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP")));
+    }
     return new NexaException(
         ErrorCode.SUBMIT_NOT_STARTED,
         String.valueOf(failed.getMessage()),
         failed,
-        Advice.step("no job was made; mend that, then submit again"));
+        Advice.step("no job was made; fix that, then submit again"));
   }
 
   private Submitted locked(Context context, Scheduler scheduler, RunFolder run, FileLock lock) {
@@ -199,7 +220,7 @@ public record NewRun(
     try {
       digests = staged(context, run, true);
     } catch (UncheckedIOException failed) {
-      throw noJob(failed);
+      throw noJob(context, failed);
     }
     context.passing().accept(CrashPoint.RUN_STAGED);
     clearance.close();

@@ -122,6 +122,13 @@ public final class Registry {
     int at = reference.indexOf('@');
     String name = at < 0 ? reference : reference.substring(0, at);
     String version = at < 0 ? "" : reference.substring(at + 1);
+    int colon = reference.indexOf(':');
+    if (!known.containsKey(name) && known.containsKey(reference.substring(0, Math.max(0, colon)))) {
+      throw new NexaException(
+          ErrorCode.DATASET_UNKNOWN,
+          "'" + VisibleText.line(reference) + "' has a colon; expected NAME@VERSION",
+          Advice.instead(reference, reference.replaceFirst(":", "@")));
+    }
     if (!known.containsKey(name)) {
       throw new NexaException(
           ErrorCode.DATASET_UNKNOWN,

@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -65,6 +67,15 @@ public record TierPath(String written, Path real) {
         throw DurableFiles.failure("read", root, failed);
       }
     }
+    String datasets = tiers.durable() + "/datasets";
+    Path there = Path.of(datasets).resolve(real.getFileName());
+    List<Advice> advice = new ArrayList<>();
+    if (!Files.isDirectory(there.getParent())) {
+      advice.add(Advice.command("makes a folder for it", "mkdir", "-p", datasets));
+    }
+    advice.add(Advice.command("copies it there", "cp", "-a", real, datasets + "/"));
+    advice.add(Advice.instead(typed, there.toString()));
+    advice.add(Advice.step("or name the cluster profile with other tiers: --cluster NAME"));
     throw new NexaException(
         ErrorCode.FILE_OUTSIDE_FOLDER,
         VisibleText.line(typed)
@@ -75,8 +86,7 @@ public record TierPath(String written, Path real) {
             + tiers.durable()
             + " nor below the shared tier "
             + tiers.shared(),
-        Advice.command("copies it there", "cp", "-a", real, tiers.durable() + "/datasets/"),
-        Advice.step("or name the cluster profile with other tiers: --cluster NAME"));
+        advice);
   }
 
   private static Map<String, String> names(Storage tiers) {

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.records.runs.RunId;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -81,9 +82,18 @@ public record ReleaseFolder(Path path) {
           ErrorCode.RELEASE_UNKNOWN,
           "there is no release '" + name + "' in " + parent(durable) + Nearest.hint(name, names),
           Advice.command("shows the releases", "nexa-slurm", "release", "list"),
-          Advice.command("makes one of a run", "nexa-slurm", "release", "package", "RUN"));
+          Advice.command(
+              "makes one of a run",
+              "nexa-slurm",
+              "release",
+              "package",
+              isRun(name) ? name : "RUN"));
     }
     return folder;
+  }
+
+  private static boolean isRun(String name) {
+    return name.equals("latest") || RunId.parse(name).isPresent();
   }
 
   /** Returns all releases, in the order of their names. */

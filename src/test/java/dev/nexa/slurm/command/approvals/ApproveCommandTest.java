@@ -80,9 +80,11 @@ class ApproveCommandTest {
     assertThat(two.err()).contains("2 estimates start with estimates/" + digest.substring(0, 5));
     assertThat(none.exit()).isEqualTo(2);
     assertThat(none.err())
-        .contains("No estimate starts with estimates/ffffffff. For a config add --for USER.");
+        .contains(
+            "no estimate is called estimates/ffffffff; approve takes an estimate that submit wrote");
     assertThat(slip.err())
-        .contains("No estimate starts with estimate/a1753. For a config add --for USER.");
+        .contains(
+            "no estimate is called estimate/a1753; approve takes an estimate that submit wrote");
   }
 
   @Test

@@ -652,7 +652,7 @@ class CostsCommandTest {
           cron uninstall               | Did you mean: nexa-slurm cron remove
           approvals delete             | Did you mean: nexa-slurm approvals revoke
           policy check                 | Did you mean: nexa-slurm policy show
-          status -u ada                | nexa-slurm runs list --where user=NAME
+          status -u ada                | nexa-slurm runs list --where user=ada
           train.py                     | To start it: nexa-slurm submit train.py
           explain budget               | (did you mean 'docs/budgets.md'?)
           costs --format cvs           | did you mean 'csv'

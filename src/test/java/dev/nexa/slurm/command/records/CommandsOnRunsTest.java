@@ -458,8 +458,8 @@ class CommandsOnRunsTest {
         .isEqualTo(
             "nexa-slurm: 7 run ids begin with 'data_2' [reference-ambiguous]\n"
                 + "  → type more of the id\n"
-                + "  → "
-                + String.join("\n  → ", more.subList(0, 5))
+                + "  → nexa-slurm cancel "
+                + String.join("\n  → nexa-slurm cancel ", more.subList(0, 5))
                 + "\n  → or one of 2 older: nexa-slurm runs list --limit 100\n");
     assertThat(terminal.argv("scancel")).isEmpty();
     // A whole id is never taken for the beginning of RUN_2.
@@ -490,7 +490,7 @@ class CommandsOnRunsTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err())
         .contains("2 runs have the name 'science_v1' [reference-ambiguous]")
-        .contains("  → " + again + "\n  → " + named + "\n");
+        .contains("  → nexa-slurm logs " + again + "\n  → nexa-slurm logs " + named + "\n");
   }
 
   /** The rows' further column is how long the tasks waited once they could begin. */
