@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.StorageCheck;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -298,25 +299,7 @@ public final class InitWorkspace {
     } catch (ConfigException theirs) {
       return List.of(); // An existing file is broken. That is reported when the file is used.
     }
-    List<String> not = new ArrayList<>();
-    notWritable("scratch", storage.scratch(), not);
-    notWritable("durable", storage.durable(), not);
-    notWritable("shared", storage.shared(), not);
-    return not;
-  }
-
-  /**
-   * Adds the tier if this user cannot write to its folder, or to the nearest existing parent, where
-   * it would be made.
-   */
-  private static void notWritable(String tier, String folder, List<String> not) {
-    Path path = Path.of(folder);
-    while (path.getParent() != null && !Files.exists(path)) {
-      path = path.getParent();
-    }
-    if (!Files.isDirectory(path) || !Files.isWritable(path)) {
-      not.add(tier + " (" + folder + ")");
-    }
+    return StorageCheck.notWritable(storage);
   }
 
   private ClusterProfile readable(String name, Path file, String text) {

@@ -53,6 +53,9 @@ public final class DataException extends NexaException {
   }
 
   private static Advice advice(String message) {
+    if (message.toLowerCase(Locale.ROOT).contains("no space left")) {
+      return Advice.step("make room on the disk that the message names, or name another one");
+    }
     return isRoom(message)
         ? Advice.step("give the task more resources.memory or a larger scratch, or use more shards")
         : Advice.command("", "nexa-slurm", "explain", "docs/data.md");

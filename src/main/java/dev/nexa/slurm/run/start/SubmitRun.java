@@ -18,6 +18,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.run.decision.StorageCheck;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -203,6 +204,7 @@ public final class SubmitRun {
     if (prepared.plan().training().has("dataset_path")) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
+    StorageCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }

@@ -51,6 +51,19 @@ class EngineTest {
     }
   }
 
+  /** More memory would not help. */
+  @Test
+  void aFullDiskNeedsRoom() {
+    DataException full =
+        new DataException(
+            "IO Error: Could not write to file \"/d/a.parquet\": No space left on device",
+            Path.of("/scratch"),
+            new IOException());
+
+    assertThat(full.code()).isEqualTo(ErrorCode.DATA_NO_ROOM);
+    assertThat(full.advice().get(0).text()).startsWith("make room on the disk that the message");
+  }
+
   @Test
   void spillsToTheScratchAndRemovesIt() throws IOException {
     try (Engine engine = engine(256)) {
