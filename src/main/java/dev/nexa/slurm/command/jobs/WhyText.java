@@ -81,6 +81,9 @@ public final class WhyText {
       finding.line().ifPresent(place -> place(text, "supported by", place));
     }
     for (Finding finding : failure.followed()) {
+      if (root.isPresent() && root.get().equals(finding)) {
+        continue; // Nothing else shows a cause.
+      }
       line(text, "followed", finding.means() + finding.line().map(WhyText::at).orElse(""));
     }
     for (Explanation.Similar similar : explanation.similar()) {

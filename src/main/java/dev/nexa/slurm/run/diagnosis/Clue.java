@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A fact about a run that helps with a kind of failure, such as the folder in which it started.
@@ -11,16 +12,20 @@ import java.util.Optional;
  * @param name what the fact is about, as {@code why} prints it before the text
  */
 public record Clue(String name, String text) {
+  /** Backends that run our own program: there is no script to run by hand. */
+  private static final Set<String> OURS = Set.of("data", "sync");
 
   /**
    * Returns the facts that help; empty for a failure that needs none.
    *
-   * @param failure the class of the failure, such as {@code missing-module}; empty if no cause is
-   *     known
+   * @param root the cause; empty if no cause is known
    * @param plan the run's plan.json
    */
-  static List<Clue> of(String failure, JsonObject plan) {
-    return switch (failure) {
+  static List<Clue> of(Optional<Finding> root, JsonObject plan) {
+    if (root.isPresent() && root.get().isEnvironment()) {
+      return List.of();
+    }
+    return switch (root.map(Finding::failure).orElse("")) {
       case "missing-module" -> searchedForModules(plan);
       case "missing-file" ->
           List.of(
@@ -65,6 +70,9 @@ public record Clue(String name, String text) {
   }
 
   private static List<Clue> byHand(JsonObject plan) {
+    if (OURS.contains(plan.text("backend"))) {
+      return List.of();
+    }
     String folder = plan.optionalText("workdir").map(name -> " in " + name).orElse("");
     return List.of(
         new Clue("to do", "Run the program by hand" + folder + ", with the same arguments."),

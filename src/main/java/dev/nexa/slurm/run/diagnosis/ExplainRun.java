@@ -144,9 +144,12 @@ public final class ExplainRun {
     String kind = verdict.root().map(Finding::failure).orElse("");
     JsonObject plan = run.shownPlan().json();
     Path config = context.root().resolve(run.shownPlan().config());
-    Optional<Finding> ownModule = verdict.root().flatMap(root -> OwnModule.of(root, plan, config));
-    if (ownModule.isPresent()) {
-      verdict = verdict.withRoot(ownModule.get());
+    Optional<Finding> ofThisRun =
+        verdict
+            .root()
+            .flatMap(root -> OwnModule.of(root, plan, config).or(() -> requeued(root, plan)));
+    if (ofThisRun.isPresent()) {
+      verdict = verdict.withRoot(ofThisRun.get());
     }
     return Optional.of(
         new Failure(
@@ -164,8 +167,20 @@ public final class ExplainRun {
             Remedy.of(verdict.root(), plan, memory(run), Optional.empty()),
             logs.newest(),
             status(attempt, own),
-            Clue.of(kind, plan),
+            Clue.of(verdict.root(), plan),
             verdict.isShown() ? List.of() : logs.last(LAST_LINES)));
+  }
+
+  /** Returns the finding with other advice if the run already has the requeues that it advises. */
+  private static Optional<Finding> requeued(Finding root, JsonObject plan) {
+    long requeues = plan.number("requeues");
+    return requeues == 0 || !root.key().equals(Optional.of("requeues"))
+        ? Optional.empty()
+        : Optional.of(
+            root.advising(
+                "The run has requeues: "
+                    + requeues
+                    + " already. Submit it again; if a node is at fault, tell the admins its name."));
   }
 
   /** Returns the exit status; accounting prints it as {@code exit:signal}. */

@@ -27,7 +27,13 @@ public record Finding(
   /** The id of an exception that no signature names. */
   static final String EXCEPTION = "traceback";
 
+  /** The class of an error of nexa-slurm's own programs, such as a data step or a gate. */
+  static final String OURS = "nexa-slurm";
+
   private static final int LONGEST = 160;
+
+  /** How such a program begins the line after its error, in which it says what to do. */
+  private static final String OUR_ADVICE = "  → ";
 
   /** Newer PyTorch puts it before each line of a traceback. */
   private static final Pattern RANK = Pattern.compile("^\\[rank\\d+\\]: ");
@@ -68,6 +74,28 @@ public record Finding(
         Optional.of(place));
   }
 
+  /**
+   * Makes the finding of an error of our own programs, in their words.
+   *
+   * @param next the line after it, which may say what to do
+   */
+  static Finding ours(Place place, String next) {
+    String text = place.line().text();
+    int end = text.lastIndexOf(" [");
+    String code = text.substring(end + 2, text.length() - 1);
+    String advice =
+        next.startsWith(OUR_ADVICE)
+            ? next.substring(OUR_ADVICE.length())
+            : "This says more: nexa-slurm explain " + code;
+    return new Finding(
+        code,
+        OURS,
+        LogLine.shortened(text.substring(text.indexOf(' ') + 1, end), LONGEST),
+        Optional.of(advice),
+        Optional.empty(),
+        Optional.of(place));
+  }
+
   private static Finding unreadable(Place place, CodeLine code) {
     return new Finding(
         EXCEPTION,
@@ -83,6 +111,11 @@ public record Finding(
                 + "` checks the file without a run."),
         Optional.empty(),
         Optional.of(place));
+  }
+
+  /** Returns whether an environment could not be loaded: a module, conda, or a virtual one. */
+  boolean isEnvironment() {
+    return failure.equals("missing-file") && key.orElse("").startsWith("software.");
   }
 
   /** Returns a copy that names the line of another finding of the same cause. */

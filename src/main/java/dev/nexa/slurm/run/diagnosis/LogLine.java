@@ -16,7 +16,7 @@ public record LogLine(int number, String text) {
   private static final Pattern REMARK =
       Pattern.compile(
           "(?<!NCCL )\\b(INFO|WARNING|WARN|DEBUG|NOTICE)\\b(?!_)"
-              + "|\\b\\w*Warning:|(?i:\\bwarning:)|(^|\\[)[WI]\\d{3,4}[ \\d]");
+              + "|\\b\\w*Warning:|(?i:\\bwarning:)|(^|\\[)[WI]\\d{3,4}[ \\d]|: [WI] \\S+\\.cc:\\d+\\]");
 
   /** Our data steps and syncs print an error with its code. */
   private static final Pattern OUR_ERROR = Pattern.compile("nexa-slurm: .* \\[[a-z][a-z0-9-]+\\]");

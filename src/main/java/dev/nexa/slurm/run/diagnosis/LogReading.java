@@ -37,11 +37,15 @@ public record LogReading(
           "credentials",
           "data",
           "config",
-          "checkpoint");
+          "checkpoint",
+          Finding.OURS);
 
   /** A line that a program prints while it works. */
   private static final Pattern PROGRESS =
       Pattern.compile("(?i)\\b(epoch|step|iter(ation)?s?|loss)\\b|\\d(it/s|s/it)\\b");
+
+  /** The message of an exception has hardly more lines. */
+  private static final int MESSAGE_LINES = 6;
 
   /** A cause that so few lines follow is the last thing that the program did. */
   private static final int FEW_LINES = 60;
@@ -53,10 +57,12 @@ public record LogReading(
    * the first line that shows a cause: what is printed later mostly follows from it. A shell's
    * complaint about our own script never shows one. The exception at the end of a traceback shows a
    * cause too, unless a signature says that such an exception only follows. It comes before a file,
-   * module or service that the program only mentioned as missing. A line that the program itself
-   * calls a remark or a warning shows none. Slurm's own words about a job's end come before the
-   * program's; a time limit only if the program went on after what it printed. That the job was
-   * cancelled counts only if nothing else is known.
+   * module or service that the program only mentioned as missing; but an environment that could not
+   * be loaded is why a module is missing. A line that a signature knows comes before the exception
+   * in whose message or chain it is. A line that the program itself calls a remark or a warning
+   * shows none. Slurm's own words about a job's end come before the program's; a time limit only if
+   * the program went on after what it printed. That the job was cancelled counts only if nothing
+   * else is known.
    *
    * @param parts the logs, the most trusted one first: a later one counts only if the earlier ones
    *     show no cause
@@ -77,6 +83,9 @@ public record LogReading(
           continue;
         }
         boolean raised = tracebacks.ends(line.text());
+        if (tracebacks.isIgnored()) {
+          continue;
+        }
         frames.read(line.text());
         Optional<Signature> signature =
             tracebacks.isSource(line.text()) ? Optional.empty() : signatures.of(line.text());
@@ -85,9 +94,13 @@ public record LogReading(
                 ? frames.raising(line.text())
                 : Optional.empty();
         Finding.Place place = new Finding.Place(part.file(), line, code);
+        candidates.chain(Tracebacks.isChain(line.text()));
         if (signature.isEmpty()) {
           candidates.goesOn(line.text());
-          if (raised) {
+          if (line.isOurError()) {
+            String next = at < part.lines().size() ? part.lines().get(at).text() : "";
+            candidates.program(Finding.ours(place, next), at, false);
+          } else if (raised) {
             candidates.program(Finding.exception(place), at, true);
           } else if (Tracebacks.looksRaised(line.text()) && !line.isRemark()) {
             candidates.unsure(Finding.exception(place));
@@ -127,6 +140,7 @@ public record LogReading(
     private int slurmAt;
     private int programAt;
     private boolean programRaised;
+    private boolean chained;
     private boolean wentOn;
 
     void slurm(Finding finding, int at) {
@@ -141,15 +155,43 @@ public record LogReading(
       wentOn |= program.isPresent() && PROGRESS.matcher(line).find();
     }
 
-    /** The first one counts, but not one that the program only mentioned and went on. */
+    /** Notes that the next exception belongs to the one before it. */
+    void chain(boolean chain) {
+      chained |= chain;
+    }
+
+    /** The first one counts, but not one that the program only mentioned, or that says less. */
     void program(Finding finding, int at, boolean raised) {
-      boolean mentioned =
-          program.isPresent() && !programRaised && HANDLED.contains(program.get().failure());
-      if (program.isEmpty() || (mentioned && raised)) {
+      if (program.isEmpty()
+          || (raised && isMentioned(finding))
+          || (at - programAt <= MESSAGE_LINES && isInMessage(finding))
+          || (raised && chained && isUnknown(program.get()) && !isUnknown(finding))) {
         program = Optional.of(finding);
         programAt = at;
         programRaised = raised;
       }
+      chained &= !raised;
+    }
+
+    /** Returns whether the program went on after the first one, to the other. */
+    private boolean isMentioned(Finding other) {
+      Finding first = program.orElseThrow();
+      boolean needed = first.isEnvironment() && other.failure().equals("missing-module");
+      return !programRaised && HANDLED.contains(first.failure()) && !needed;
+    }
+
+    /** Returns whether the other one is a part of the first one's message, which goes on. */
+    private boolean isInMessage(Finding other) {
+      return text(program.orElseThrow()).stripTrailing().endsWith(":")
+          || (isUnknown(program.get()) && Character.isWhitespace(text(other).charAt(0)));
+    }
+
+    private static String text(Finding finding) {
+      return finding.line().orElseThrow().line().text();
+    }
+
+    private static boolean isUnknown(Finding finding) {
+      return finding.id().equals(Finding.EXCEPTION);
     }
 
     void unsure(Finding finding) {
@@ -178,6 +220,14 @@ public record LogReading(
     private boolean stoppedAtError() {
       return program.isPresent() && !wentOn && slurmAt - programAt < FEW_LINES;
     }
+  }
+
+  /**
+   * Returns what to say if nothing else shows a cause: the first line that only follows from a
+   * failure, but has a class of its own, such as that the ranks waited for each other.
+   */
+  Optional<Finding> lastResort() {
+    return followed.stream().filter(line -> !line.failure().equals("none")).findFirst();
   }
 
   /** Returns the confirmations of a class of failure. */

@@ -25,6 +25,9 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
           JobState.DEADLINE,
           JobState.VANISHED);
 
+  /** No signal, or one that a rank gets that waited in vain: ABRT of itself, TERM of a launcher. */
+  private static final Set<Integer> ENDED_ITSELF = Set.of(0, 6, 15);
+
   /**
    * Decides.
    *
@@ -52,7 +55,11 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
       return new Verdict(Optional.of(hints.get(0)), false, Optional.empty());
     }
     Optional<Finding> signal = own.isPresent() ? Stated.signal(own.get()) : Optional.empty();
-    return new Verdict(signal, signal.isPresent(), Optional.empty());
+    boolean crashed = own.isPresent() && !ENDED_ITSELF.contains(own.get().signal());
+    Optional<Finding> left = crashed ? Optional.empty() : logs.lastResort();
+    return left.isPresent()
+        ? new Verdict(left, false, Optional.empty())
+        : new Verdict(signal, signal.isPresent(), Optional.empty());
   }
 
   /** Adds what the logs show: the line of the same cause, or another cause. */

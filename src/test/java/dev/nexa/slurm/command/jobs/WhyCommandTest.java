@@ -188,7 +188,6 @@ class WhyCommandTest {
         "reading\\ncould not load the set: [Errno 2] No such file: 'x.jsonl'\\nbye | could not load the set: [Errno 2] No such file: 'x.jsonl'",
         "ERROR checkpoint m is corrupt: unexpected end of file | ERROR checkpoint m is corrupt: unexpected end of file",
         "Fatal: no licence\\nERROR 12 left | ERROR 12 left",
-        "nexa-slurm: there is no data file /raw/a.jsonl [data-invalid]\\n  → a file ends in .jsonl | nexa-slurm: there is no data file /raw/a.jsonl [data-invalid]",
       })
   void aLineInWhichTheProgramReportsAnErrorIsQuoted(String printed, String quoted) {
     accounting("COMPLETED", "FAILED", "COMPLETED");
@@ -196,6 +195,71 @@ class WhyCommandTest {
 
     assertThat(terminal.type("why").out())
         .contains("The program ended with status 0 after it printed: " + quoted + "\n");
+  }
+
+  /** A gate that fails is no crash: nothing of Python is at fault. */
+  @Test
+  void anErrorOfOurOwnProgramIsTheHeadlineAndSaysWhatToDo() {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(
+        1,
+        "nexa-slurm: there is no data file /raw/a.jsonl [data-invalid]\n  → a file ends in .jsonl\n");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": there is no data file /raw/a.jsonl\n")
+        .contains("to do        a file ends in .jsonl\n")
+        .doesNotContain("faulthandler", "bash -x");
+  }
+
+  /** The five symptoms of NCCL: each gets advice that names what to change. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[rank2]:[E ProcessGroupNCCL.cpp:563] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7487, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800096 milliseconds before timing out.",
+        "Some NCCL operations have failed or timed out.",
+        "n1:12:12 [0] NCCL WARN Watchdog timed out",
+        "RuntimeError: collectives failed",
+        "RuntimeError: Timeout in all_reduce",
+      })
+  void aTimeOutOfACollectiveIsNamedIfNothingElseIsKnown(String line) {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, line + "\n");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": Probably: The ranks waited for each other until the time was up.\n")
+        .contains("debug: true", "batch_size", "ddp_timeout", "watchdog: 30m")
+        .doesNotContain("  followed");
+    log(1, "RuntimeError: CUDA out of memory.\n" + line + "\n");
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": The GPU's memory was not enough.\n")
+        .contains("  followed     The ranks waited");
+  }
+
+  @Test
+  void storageThatTheJobCantWriteIsTheCause() {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(
+        1,
+        "nexa-slurm: node n1 is not well: it can't write /scratch (storage.scratch in"
+            + " configs/clusters/default.yaml): Permission denied\n");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": The job cannot write to a storage tier.\n")
+        .contains("Set the key that the line names");
+  }
+
+  @Test
+  void requeuesThatAreSetAreNotAdvisedAgain() {
+    terminal.file(
+        "run.yaml",
+        "stage: train\nbackend: shell\nrun: 'true'\nrequeues: 2\narray: {shards: 3}\n"
+            + "resources: {time: 10m, memory: 1G}\n");
+    submitOne();
+    accounting("COMPLETED", "NODE_FAIL", "COMPLETED");
+
+    assertThat(terminal.type("why").out())
+        .contains("The run has requeues: 2 already.")
+        .doesNotContain("--set requeues");
   }
 
   @ParameterizedTest
@@ -361,6 +425,31 @@ class WhyCommandTest {
     terminal.program("sacctmgr", "exit 1");
     assertThat(terminal.type("estimate", "run.yaml", "--account", "nlpp").err())
         .doesNotContain("accounting");
+  }
+
+  /** A file where a folder should be: not even root can write into it. */
+  @Test
+  void storageThatCannotBeWrittenIsNotedBeforeTheJobFails() throws IOException {
+    Path file = Files.writeString(folder.resolve("full"), "");
+    Terminal other =
+        new Terminal(folder.resolve("other"))
+            .withSlurm()
+            .file(
+                "configs/clusters/default.yaml",
+                "scheduler: slurm\nstorage: {scratch: "
+                    + file
+                    + "/s, durable: "
+                    + file
+                    + "/d, shared: "
+                    + folder
+                    + "}\n")
+            .file(
+                "run.yaml", "stage: train\nbackend: shell\nrun: 'true'\nresources: {time: 10m}\n");
+    String note = "note: you can't write to durable (" + file + "/d) from here";
+
+    assertThat(other.type("estimate", "run.yaml").err()).contains(note);
+    assertThat(other.type("submit", "--dry-run", "run.yaml").err()).contains(note);
+    assertThat(other.type("submit", "run.yaml").out()).contains(note);
   }
 
   @Test

@@ -59,7 +59,7 @@ class TroubleshootingPageTest {
       page.append("\n## ").append(failure).append("\n\n").append(sentence(causes.get(failure)));
       page.append("\n\n| line in the log | it means | what to do |\n|---|---|---|\n");
       for (Signature one : signatures) {
-        if (one.failure().equals(failure)) {
+        if (one.failure().equals(failure) && one.role() != Role.CASCADE) {
           page.append(row(one, examples.get(one.id())));
           rows++;
         }
@@ -67,12 +67,16 @@ class TroubleshootingPageTest {
     }
     page.append("\n## Lines that only follow a failure\n\n");
     page.append(
-        "Do not look for the cause in these lines. Another rank or another line failed before.\n\n");
-    page.append("| line in the log | it means |\n|---|---|\n");
+        "Do not look for the cause in these lines. Another rank or another line failed before. Only if no"
+            + " other line shows a cause, `why` names those that have something to do.\n\n");
+    page.append(
+        "| line in the log | it means | what to do if nothing else shows a cause |\n|---|---|---|\n");
     for (Signature one : signatures) {
       if (one.role() == Role.CASCADE) {
         page.append("| ").append(code(examples.get(one.id()))).append(" | ");
-        page.append(cell(one.means())).append(" |\n");
+        page.append(cell(one.means())).append(" | ");
+        boolean last = !one.failure().equals("none");
+        page.append(last ? cell(one.advice().orElse("")) : "").append(" |\n");
         rows++;
       }
     }

@@ -272,4 +272,138 @@ class LogReadingTest {
     assertThat(cause(log)).isEqualTo("node-failure:4");
     assertThat(cause("RuntimeError: CUDA out of memory.\n", log)).isEqualTo("node-failure:4");
   }
+
+  /** A missing environment is why the module is missing; a missing file is not. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "slurm_script: line 4: module: command not found | missing-file:1",
+        "slurm_script: line 5: /home/u/venv/bin/activate: No such file or directory | missing-file:1",
+        "CommandNotFoundError: Your shell has not been properly configured to use 'conda activate'. | missing-file:1",
+        "EnvironmentNameNotFound: Could not find conda environment: nlp | missing-file:1",
+        "cp: cannot stat 'old.json': No such file or directory | missing-module:5",
+      })
+  void anEnvironmentThatIsNotThereIsWhyAModuleIsMissing(String line, String cause) {
+    assertThat(
+            cause(
+                line
+                    + """
+
+                    Traceback (most recent call last):
+                      File "train.py", line 3, in <module>
+                        import torch
+                    ModuleNotFoundError: No module named 'torch'
+                    """))
+        .isEqualTo(cause);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "During handling of the above exception, another exception occurred:",
+        "The above exception was the direct cause of the following exception:"
+      })
+  void ofChainedExceptionsTheOneThatASignatureKnowsCounts(String chain) {
+    String log =
+        """
+        Traceback (most recent call last):
+          File "a.py", line 1, in <module>
+            cache[key]
+        KeyError: 'w1'
+
+        %s
+
+        Traceback (most recent call last):
+          File "a.py", line 3, in <module>
+            torch.save(state)
+        OSError: [Errno 122] Disk quota exceeded
+        """;
+
+    assertThat(cause(log.formatted(chain))).isEqualTo("disk-full:11");
+    assertThat(cause(log.formatted("a new try"))).isEqualTo("python-error:4");
+  }
+
+  @Test
+  void aMessageOfMoreLinesIsReadToItsEnd() {
+    assertThat(
+            cause(
+                """
+                Traceback (most recent call last):
+                  File "a.py", line 1, in <module>
+                    build()
+                mypackage.Odd: the workers failed
+                  worker 3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
+                """))
+        .isEqualTo("gpu-memory:5");
+  }
+
+  @Test
+  void anExceptionThatPythonIgnoredIsNoCause() {
+    assertThat(
+            cause(
+                """
+                Exception ignored in: <function _Iter.__del__ at 0x7f760335bca0>
+                Traceback (most recent call last):
+                  File "dataloader.py", line 1478, in __del__
+                    self._shutdown_workers()
+                AssertionError: can only test a child process
+                finished
+                """))
+        .isEqualTo("none");
+  }
+
+  @Test
+  void anErrorOfOurOwnProgramsIsTheCauseInTheirWords() {
+    Finding finding =
+        read("""
+                nexa-slurm: the accuracy is 0.41, but must be at least 0.5 [gate-failed]
+                  → look at the metrics
+                """)
+            .root()
+            .orElseThrow();
+
+    assertThat(finding.failure()).isEqualTo("nexa-slurm");
+    assertThat(finding.means()).isEqualTo("the accuracy is 0.41, but must be at least 0.5");
+    assertThat(finding.advice()).contains("look at the metrics");
+    assertThat(read("nexa-slurm: it is odd [data-invalid]\n").root().orElseThrow().advice())
+        .contains("This says more: nexa-slurm explain data-invalid");
+    assertThat(
+            cause(
+                """
+                nexa-slurm: it is odd [data-invalid]
+                Traceback (most recent call last):
+                  File "a.py", line 1, in <module>
+                    f()
+                torch.OutOfMemoryError: CUDA out of memory.
+                """))
+        .isEqualTo("gpu-memory:5");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "RuntimeError: expected scalar type Half but found Float | python-error",
+        "RuntimeError: mat1 and mat2 must have the same dtype, but got BFloat16 and Float | python-error",
+        "TypeError: __init__() got an unexpected keyword argument 'use_fast' | python-error",
+        "AttributeError: 'AdamW' object has no attribute 'train' | python-error",
+        "slurm_script: line 33: TASK: unbound variable | config",
+        "bash: ./a.sh: /bin/bash: bad interpreter: Text file busy | file-system",
+        "srun: error: Munge encode failed: Failed to access socket | slurm-refused",
+      })
+  void aBugOfAScriptIsNoOption(String line, String failure) {
+    assertThat(cause("Traceback (most recent call last):\n  File \"a.py\", line 1\n" + line + "\n"))
+        .isEqualTo(failure + ":3");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "2026-11-23 10:00:00.1: W external/local_xla/xla/stream_executor/cuda/cuda_driver.cc:1] could not find cuda drivers on your machine, GPU will not be used.",
+        "'(ReadTimeoutError(\"HTTPSConnectionPool(host='huggingface.co', port=443): Read timed out.\"))' thrown while requesting HEAD https://huggingface.co/gpt2",
+      })
+  void aRemarkOfALibraryIsNoCause(String line) {
+    assertThat(cause(line + "\n")).isEqualTo("none");
+  }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
+import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.Signatures;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
@@ -14,10 +15,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Measures how often the signatures name the right cause in labelled excerpts of logs: {@code
- * dev/why-corpus FOLDER...}. Each file has a header, {@code # class: CLASS} and {@code # root: PART
- * OF A LINE}, then a line {@code --}, then the excerpt. The class is {@code none} for a run that
- * was well, and {@code unknown} if the excerpt shows only what followed.
+ * Measures how often {@code why} names the right cause in labelled excerpts of logs, as of a task
+ * of which Slurm says no more than FAILED: {@code dev/why-corpus FOLDER...}. Each file has a
+ * header, {@code # class: CLASS} and {@code # root: PART OF A LINE}, then a line {@code --}, then
+ * the excerpt. The class is {@code none} for a run that was well, and {@code unknown} if the
+ * excerpt shows only what followed.
  */
 final class MeasureSignatures {
   private MeasureSignatures() {}
@@ -67,7 +69,8 @@ final class MeasureSignatures {
       for (Path file : files) {
         Excerpt excerpt = Excerpt.read(file);
         LogReading reading = LogReading.of(List.of(new LogPart(file, excerpt.lines())), signatures);
-        Optional<Finding> root = reading.root();
+        Optional<Finding> root =
+            Verdict.of(JobState.FAILED, Optional.empty(), Optional.empty(), reading).root();
         String found = root.map(Finding::failure).orElse("none");
         if (excerpt.hasNone()) {
           quiet++;
