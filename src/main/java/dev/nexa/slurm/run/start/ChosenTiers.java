@@ -58,7 +58,6 @@ public final class ChosenTiers {
         }
       } catch (IllegalArgumentException | NexaException | UncheckedIOException unreadable) {
         // The next one may be readable.
-        continue;
       }
     }
     return Optional.empty();
