@@ -304,7 +304,7 @@ class WorkspaceWalkTest {
   /** Advice repeats the option that the user typed. */
   private static List<String> withoutOption(List<String> texts) {
     return texts.stream()
-        .map(text -> text.replaceAll("nexa-slurm --workspace \\S+", "nexa-slurm"))
+        .map(text -> text.replaceAll("(nexa-slurm\\b.*?) --workspace \\S+", "$1"))
         .toList();
   }
 

@@ -182,10 +182,14 @@ public final class RootCommand implements Runnable {
       throw new NexaException(
           ErrorCode.WORKSPACE_NOT_FOUND,
           folder.toAbsolutePath().normalize() + " is not a workspace; the nearest is " + near.get(),
-          workspace.getValue() == null
-              ? Advice.command("", "export", "NEXA_WORKSPACE=" + near.get())
-              : Advice.instead(folder.toString(), near.get().toString()));
+          nearest(folder, near.get()));
     }
+  }
+
+  private Advice nearest(Path named, Path near) {
+    return workspace.getValue() == null
+        ? Advice.command("names the nearest", "export", "NEXA_WORKSPACE=" + near)
+        : Advice.instead(named.toString(), near.toString());
   }
 
   /**
@@ -212,12 +216,11 @@ public final class RootCommand implements Runnable {
       requireReachable(named.get());
       if (!Files.isDirectory(named.get())) {
         List<Advice> advice = new ArrayList<>();
-        Optional<Path> near = WorkspaceSearch.near(named.get());
         advice.add(
-            Advice.step(
-                near.isPresent()
-                    ? "the nearest is " + near.get()
-                    : "name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"));
+            WorkspaceSearch.near(named.get())
+                .map(near -> nearest(named.get(), near))
+                .orElse(
+                    Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR")));
         if (!Files.exists(named.get())) {
           advice.add(Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
         }

@@ -147,7 +147,7 @@ final class UnknownKeys {
           case "resources.nodes" -> text.matches("\\d+-\\d+") ? "; the price needs one number" : "";
           case "resources.gpus_per_node" ->
               text.contains(".")
-                  ? "; Slurm gives whole GPUs; `nexa-slurm explain docs/prices.md` has parts of GPUs"
+                  ? "; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)"
                   : "";
           case "resources.gpu_type" ->
               text.contains(" ") && !gpuTypes.isEmpty()

@@ -82,10 +82,10 @@ final class PartitionChoice {
         fitting.add(entry.getKey());
       } else {
         misfits.append("\n    ").append(entry.getKey()).append(' ').append(why);
-        boolean hasGpus = entry.getValue().gpusPerNode().orElse(1) > 0;
+        boolean hasGpus = gpus == 0 || entry.getValue().gpusPerNode().orElse(1) > 0;
+        boolean open = hasGpus && !isClosed(entry.getKey(), entry.getValue());
         for (Misfit one : misfits(entry.getKey(), entry.getValue())) {
-          keys.add(
-              gpus > 0 && !hasGpus || isClosed(entry.getKey(), entry.getValue()) ? "" : one.key());
+          keys.add(open ? one.key() : "");
         }
       }
     }

@@ -108,7 +108,11 @@ public final class EstimateLookup {
       Comparator<Path> byTime = Comparator.comparing(file -> file.toFile().lastModified());
       return files
           .max(byTime)
-          .map(newest -> Advice.instead(typed, newest.toString()))
+          .map(
+              newest ->
+                  Advice.instead(
+                      typed,
+                      newest.toString().replaceFirst("([0-9a-f]{12})[0-9a-f]*[.]json$", "$1")))
           .orElse(Advice.command("shows that there is no estimate", "ls", folder));
     } catch (IOException unreadable) {
       return Advice.command("shows the estimates", "ls", folder);

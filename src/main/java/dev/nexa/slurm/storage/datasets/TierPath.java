@@ -67,14 +67,13 @@ public record TierPath(String written, Path real) {
         throw DurableFiles.failure("read", root, failed);
       }
     }
-    String datasets = tiers.durable() + "/datasets";
-    Path there = Path.of(datasets).resolve(real.getFileName());
+    Path datasets = Path.of(tiers.durable(), "datasets");
     List<Advice> advice = new ArrayList<>();
-    if (!Files.isDirectory(there.getParent())) {
+    if (!Files.isDirectory(datasets)) {
       advice.add(Advice.command("makes a folder for it", "mkdir", "-p", datasets));
     }
     advice.add(Advice.command("copies it there", "cp", "-a", real, datasets + "/"));
-    advice.add(Advice.instead(typed, there.toString()));
+    advice.add(Advice.instead(typed, datasets.resolve(real.getFileName()).toString()));
     advice.add(Advice.step("or name the cluster profile with other tiers: --cluster NAME"));
     throw new NexaException(
         ErrorCode.FILE_OUTSIDE_FOLDER,

@@ -201,6 +201,25 @@ class BudgetsTest {
     assertThat(screen.out()).contains(note);
   }
 
+  /** Without AccountingStorageEnforce=qos, Slurm takes such a job. */
+  @Test
+  void aQosThatAccountingDoesNotHaveIsRefusedWhereverARunBegins() {
+    terminal.program("sacctmgr", "printf 'normal\\nhigh\\n'");
+    terminal.file("run.yaml", CONFIG.replace("cpus_per_task: 1", "cpus_per_task: 1, qos: hgih"));
+    String refused =
+        "resources.qos: Slurm's accounting has no QOS 'hgih' (did you mean 'high'?); it has normal,"
+            + " high [config-conflict]";
+
+    for (String command : List.of("submit", "submit --dry-run", "estimate")) {
+      Screen screen = terminal.type((command + " run.yaml").split(" ", -1));
+      assertThat(screen.err()).as(command).contains(refused);
+    }
+    assertThat(terminal.type("submit", "run.yaml", "--set", "resources.qos=HIGH").exit()).isZero();
+
+    terminal.program("sacctmgr", "echo 'sacctmgr: error: no accounting' >&2; exit 1");
+    assertThat(terminal.type("submit", "run.yaml").exit()).as("nobody knows").isZero();
+  }
+
   @Test
   void whoTakesMostOfItIsTold() {
     budget("scope: all", "12");

@@ -243,6 +243,10 @@ class DatasetsCommandTest {
     assertThat(without.exit()).isEqualTo(2);
     assertThat(without.err())
         .startsWith("nexa-slurm: science@v1 lacks a source (--source): a dataset must say where");
+    assertThat(type("datasets", "promote", "science:v1", "--licence", "MIT").err())
+        .isEqualTo(
+            "nexa-slurm: 'science:v1' has a colon; expected NAME@VERSION [dataset-unknown]\n"
+                + "  → nexa-slurm datasets promote science@v1 --licence MIT\n");
     data("a.jsonl", "{\"text\": \"one\", \"year\": 1}\n{\"text\": \"tw0\", \"year\": 2}\n");
     Screen changed = type("datasets", "promote", "science@v1", "--source", "our lab");
     assertThat(changed.exit()).isEqualTo(1);
@@ -526,7 +530,9 @@ class DatasetsCommandTest {
   void wrongWordsAreRefused() throws IOException {
     assertThat(type("datasets").exit()).isEqualTo(2);
     assertThat(type("datasets", "register", "/etc/passwd").err())
-        .contains("neither below the durable tier");
+        .contains("neither below the durable tier")
+        .contains("  → cp -a /etc/passwd " + durable + "/datasets/    copies it there\n")
+        .contains("  → nexa-slurm datasets register " + durable + "/datasets/passwd\n");
     assertThat(type("datasets", "promote", "science@").err()).doesNotContain("defect");
     assertThat(type("datasets", "register", durable + "/nope").err())
         .contains("there is no file or folder");

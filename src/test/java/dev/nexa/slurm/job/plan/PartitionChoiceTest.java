@@ -125,6 +125,33 @@ class PartitionChoiceTest {
                 + "    small is only for jobs that name it (by_name_only)");
   }
 
+  /** The places are those of the keys, and the last line says what was perhaps meant. */
+  @Test
+  void whereOneResourceAloneFitsNowhereItsKeyIsAtFault() {
+    assertThatThrownBy(
+            () -> plan("gpus_per_node: 16, gpu_type: h100", PARTITIONS.replace("a100", "h100")))
+        .hasMessage(
+            ConfigFolder.PATH
+                + "/run.yaml:4:28: resources.gpus_per_node: no partition of cluster profile 'mine' fits 1 node with 16 h100 GPUs, 1 CPU, for 1 minute:\n"
+                + "    gpu has 8 GPUs on a node\n"
+                + "    gpu-h100 has 4 GPUs on a node\n"
+                + "    cpu has no GPUs\n"
+                + "    big has no GPUs\n"
+                + "    small is only for jobs that name it (by_name_only)\n"
+                + "    gpus_per_node counts the GPUs on each node; for 16 in all write nodes: 2 and"
+                + " gpus_per_node: 8, or type --nodes 2 --gpus 8");
+    assertThatThrownBy(() -> plan("time: 7200, gpus_per_node: 1", PARTITIONS))
+        .hasMessage(
+            ConfigFolder.PATH
+                + "/run.yaml:4:19: resources.time: no partition of cluster profile 'mine' fits 1 node with 1 GPU, 1 CPU, for 5 days:\n"
+                + "    gpu has a time limit of 1 day (MaxTime)\n"
+                + "    gpu-a100 has a time limit of 2 days (MaxTime)\n"
+                + "    cpu has no GPUs\n"
+                + "    big has no GPUs\n"
+                + "    small is only for jobs that name it (by_name_only)\n"
+                + "    a bare number is minutes: for 7200 seconds write 120m");
+  }
+
   @Test
   void wholeNodesAreOnlyAskedForWhereTheirSizeIsKnown() {
     assertChosen(

@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -80,17 +81,16 @@ public final class Checker {
    */
   public Values section(Section section, YamlNode node, String path) {
     Values values = new Values(path, node.at());
-    if (!(node instanceof Mapping)) {
+    if (!(node instanceof Mapping typed)) {
       problems.add(
           new Problem(ErrorCode.CONFIG_WRONG_TYPE, node.at(), path, notAMapping(section, node)));
       return values;
     }
-    Mapping mapping = (Mapping) node;
     Map<String, KnownKey> known = new LinkedHashMap<>();
     for (KnownKey key : section.keys()) {
       known.put(key.name(), key);
     }
-    mapping = asMeant(mapping, known, path);
+    Mapping mapping = asMeant(typed, known, path);
     for (Map.Entry<String, Entry> entry : mapping.entries().entrySet()) {
       String name = entry.getKey();
       YamlNode written = entry.getValue().value();
@@ -144,7 +144,8 @@ public final class Checker {
             child(path, key),
             TIGHT + key + ": " + YamlNode.shown(value));
         entries.put(key, new Entry(entry.keyAt(), YamlReader.scalar(entry.keyAt(), value)));
-      } else if (!open.isEmpty() && belongs(known.get(open).shape(), name)) {
+      } else if (!open.isEmpty()
+          && belongs(Objects.requireNonNull(known.get(open)).shape(), name)) {
         opened.putIfAbsent(open, new LinkedHashMap<>());
         opened.get(open).put(name, entry);
       } else {
@@ -152,7 +153,7 @@ public final class Checker {
       }
     }
     for (Map.Entry<String, Map<String, Entry>> section : opened.entrySet()) {
-      Position at = written.entries().get(section.getKey()).keyAt();
+      Position at = Objects.requireNonNull(written.entries().get(section.getKey())).keyAt();
       String message = "is empty: put two spaces before the keys that belong to it: ";
       String keys = String.join(", ", section.getValue().keySet());
       problem(ErrorCode.CONFIG_WRONG_TYPE, at, child(path, section.getKey()), message + keys);
