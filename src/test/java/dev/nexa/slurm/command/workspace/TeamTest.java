@@ -178,8 +178,9 @@ class TeamTest {
         .contains("you may not write to " + team.workspace() + ", which belongs to " + ANN);
     assertThat(write.err())
         .contains(
-            "you may not write to " + team.workspace(),
-            ANN + " types: chmod g+w " + team.workspace());
+            "you may not submit runs in " + team.workspace() + ", which belongs to " + ANN,
+            "for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init",
+            ANN + " types: nexa-slurm init --workspace " + team.workspace() + " --group GROUP");
   }
 
   @Test
