@@ -1,6 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2153,SC2154
 # Sourced by the job script at the beginning of each attempt: where its logs are, what trackers call it, why it failed.
 
+# A slurmctld that lost its state starts what has ended once more, as the same attempt.
+if [[ -n $NEXA_SUBMISSION && $(cat "$NEXA_ATTEMPT.json" 2>/dev/null) =~ \"exit_code\":([0-9]+) ]]; then
+  echo "nexa-slurm: this attempt has ended already; Slurm started it again, and the command was not started" >&2
+  exit "${BASH_REMATCH[1]}"
+fi
+
 # An earlier attempt of the task printed to the same log.
 NEXA_LOG=$(readlink "/proc/$$/fd/1")
 NEXA_LOG_FROM=$(stat -c %s -- "$NEXA_LOG" 2>/dev/null) || NEXA_LOG_FROM=0

@@ -190,6 +190,29 @@ class LostStateOnSlurmTest {
     assertThat(journal(run)).doesNotContain("\"missed\"", "\"closed\"");
   }
 
+  /** slurmctld knows the job only as one that waits, and starts it again. */
+  @Test
+  void whatEndedBeforeTheLossIsNotDoneAgain() throws Exception {
+    partition("DOWN");
+    JsonObject run = submit("again", 1, "0");
+    Thread.sleep(7000);
+    slurm.keepState();
+    partition("UP");
+    for (int i = 0; i < 400 && !wrote("again.0").endsWith("ended"); i++) {
+      Thread.sleep(250);
+    }
+    Thread.sleep(1000);
+    loseState(false);
+    partition("UP");
+    for (int i = 0; i < 400 && !person.logs(run).contains("has ended already"); i++) {
+      Thread.sleep(250);
+    }
+    awaitWord(run, "\"completed\"");
+
+    assertThat(person.logs(run)).contains("has ended already");
+    assertThat(wrote("again.0")).isEqualTo("begun ended");
+  }
+
   /** Random moments of the loss, of the passes and of the correction. */
   @Test
   @Tag("full")
