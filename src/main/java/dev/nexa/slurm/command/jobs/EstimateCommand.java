@@ -100,7 +100,7 @@ public final class EstimateCommand extends Subcommand {
     Prepared prepared = planned.atLeast(start.cpus()).calibrated(numbers);
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(wrong -> err().println("note: " + wrong));
-    tellDoubts(context, prepared.plan());
+    tellAccount(context, prepared.plan());
     PrintWriter out = out();
     List<BudgetClaim> budgets = prepared.budgets(context);
     Optional<String> used = prepared.pastUse(context);

@@ -54,7 +54,7 @@ public final class SubmitCommand extends Subcommand {
       RenderRun.Rendered rendered =
           new RenderRun(here)
               .forSubmit(config.request(here), others, Optional.ofNullable(approval.getValue()));
-      tellDoubts(here, rendered.prepared().plan());
+      tellAccount(here, rendered.prepared().plan());
       return DryRun.print(rendered, after.json(), given(files), out());
     }
     Context context = forRuns();

@@ -66,7 +66,7 @@ public final class ServeCommand extends Subcommand {
                   config.request(here).serving(),
                   Optional.empty(),
                   Optional.ofNullable(approval.getValue()));
-      tellDoubts(here, rendered.prepared().plan());
+      tellAccount(here, rendered.prepared().plan());
       return DryRun.print(rendered, given(json), false, out());
     }
     Context context = forRuns();

@@ -11,7 +11,6 @@ import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.AccountCheck;
-import dev.nexa.slurm.run.decision.StorageCheck;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -282,16 +281,12 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     }
   }
 
-  /**
-   * Prints a note if the plan names an account that Slurm's accounting does not have, or storage
-   * that the user cannot write to.
-   */
-  protected final void tellDoubts(Context context, Plan plan) {
+  /** Prints a note if the plan names an account that Slurm's accounting does not have. */
+  protected final void tellAccount(Context context, Plan plan) {
     if (!plan.scheduler().equals(ClusterProfile.LOCAL)) {
       AccountCheck.of(context, plan.allocation().account())
           .ifPresent(missing -> err().println("note: " + missing));
     }
-    StorageCheck.of(plan).ifPresent(note -> err().println("note: " + note));
   }
 
   /** Prints the notes of a plan, and what its code is, as lines for the user. */

@@ -12,7 +12,6 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.decision.StorageCheck;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -299,7 +298,7 @@ public final class InitWorkspace {
     } catch (ConfigException theirs) {
       return List.of(); // An existing file is broken. That is reported when the file is used.
     }
-    return StorageCheck.notWritable(storage);
+    return storage.notWritable();
   }
 
   private ClusterProfile readable(String name, Path file, String text) {

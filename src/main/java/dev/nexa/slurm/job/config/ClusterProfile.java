@@ -14,7 +14,10 @@ import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -318,6 +321,29 @@ public record ClusterProfile(
       Optional<S3Settings> s3,
       Optional<String> archive,
       Optional<String> archiveClass) {
+
+    /** Returns the tiers, with their folders, that this user cannot write to from this machine. */
+    public List<String> notWritable() {
+      List<String> not = new ArrayList<>();
+      notWritable("scratch", scratch, not);
+      notWritable("durable", durable, not);
+      notWritable("shared", shared, not);
+      return not;
+    }
+
+    /**
+     * Adds the tier if this user cannot write to its folder, or to the nearest existing parent,
+     * where it would be made.
+     */
+    private static void notWritable(String tier, String folder, List<String> not) {
+      Path path = Path.of(folder);
+      while (path.getParent() != null && !Files.exists(path)) {
+        path = path.getParent();
+      }
+      if (!Files.isDirectory(path) || !Files.isWritable(path)) {
+        not.add(tier + " (" + folder + ")");
+      }
+    }
 
     /** Creates tiers that are not synced with S3. */
     public Storage(String scratch, String durable, String shared, Optional<Integer> retentionDays) {

@@ -6,8 +6,10 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
@@ -18,8 +20,8 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
-import dev.nexa.slurm.run.decision.StorageCheck;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -179,6 +181,23 @@ public final class SubmitRun {
             : ": policy, prices and cluster profile are the jar's");
   }
 
+  /** Returns a note about storage of Slurm's jobs that this user cannot write to. */
+  private static Optional<String> notWritable(Plan plan) {
+    List<String> not = plan.storage().notWritable();
+    // Scratch may be a disk that only the nodes have.
+    not.removeIf(
+        tier -> tier.startsWith("scratch ") && !Files.exists(Path.of(plan.storage().scratch())));
+    return not.isEmpty() || plan.scheduler().equals(ClusterProfile.LOCAL)
+        ? Optional.empty()
+        : Optional.of(
+            "note: you can't write to "
+                + String.join(", ", not)
+                + " from here; a job whose node can't either fails before its command starts: set"
+                + " `storage` in configs/clusters/"
+                + plan.cluster()
+                + ".yaml");
+  }
+
   private List<String> notes(Prepared prepared, Clearance clearance) {
     List<String> notes = new ArrayList<>();
     if (context.missing().isPresent()) {
@@ -204,7 +223,7 @@ public final class SubmitRun {
     if (prepared.plan().training().has("dataset_path")) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
-    StorageCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
+    notWritable(prepared.plan()).ifPresent(notes::add);
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }

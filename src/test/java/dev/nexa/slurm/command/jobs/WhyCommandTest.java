@@ -445,11 +445,8 @@ class WhyCommandTest {
                     + "}\n")
             .file(
                 "run.yaml", "stage: train\nbackend: shell\nrun: 'true'\nresources: {time: 10m}\n");
-    String note = "note: you can't write to durable (" + file + "/d) from here";
-
-    assertThat(other.type("estimate", "run.yaml").err()).contains(note);
-    assertThat(other.type("submit", "--dry-run", "run.yaml").err()).contains(note);
-    assertThat(other.type("submit", "run.yaml").out()).contains(note);
+    assertThat(other.type("submit", "run.yaml").out())
+        .contains("note: you can't write to durable (" + file + "/d) from here");
   }
 
   @Test
