@@ -171,8 +171,8 @@ class HelpTest {
           rm     | → To end a run: nexa-slurm cancel train_20251101_143200
           kill   | → To end a run: nexa-slurm cancel train_20251101_143200
           stop   | → To end a run: nexa-slurm cancel train_20251101_143200
-          run    | → To start a run: nexa-slurm submit train_20251101_143200
-          sbatch | → To start a run: nexa-slurm submit train_20251101_143200
+          run    | → To start a run: nexa-slurm submit CONFIG
+          sbatch | → To start a run: nexa-slurm submit CONFIG
           can    | → nexa-slurm --help
           """)
   void aHabitOfAnotherProgramIsAnsweredWithoutADangerousGuess(String word, String advice) {
@@ -209,7 +209,7 @@ class HelpTest {
           build .              | nexa-slurm explain software.container    how a run uses an image
           config view          | nexa-slurm init    writes a cluster profile and example configs; nexa-slurm explain config    lists the keys of a run's config
           sinfo -N             | To see the nodes: sinfo; To compare the partitions: nexa-slurm estimate CONFIG --compare; nexa-slurm prices show    shows the prices
-          seff 7               | To see what a run used: nexa-slurm monitor show RUN
+          seff 7               | To see what a run used: nexa-slurm monitor show 7
           scontrol show job 7  | It is Slurm's own command: scontrol show job 7
           cost-report          | nexa-slurm costs    shows what finished runs cost; To see a price before a run: nexa-slurm estimate CONFIG
           version              | nexa-slurm --version
@@ -233,7 +233,7 @@ class HelpTest {
           """
           -v status      | -v       | --stacktrace shows more of an error; nexa-slurm -V prints the version
           --debug status | --debug  | --stacktrace shows more of an error; nexa-slurm -V prints the version
-          -C /tmp status | -C       | type --workspace DIR
+          -C /tmp status | -C       | type --workspace /tmp
           -q status      | -q       | the options of nexa-slurm are --licenses, --help, --version, --workspace, --stacktrace
           """)
   void anOptionBeforeTheCommandIsAnsweredWithThoseThatAreThere(
@@ -245,6 +245,20 @@ class HelpTest {
                 + "' [option-unknown]\n  → "
                 + advice
                 + "\n  → nexa-slurm --help\n");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          scancel 7_3      | To end a run: nexa-slurm cancel 7_3
+          sbatch train.sh  | To start a run: nexa-slurm submit train.sh
+          kill -9 7        | To end a run: nexa-slurm cancel RUN
+          run tests        | To start a run: nexa-slurm submit CONFIG
+          """)
+  void theRunOrTheScriptThatWasTypedIsInTheAnswer(String command, String advice) {
+    assertThat(terminal.type(command.split(" ", -1)).err().lines()).contains("  → " + advice);
   }
 
   @Test

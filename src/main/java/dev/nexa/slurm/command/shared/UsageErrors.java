@@ -47,6 +47,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
           "--whatif",
           "--what-if");
 
+  /** What an advice about an option calls the option's value. */
+  private static final String VALUES = "NAME|NODES|NAMES|FEATURES|DIR|IMAGE|VALUE|CONFIG";
+
   /** A command with more options names only the nearest ones. */
   private static final int MOST_OPTIONS = 6;
 
@@ -226,9 +229,11 @@ public final class UsageErrors implements IParameterExceptionHandler {
               "Name the kind of bill: nexa-slurm costs import csv " + word + " --provider NAME"));
     }
     List<String> rest = args.subList(args.indexOf(word) + 1, args.size());
+    String object = rest.size() == 1 ? rest.get(0) : "";
+    String place = isRun(object) ? "RUN" : object.matches(".+\\.(ya?ml|py|sh)") ? "CONFIG" : "";
     List<Advice> familiar =
         spec.parent() == null
-            ? FamiliarWords.advice(words).stream().map(advised -> filled(advised, rest)).toList()
+            ? FamiliarWords.advice(words).stream().map(one -> filled(one, place, object)).toList()
             : sums
                 ? SumWords.advice(spec.qualifiedName(), word)
                 : FamiliarWords.ofCleanup(spec.name(), word);
@@ -239,8 +244,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }
-    boolean run = word.equals("latest") || word.matches("\\d+(_\\d+)?|\\w+_\\d{8}_\\d{6}(_\\d+)?");
-    if (run && spec.subcommands().containsKey("show")) {
+    if (isRun(word) && spec.subcommands().containsKey("show")) {
       advice.add(didYouMean(spec.qualifiedName() + " show " + word));
     }
     boolean lists = word.equals("list") || word.equals("ls");
@@ -250,12 +254,18 @@ public final class UsageErrors implements IParameterExceptionHandler {
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
   }
 
-  /** Returns the advice with what was typed in the place of NAME, RUN or CONFIG. */
-  private static Advice filled(Advice advice, List<String> typed) {
-    boolean one = typed.size() == 1 && typed.get(0).matches("[\\w./,:@][\\w./,:@-]*");
-    String place = "\\b(NAME|NODES|NAMES|FEATURES|DIR|IMAGE|VALUE|RUN|CONFIG)$";
-    String text = one ? advice.text().replaceFirst(place, typed.get(0)) : advice.text();
-    return new Advice(advice.kind(), advice.command(), text);
+  /** Returns the advice with what was typed in the place of a word such as NAME at its end. */
+  private static Advice filled(Advice advice, String places, String typed) {
+    boolean plain = typed.matches("[\\w./,:@][\\w./,:@-]*") && !places.isEmpty();
+    String text = advice.text();
+    return new Advice(
+        advice.kind(),
+        advice.command(),
+        plain ? text.replaceFirst("\\b(" + places + ")$", typed) : text);
+  }
+
+  private static boolean isRun(String word) {
+    return word.equals("latest") || word.matches("\\d+(_\\d+)?|\\w+_\\d{8}_\\d{6}(_\\d+)?");
   }
 
   private static boolean takesOneRun(CommandSpec spec) {
@@ -290,12 +300,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
     }
     Optional<Advice> familiar = FamiliarWords.option(spec.name(), name, own);
     int next = args.indexOf(typed) + 1;
-    List<String> value =
-        typed.contains("=")
-            ? List.of(typed.split("=", 2)[1])
-            : args.subList(next, Math.min(next + 1, args.size()));
+    String value =
+        typed.contains("=") ? typed.split("=", 2)[1] : next < args.size() ? args.get(next) : "";
     if (familiar.isPresent()) {
-      return familiar.map(one -> filled(one, value));
+      return familiar.map(one -> filled(one, VALUES, value));
     }
     if (own.contains("--dry-run") && DRY.contains(name)) {
       return Optional.of(didYouMean("--dry-run"));
@@ -311,7 +319,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
       own.removeAll(List.of("--help", "--version", "--workspace", "--stacktrace"));
     }
     return nearlyFamiliar.isPresent() || !any
-        ? nearlyFamiliar.map(one -> filled(one, value))
+        ? nearlyFamiliar.map(one -> filled(one, VALUES, value))
         : Optional.of(Advice.step(options(spec, name, own)));
   }
 
