@@ -52,7 +52,8 @@ public final class Expansion {
    */
   String expand(String path) {
     int open = path.lastIndexOf("${");
-    if (open > path.lastIndexOf('}')) {
+    // $${ is a text.
+    if (open > path.lastIndexOf('}') && !path.startsWith("$", open - 1)) {
       throw new IllegalArgumentException("'" + path.substring(open) + "' lacks its }");
     }
     if (path.contains("{{")) {
