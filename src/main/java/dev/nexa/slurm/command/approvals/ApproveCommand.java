@@ -160,16 +160,12 @@ public final class ApproveCommand extends Subcommand {
     PrintWriter told = given(json) ? err() : out();
     told.print(ApprovalText.of(draft));
     told.flush();
-    if (given(dryRun)) {
-      return false;
-    }
-    if (given(yes)) {
-      return true;
-    }
-    requirePerson(
-        "nobody can be asked here whether to sign it, so nothing was signed",
-        Advice.step("add --yes to sign it, or --dry-run to only look"));
-    return confirmed("Sign it?");
+    return !given(dryRun)
+        && agreed(
+            yes,
+            "nobody can be asked here whether to sign it, so nothing was signed",
+            "Sign it?",
+            Advice.step("add --yes to sign it, or --dry-run to only look"));
   }
 
   private static JsonObject document(

@@ -85,10 +85,8 @@ public final class CancelCommand extends Subcommand {
     }
     // A mistyped run ends the command before anything is cancelled.
     RunLookup lookup = new RunLookup(context.workspace());
-    List<RunLookup.Found> found = new ArrayList<>();
-    for (String reference : named) {
-      found.add(meant(lookup.find(reference), reference, one));
-    }
+    List<RunLookup.Found> found =
+        named.stream().map(reference -> meant(lookup.find(reference), reference, one)).toList();
     int status = ExitCode.OK.status();
     for (RunLookup.Found each : found) {
       try {
@@ -156,21 +154,17 @@ public final class CancelCommand extends Subcommand {
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
-    if (!given(yes)) {
-      requirePerson(
-          "nobody can be asked here whether to cancel "
-              + (rows.size() == 1 ? "this run" : "these " + rows.size() + " runs")
-              + ", so nothing was cancelled",
-          Advice.step("add --yes to cancel all, or name the runs: nexa-slurm cancel RUN"));
-    }
-    if (!given(yes)
-        && !confirmed(
-            "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
+    String them = rows.size() == 1 ? "this run" : "these " + rows.size() + " runs";
+    if (!agreed(
+        yes,
+        "nobody can be asked here whether to cancel " + them + ", so nothing was cancelled",
+        "Cancel " + them + "?",
+        Advice.step("add --yes to cancel all, or name the runs: nexa-slurm cancel RUN"))) {
       out().println("Nothing was cancelled.");
       return ExitCode.OK.status();
     }
-    List<RunFolder> runs = new ArrayList<>();
-    rows.forEach(row -> runs.add(context.workspace().run(new RunId(row.runId()))));
+    List<RunFolder> runs =
+        rows.stream().map(row -> context.workspace().run(new RunId(row.runId()))).toList();
     new CancelRun(context)
         .cancel(
             runs,

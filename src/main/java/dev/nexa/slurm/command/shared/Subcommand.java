@@ -270,6 +270,22 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /**
+   * Returns whether to go on: {@code --yes} was typed, or the person at the terminal says yes.
+   *
+   * @param problem what is said if nobody is at a terminal
+   * @param question what the person is asked
+   * @throws NexaException if {@code --yes} was not typed and nobody is at a terminal
+   */
+  protected final boolean agreed(
+      OptionSpec yes, String problem, String question, Advice... advice) {
+    if (given(yes)) {
+      return true;
+    }
+    requirePerson(problem, advice);
+    return confirmed(question);
+  }
+
+  /**
    * Checks that a person is at a terminal and can be asked: a script must say that it means it.
    *
    * @param problem what is said if nobody is

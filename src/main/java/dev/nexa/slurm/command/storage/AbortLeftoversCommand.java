@@ -66,16 +66,13 @@ final class AbortLeftoversCommand extends Subcommand {
   }
 
   private boolean agrees(int count) {
-    if (given(yes)) {
-      return true;
-    }
-    requirePerson(
+    return agreed(
+        yes,
         "nobody can be asked here whether to remove " + uploads(count),
-        Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
-    return confirmed(
         "Remove "
             + uploads(count)
-            + "? A sync that stopped before it sent the last part begins such a file again.");
+            + "? A sync that stopped before it sent the last part begins such a file again.",
+        Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
   }
 
   private void print(S3Place s3, List<Pending> found, boolean removed) {

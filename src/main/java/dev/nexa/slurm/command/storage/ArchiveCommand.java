@@ -271,13 +271,11 @@ public final class ArchiveCommand extends Subcommand {
   }
 
   private boolean agrees(List<WholeRun> goes, Duration stays) {
-    if (given(yes)) {
-      return true;
-    }
-    requirePerson(
+    return agreed(
+        yes,
         "nobody can be asked here whether to archive " + ArchiveText.runs(goes.size()),
+        ArchiveText.question(goes, stays),
         Advice.step("nothing was archived; add --yes to archive, or --dry-run to only look"));
-    return confirmed(ArchiveText.question(goes, stays));
   }
 
   private static Optional<String> text(OptionSpec option) {

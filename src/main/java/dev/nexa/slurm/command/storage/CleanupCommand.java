@@ -203,13 +203,11 @@ public final class CleanupCommand extends Subcommand {
   }
 
   private boolean agrees(String acts) {
-    if (given(yes)) {
-      return true;
-    }
-    requirePerson(
+    return agreed(
+        yes,
         "this would " + acts + "; nobody can be asked here, so nothing was removed",
+        acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?",
         Advice.step("add --yes to do it, or --dry-run to only look"));
-    return confirmed(acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?");
   }
 
   private Integer cleanBucket(Context context, Progress progress) {

@@ -93,7 +93,7 @@ final class MirrorCommand extends Subcommand {
         return ExitCode.OK.status();
       }
       most = stats.deleted();
-      if (most > 0 && !given(yes) && !agrees(most)) {
+      if (most > 0 && !agrees(most)) {
         err().println("nothing was copied or deleted");
         return ExitCode.INTERRUPTED.status();
       }
@@ -183,10 +183,11 @@ final class MirrorCommand extends Subcommand {
   }
 
   private boolean agrees(long deletions) {
-    requirePerson(
+    return agreed(
+        yes,
         "nobody can be asked here whether to delete " + SyncText.files(deletions),
+        "Delete " + SyncText.files(deletions) + " here?",
         Advice.step("nothing was copied or deleted; add --yes, or --dry-run to only look"));
-    return confirmed("Delete " + SyncText.files(deletions) + " here?");
   }
 
   private static String plan(Rsync.Stats stats, List<String> deletions) {
