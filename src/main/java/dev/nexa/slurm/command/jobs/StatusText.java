@@ -7,94 +7,40 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Formats the rows of {@code status}. */
 public final class StatusText {
-  /**
-   * An enum instead of lambdas: each lambda would make every status slower (docs/performance.md).
-   */
-  private enum Cell implements Function<RunRow, @Nullable Object> {
-    RUN,
-    USER,
-    NAME,
-    STAGE,
-    STATUS,
-    STATE,
-    TASKS,
-    DONE,
-    FAILED,
-    CANCELLED,
-    RUNNING,
-    JOB,
-    ELAPSED,
-    COST,
-    CURRENCY,
-    SO_FAR,
-    LACKS,
-    NOTE,
-    PROGRESS,
-    COST_NOW;
-
-    @Override
-    public @Nullable Object apply(RunRow row) {
-      return switch (this) {
-        case RUN -> row.runId();
-        case USER -> row.user();
-        case NAME -> row.name();
-        case STAGE -> row.stage();
-        case STATUS -> row.status().text();
-        case STATE -> row.state();
-        case TASKS -> row.tasks();
-        case DONE -> row.done();
-        case FAILED -> row.failed();
-        case CANCELLED -> row.cancelled();
-        case RUNNING -> row.running();
-        case JOB -> row.jobId();
-        case ELAPSED -> row.elapsed();
-        case COST -> row.cost();
-        case CURRENCY -> row.cost().currency();
-        case SO_FAR -> row.soFar();
-        case LACKS -> row.costLacks();
-        case NOTE -> row.note();
-        case PROGRESS -> progress(row);
-        case COST_NOW -> row.soFar().orElse(row.cost());
-      };
-    }
-  }
-
   private static final Columns<RunRow> COLUMNS =
       new Columns<RunRow>()
-          .text("run_id", Cell.RUN)
+          .text("run_id", RunRow::runId)
           .as("RUN")
-          .text("user", Cell.USER)
+          .text("user", RunRow::user)
           .rare()
-          .text("name", Cell.NAME)
+          .text("name", RunRow::name)
           .rare()
-          .text("stage", Cell.STAGE)
-          .text("status", Cell.STATUS)
-          .state("state", Cell.STATE)
-          .number("tasks", Cell.TASKS)
-          .number("tasks_done", Cell.DONE)
+          .text("stage", RunRow::stage)
+          .text("status", row -> row.status().text())
+          .state("state", RunRow::state)
+          .number("tasks", RunRow::tasks)
+          .number("tasks_done", RunRow::done)
           .as("DONE")
-          .number("tasks_failed", Cell.FAILED)
+          .number("tasks_failed", RunRow::failed)
           .as("FAILED")
-          .number("tasks_cancelled", Cell.CANCELLED)
+          .number("tasks_cancelled", RunRow::cancelled)
           .as("CANCELLED")
-          .number("tasks_running", Cell.RUNNING)
+          .number("tasks_running", RunRow::running)
           .as("RUNNING")
-          .text("job_id", Cell.JOB)
+          .text("job_id", RunRow::jobId)
           .as("JOB")
-          .seconds("elapsed_seconds", Cell.ELAPSED)
-          .money("cost", Cell.COST)
-          .text("currency", Cell.CURRENCY)
-          .money("cost_so_far", Cell.SO_FAR)
+          .seconds("elapsed_seconds", RunRow::elapsed)
+          .money("cost", RunRow::cost)
+          .text("currency", row -> row.cost().currency())
+          .money("cost_so_far", RunRow::soFar)
           .as("SO FAR")
           .rare()
-          .text("cost_lacks", Cell.LACKS)
+          .text("cost_lacks", RunRow::costLacks)
           .rare()
-          .note("note", Cell.NOTE);
+          .note("note", RunRow::note);
 
   private StatusText() {}
 
@@ -130,9 +76,10 @@ public final class StatusText {
   private static String narrow(List<RunRow> rows, TableStyle style) {
     return COLUMNS
         .select("user", "run_id", "name", "job_id", "state")
-        .and(new Columns<RunRow>().text("tasks", Cell.PROGRESS).as("DONE"))
+        .and(new Columns<RunRow>().text("tasks", StatusText::progress).as("DONE"))
         .and(COLUMNS.select("elapsed_seconds"))
-        .and(new Columns<RunRow>().money("cost", Cell.COST_NOW).as("SO FAR"))
+        .and(
+            new Columns<RunRow>().money("cost", row -> row.soFar().orElse(row.cost())).as("SO FAR"))
         .and(COLUMNS.select("cost_lacks", "note"))
         .of(forPeople(rows))
         .withoutRare()
