@@ -8,9 +8,10 @@ import dev.nexa.slurm.cluster.sacct.JobUsage;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,32 +23,53 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UsageText {
   private static final String UNKNOWN = "-";
-  private static final List<String> HEADING =
+
+  /**
+   * A column.
+   *
+   * @param right whether it is aligned right, as durations, hours, shares and sizes are
+   * @param inLine whether it stays in line on a narrow terminal; the others follow below
+   * @param total its text in the line of all jobs
+   */
+  private record Column(
+      String heading,
+      boolean right,
+      boolean inLine,
+      Function<JobUsage, String> cell,
+      Function<UsageText, String> total) {
+
+    Column(String heading, boolean right, boolean inLine, Function<JobUsage, String> cell) {
+      this(heading, right, inLine, cell, all -> "");
+    }
+  }
+
+  private static final List<Column> COLUMNS =
       List.of(
-          "JOB",
-          "USER",
-          "STATE",
-          "ATTEMPTS",
-          "ELAPSED",
-          "CPU-H",
-          "GPU-H",
-          "CPU-EFF",
-          "MEM",
-          "MEM-EFF",
-          "NAME");
+          new Column("JOB", false, true, JobUsage::id, UsageText::count),
+          new Column("USER", false, false, job -> text(job.user())),
+          new Column("STATE", false, true, job -> text(job.state())),
+          new Column("ATTEMPTS", true, false, job -> "" + job.attempts().size()),
+          new Column(
+              "ELAPSED",
+              true,
+              true,
+              job -> duration(job.elapsedSeconds()),
+              all -> duration(all.elapsed)),
+          new Column(
+              "CPU-H", true, true, job -> hours(job.cpuSeconds()), all -> hours(all.cpuSeconds)),
+          new Column(
+              "GPU-H", true, true, job -> hours(job.gpuSeconds()), all -> hours(all.gpuSeconds)),
+          new Column("CPU-EFF", true, true, job -> percent(job.cpuEfficiency())),
+          new Column("MEM", true, false, job -> size(job.memoryBytes())),
+          new Column("MEM-EFF", true, true, job -> percent(job.memoryEfficiency())),
+          new Column("NAME", false, false, job -> text(job.name())));
 
-  /** Durations, hours, shares and sizes are aligned right. */
-  private static final List<Boolean> RIGHT =
-      List.of(false, false, false, true, true, true, true, true, true, true, false);
-
-  /** The columns that stay in line on a narrow terminal; the others follow below. */
-  private static final List<Integer> IN_LINE = List.of(0, 2, 4, 5, 6, 7, 9);
-
+  private static final List<String> HEADING = COLUMNS.stream().map(Column::heading).toList();
   private static final String INDENT = "    ";
-  private static final List<Integer> BELOW = List.of(1, 3, 8, 10);
 
-  private final TextTable table = new TextTable(RIGHT);
-  private final TextTable narrow = new TextTable(picked(RIGHT, IN_LINE));
+  private final TextTable table = new TextTable(COLUMNS.stream().map(Column::right).toList());
+  private final TextTable narrow =
+      new TextTable(COLUMNS.stream().filter(Column::inLine).map(Column::right).toList());
   private final TableStyle style;
   private long jobs;
   private @Nullable Long elapsed;
@@ -61,15 +83,18 @@ public final class UsageText {
 
   private void measure(List<String> cells) {
     table.measure(cells);
-    narrow.measure(picked(cells, IN_LINE));
+    narrow.measure(inLine(cells));
   }
 
-  private static <T> List<T> picked(List<T> cells, List<Integer> columns) {
-    return columns.stream().map(cells::get).toList();
+  private static List<String> inLine(List<String> cells) {
+    return IntStream.range(0, cells.size())
+        .filter(i -> COLUMNS.get(i).inLine())
+        .mapToObj(cells::get)
+        .toList();
   }
 
   private String text(List<String> cells) {
-    return table.width() <= style.width() ? table.line(cells) : narrow.line(picked(cells, IN_LINE));
+    return table.width() <= style.width() ? table.line(cells) : narrow.line(inLine(cells));
   }
 
   /** Returns the columns that do not fit, with their headings. */
@@ -79,10 +104,10 @@ public final class UsageText {
     }
     StringBuilder text = new StringBuilder();
     String line = "";
-    for (int column : BELOW) {
-      String value = cells.get(column);
-      if (!value.equals(UNKNOWN)) {
-        String words = HEADING.get(column).toLowerCase(Locale.ROOT) + " " + value;
+    for (int i = 0; i < cells.size(); i++) {
+      String value = cells.get(i);
+      if (!COLUMNS.get(i).inLine() && !value.equals(UNKNOWN)) {
+        String words = HEADING.get(i).toLowerCase(Locale.ROOT) + " " + value;
         boolean full = INDENT.length() + line.length() + 2 + words.length() > style.width();
         if (full && !line.isEmpty()) {
           text.append(INDENT).append(line).append('\n');
@@ -128,34 +153,15 @@ public final class UsageText {
   }
 
   private List<String> total() {
-    return List.of(
-        jobs == 1 ? "1 job" : jobs + " jobs",
-        "",
-        "",
-        "",
-        duration(elapsed),
-        hours(cpuSeconds),
-        hours(gpuSeconds),
-        "",
-        "",
-        "",
-        "");
+    return COLUMNS.stream().map(column -> column.total().apply(this)).toList();
+  }
+
+  private String count() {
+    return jobs == 1 ? "1 job" : jobs + " jobs";
   }
 
   private static List<String> cells(JobUsage job) {
-    List<String> cells = new ArrayList<>();
-    cells.add(job.id());
-    cells.add(text(job.user()));
-    cells.add(text(job.state()));
-    cells.add("" + job.attempts().size());
-    cells.add(duration(job.elapsedSeconds()));
-    cells.add(hours(job.cpuSeconds()));
-    cells.add(hours(job.gpuSeconds()));
-    cells.add(percent(job.cpuEfficiency()));
-    cells.add(size(job.memoryBytes()));
-    cells.add(percent(job.memoryEfficiency()));
-    cells.add(text(job.name()));
-    return cells;
+    return COLUMNS.stream().map(column -> column.cell().apply(job)).toList();
   }
 
   /**
