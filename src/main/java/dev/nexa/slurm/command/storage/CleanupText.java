@@ -34,6 +34,27 @@ final class CleanupText {
           .text("keeps", one -> one.path().toString())
           .note("why", KeptPath::reason);
 
+  private static final Columns<KeptPath> KEPT =
+      new Columns<KeptPath>()
+          .text("path", one -> one.path().toString())
+          .text("reason", KeptPath::reason);
+
+  private static final Columns<Candidate> CANDIDATES =
+      new Columns<Candidate>()
+          .text("tier", one -> one.root().tier().key())
+          .text("path", one -> one.full().toString())
+          .text("run_id", one -> one.run().map(Object::toString).orElse(null))
+          .number("bytes", Candidate::bytes)
+          .number("files", Candidate::files)
+          .text("why", Candidate::why);
+
+  private static final Columns<TrashedPath> TRASHED =
+      new Columns<TrashedPath>()
+          .text("path", path -> path.full().toString())
+          .text("trash", path -> path.tier().resolve(path.trash()).toString())
+          .text("run_id", path -> path.run().isEmpty() ? null : path.run())
+          .number("bytes", TrashedPath::bytes);
+
   private CleanupText() {}
 
   /**
@@ -146,64 +167,31 @@ final class CleanupText {
     return new JsonObject()
         .with("schema_version", 1)
         .with("cleanup_id", done.id().orElseThrow().value())
-        .with("restored", moved(done.moved()))
-        .with("failed", kept(done.failed()));
+        .with("restored", TRASHED.of(done.moved()).json())
+        .with("failed", KEPT.of(done.failed()).json());
   }
 
   /** Returns the document of a cleanup. */
   static JsonObject document(Planned planned, Optional<Done> done) {
-    List<JsonObject> removes = new ArrayList<>();
-    for (Candidate one : planned.plan().candidates()) {
-      removes.add(
-          new JsonObject()
-              .with("tier", one.root().tier().key())
-              .with("path", one.full().toString())
-              .with("run_id", one.run().map(Object::toString).orElse(null))
-              .with("bytes", one.bytes())
-              .with("files", one.files())
-              .with("why", one.why()));
-    }
-    List<JsonObject> due = json(planned.due());
     List<KeptPath> keeps = new ArrayList<>(planned.lastCopies());
     keeps.addAll(planned.plan().kept());
     JsonObject document =
         new JsonObject()
             .with("schema_version", 1)
             .with("cleanup_id", done.flatMap(Done::id).map(Object::toString).orElse(null))
-            .with("removes", removes)
+            .with("removes", CANDIDATES.of(planned.plan().candidates()).json())
             .with("bytes", planned.plan().bytes())
-            .with("keeps", kept(keeps))
+            .with("keeps", KEPT.of(keeps).json())
             .with("notes", planned.plan().notes())
-            .with("due", due)
+            .with("due", json(planned.due()))
             .with("acted", done.isPresent());
     if (done.isPresent()) {
       document
-          .with("moved", moved(done.get().moved()))
-          .with("deleted", moved(done.get().deleted()))
-          .with("failed", kept(done.get().failed()));
+          .with("moved", TRASHED.of(done.get().moved()).json())
+          .with("deleted", TRASHED.of(done.get().deleted()).json())
+          .with("failed", KEPT.of(done.get().failed()).json());
     }
     return document;
-  }
-
-  private static List<JsonObject> moved(List<TrashedPath> paths) {
-    List<JsonObject> all = new ArrayList<>();
-    for (TrashedPath path : paths) {
-      all.add(
-          new JsonObject()
-              .with("path", path.full().toString())
-              .with("trash", path.tier().resolve(path.trash()).toString())
-              .with("run_id", path.run().isEmpty() ? null : path.run())
-              .with("bytes", path.bytes()));
-    }
-    return all;
-  }
-
-  private static List<JsonObject> kept(List<KeptPath> paths) {
-    List<JsonObject> all = new ArrayList<>();
-    for (KeptPath path : paths) {
-      all.add(new JsonObject().with("path", path.path().toString()).with("reason", path.reason()));
-    }
-    return all;
   }
 
   /** Returns the user's cleanups, newest last. */
@@ -236,19 +224,16 @@ final class CleanupText {
 
   /** Returns the cleanups for JSON. */
   static List<JsonObject> json(List<State> states) {
-    List<JsonObject> all = new ArrayList<>();
-    for (State state : states) {
-      all.add(
-          new JsonObject()
-              .with("cleanup_id", state.id().value())
-              .with("at", state.at())
-              .with("host", state.host())
-              .with("delete_after", state.deleteAfter())
-              .with("in_trash", inTrash(state))
-              .with("bytes_in_trash", state.bytesInTrash())
-              .with("restored", state.count(Phase.RESTORED))
-              .with("deleted", state.count(Phase.DELETED)));
-    }
-    return all;
+    return new Columns<State>()
+        .text("cleanup_id", state -> state.id().value())
+        .text("at", State::at)
+        .text("host", State::host)
+        .text("delete_after", State::deleteAfter)
+        .number("in_trash", CleanupText::inTrash)
+        .number("bytes_in_trash", State::bytesInTrash)
+        .number("restored", state -> state.count(Phase.RESTORED))
+        .number("deleted", state -> state.count(Phase.DELETED))
+        .of(states)
+        .json();
   }
 }
