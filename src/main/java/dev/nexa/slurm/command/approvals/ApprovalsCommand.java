@@ -67,16 +67,13 @@ public final class ApprovalsCommand extends CommandGroup {
       approvals.notes().forEach(err()::println);
       List<ShowApprovals.Row> rows = approvals.list();
       if (given(json)) {
-        List<JsonObject> documents = new ArrayList<>();
-        rows.forEach(row -> documents.add(row.json()));
+        List<JsonObject> documents = rows.stream().map(ShowApprovals.Row::json).toList();
         print(new JsonObject().with("schema_version", 1).with("approvals", documents));
-        return ExitCode.OK.status();
-      }
-      if (rows.isEmpty()) {
+      } else if (rows.isEmpty()) {
         out().println("No approvals.");
-        return ExitCode.OK.status();
+      } else {
+        printTable(ApprovalText.table(rows, style()));
       }
-      printTable(ApprovalText.table(rows, style()));
       return ExitCode.OK.status();
     }
   }

@@ -8,7 +8,6 @@ import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.money.budgets.SlurmBudget;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -95,10 +94,10 @@ public final class PlanPolicy {
     PriceBook book = context.configs().prices(profile);
     String cluster =
         context.slurm().map(SlurmScheduler::cluster).map(told -> told.name()).orElse("CLUSTER");
-    List<SlurmBudget> budgets = new ArrayList<>();
-    for (Policy.Budget budget : policy.budgets()) {
-      budgets.add(SlurmBudget.of(budget, book, gpuTypes(profile), cluster));
-    }
+    List<SlurmBudget> budgets =
+        policy.budgets().stream()
+            .map(budget -> SlurmBudget.of(budget, book, gpuTypes(profile), cluster))
+            .toList();
     return new Plan(
         policy.name(), cluster, book.name(), budgets, SlurmBudget.slurmConf(policy.budgets()));
   }

@@ -386,14 +386,14 @@ public final class ReplayPolicy {
       String key = (byUser ? job.user + "\n" : "") + job.account;
       groups.computeIfAbsent(key, none -> new ArrayList<>()).add(job);
     }
-    List<Line> lines = new ArrayList<>();
-    groups.values().forEach(group -> lines.add(line("", group)));
-    lines.sort(
-        Comparator.comparing(Line::refusedCost)
-            .thenComparing(Line::cost)
-            .reversed()
-            .thenComparing(line -> line.user + "\n" + line.account));
-    return lines;
+    return groups.values().stream()
+        .map(group -> line("", group))
+        .sorted(
+            Comparator.comparing(Line::refusedCost)
+                .thenComparing(Line::cost)
+                .reversed()
+                .thenComparing(line -> line.user + "\n" + line.account))
+        .toList();
   }
 
   private Line line(String rule, List<Job> jobs) {

@@ -63,13 +63,9 @@ public final class ShowApprovals {
       if (file.isEmpty()) {
         return json;
       }
-      List<JsonObject> taken = new ArrayList<>();
-      for (ApprovalUse use : uses) {
-        taken.add(use.toJson());
-      }
       return json.with("key", file.get().signature().key().fingerprint())
           .with("uses_taken", ApprovalUseLog.taken(uses))
-          .with("uses", taken)
+          .with("uses", uses.stream().map(ApprovalUse::toJson).toList())
           .with("revocation", revocation.orElse(null))
           .with("statement", Json.parseObject(file.get().approval().statement()));
     }
@@ -86,22 +82,18 @@ public final class ShowApprovals {
 
   /** Returns all approvals in the policy's folder. */
   public List<Row> list() {
-    List<Row> rows = new ArrayList<>();
-    for (ApprovalDirectory.Found found : approvals.directory().all()) {
-      rows.add(row(found));
-    }
-    return rows;
+    return rows(approvals.directory().all());
   }
 
   /** Returns the approvals of the same plan, or all envelopes. */
   List<Row> like(Approval.Scope scope) {
-    List<Row> rows = new ArrayList<>();
     Optional<String> digest = digest(scope);
     ApprovalDirectory directory = approvals.directory();
-    List<ApprovalDirectory.Found> found =
-        digest.isPresent() ? directory.of(digest.get()) : directory.envelopes();
-    found.forEach(one -> rows.add(row(one)));
-    return rows;
+    return rows(digest.isPresent() ? directory.of(digest.get()) : directory.envelopes());
+  }
+
+  private List<Row> rows(List<ApprovalDirectory.Found> found) {
+    return found.stream().map(this::row).toList();
   }
 
   private static Optional<String> digest(Approval.Scope scope) {

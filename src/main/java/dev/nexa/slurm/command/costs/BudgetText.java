@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Formats budgets as a table, CSV and JSON. */
@@ -139,30 +141,23 @@ final class BudgetText {
 
   /** Returns a row for each day of each budget. */
   static Listing<?> days(List<Row> budgets) {
-    List<DayRow> days = new ArrayList<>();
-    for (Row row : budgets) {
-      row.burnDown().days().forEach(day -> days.add(new DayRow(row, day)));
-    }
-    return DAYS.of(days);
+    return DAYS.of(dayRows(budgets).toList());
   }
 
   /** Returns a row for each day on which something was spent, for people. */
   static Listing<?> daysForPeople(List<Row> budgets) {
-    List<DayRow> days = new ArrayList<>();
-    for (Row row : budgets) {
-      for (BurnDown.Day day : row.burnDown().days()) {
-        if (day.spent().signum() != 0) {
-          days.add(new DayRow(row, day));
-        }
-      }
-    }
-    return DAYS.of(days);
+    return DAYS.of(dayRows(budgets).filter(one -> one.day().spent().signum() != 0).toList());
+  }
+
+  private static Stream<DayRow> dayRows(List<Row> budgets) {
+    return budgets.stream()
+        .flatMap(row -> row.burnDown().days().stream().map(day -> new DayRow(row, day)));
   }
 
   private static Set<String> currencies(List<Row> budgets) {
-    Set<String> currencies = new HashSet<>();
-    budgets.forEach(row -> currencies.add(row.status().budget().amount().currency()));
-    return currencies;
+    return budgets.stream()
+        .map(row -> row.status().budget().amount().currency())
+        .collect(Collectors.toSet());
   }
 
   /** Returns a line for each budget of a project, account or user that no run ever named. */

@@ -15,7 +15,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import java.time.Instant;
 import java.time.YearMonth;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -176,8 +175,7 @@ final class CloseCommand extends Subcommand {
   }
 
   private Integer list(Statements statements) {
-    List<Statements.Closed> months = new ArrayList<>();
-    statements.closed().forEach(one -> months.add(statements.read(one)));
+    List<Statements.Closed> months = statements.closed().stream().map(statements::read).toList();
     if (given(json)) {
       print(StatementText.json(months));
     } else if (months.isEmpty()) {

@@ -22,13 +22,13 @@ import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 
 /** Formats sums over runs as tables and as JSON. */
 public final class CostsText {
@@ -210,11 +210,8 @@ public final class CostsText {
             .as("FAILED")
             .rare();
     columns =
-        gpus
-            ? columns.hours("gpu_hours", group -> Hours.of(group.gpuSeconds()))
-            : columns.hours("cpu_hours", group -> Hours.of(group.cpuSeconds()));
-    columns =
         columns
+            .and(COUNTS.select(gpus ? "gpu_hours" : "cpu_hours"))
             .text("cost", group -> cost(group, summary, unrounded))
             .right()
             .money("wasted", Group::wasted)
@@ -313,12 +310,7 @@ public final class CostsText {
     String period = summary.totals().get(0).period();
     List<Group> all = new ArrayList<>(summary.groups());
     all.addAll(summary.totals());
-    for (Group group : all) {
-      if (!group.period().equals(period)) {
-        return false;
-      }
-    }
-    return true;
+    return all.stream().allMatch(group -> group.period().equals(period));
   }
 
   /**
@@ -348,12 +340,12 @@ public final class CostsText {
 
   /** Returns the JSON document of a summary. */
   public static JsonObject json(CostSummary summary, List<String> problems, Instant now) {
-    List<JsonObject> groups = new ArrayList<>();
-    for (Group group : summary.groups()) {
-      groups.add(json(GroupKeys.json(summary.by(), group, Group::key), group));
-    }
-    List<JsonObject> totals = new ArrayList<>();
-    summary.totals().forEach(total -> totals.add(json(new JsonObject(), total)));
+    List<JsonObject> groups =
+        summary.groups().stream()
+            .map(group -> json(GroupKeys.json(summary.by(), group, Group::key), group))
+            .toList();
+    List<JsonObject> totals =
+        summary.totals().stream().map(total -> json(new JsonObject(), total)).toList();
     List<JsonObject> unmatched = new ArrayList<>();
     summary
         .unmatched()
@@ -425,17 +417,18 @@ public final class CostsText {
   }
 
   private static Set<String> currencies(Accuracy accuracy) {
-    Set<String> currencies = new HashSet<>();
-    accuracy.groups().forEach(group -> currencies.add(group.currency()));
-    return currencies;
+    return accuracy.groups().stream().map(Accuracy.Group::currency).collect(Collectors.toSet());
   }
 
   /** Returns the JSON document of an accuracy report. */
   public static JsonObject json(Accuracy accuracy, List<String> problems) {
-    List<JsonObject> groups = new ArrayList<>();
-    for (Accuracy.Group group : accuracy.groups()) {
-      groups.add(ACCURACY.addTo(GroupKeys.json(accuracy.by(), group, Accuracy.Group::key), group));
-    }
+    List<JsonObject> groups =
+        accuracy.groups().stream()
+            .map(
+                group ->
+                    ACCURACY.addTo(
+                        GroupKeys.json(accuracy.by(), group, Accuracy.Group::key), group))
+            .toList();
     return new JsonObject()
         .with("schema_version", 1)
         .with("by", accuracy.by().words())

@@ -9,7 +9,7 @@ import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.YearMonth;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -113,11 +113,7 @@ public final class FocusRows {
 
   /** Returns the CSV line of column names. */
   public static String heading() {
-    List<String> names = new ArrayList<>();
-    for (Column column : Column.values()) {
-      names.add(column.heading);
-    }
-    return Csv.line(names);
+    return Csv.line(Arrays.stream(Column.values()).map(column -> column.heading).toList());
   }
 
   /**

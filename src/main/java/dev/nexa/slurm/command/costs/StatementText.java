@@ -10,10 +10,10 @@ import dev.nexa.slurm.money.closing.Posting;
 import dev.nexa.slurm.money.closing.Statement;
 import dev.nexa.slurm.money.closing.Statements.Closed;
 import dev.nexa.slurm.money.closing.Sum;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Formats statements of months as tables, CSV and Markdown. */
 final class StatementText {
@@ -38,11 +38,9 @@ final class StatementText {
   private StatementText() {}
 
   private static String totals(Statement statement) {
-    List<String> totals = new ArrayList<>();
-    for (Sum total : statement.totals()) {
-      totals.add(total.amounts().total().toPlainString() + " " + total.currency());
-    }
-    return String.join(", ", totals);
+    return statement.totals().stream()
+        .map(total -> total.amounts().total().toPlainString() + " " + total.currency())
+        .collect(Collectors.joining(", "));
   }
 
   /** Returns a row for each closed month, for people: without the digest. */
@@ -140,8 +138,7 @@ final class StatementText {
 
   /** Returns a table of one part for people. */
   static String table(Statement statement, String part, TableStyle style) {
-    Listing<?> rows = forPeople(statement, part);
-    return rows.table(style);
+    return forPeople(statement, part).table(style);
   }
 
   /** Returns a line for each run that is unfinished or lacks something, and for unmatched bills. */

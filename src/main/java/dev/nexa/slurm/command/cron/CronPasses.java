@@ -71,14 +71,10 @@ public final class CronPasses {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
-      List<JsonObject> all = new ArrayList<>();
-      for (Installed one : installed) {
-        all.add(one.toJson());
-      }
       JsonObject json =
           new JsonObject()
               .with("schema_version", 1)
-              .with("installed", all)
+              .with("installed", installed.stream().map(Installed::toJson).toList())
               .with("late", check.late())
               .with("message", check.words());
       json.with("crontab_not_read", notRead.orElse(null));

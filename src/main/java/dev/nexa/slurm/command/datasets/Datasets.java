@@ -7,7 +7,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.datasets.Registry;
 import dev.nexa.slurm.storage.lineage.CollectLineage;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -26,9 +25,7 @@ record Datasets(Context context, Storage tiers, Registry registry) {
 
   /** Returns all versions, in the order of the registry. */
   List<DatasetVersion> versions() {
-    List<DatasetVersion> all = new ArrayList<>();
-    registry.read().values().forEach(all::addAll);
-    return all;
+    return registry.read().values().stream().flatMap(List::stream).toList();
   }
 
   /** Returns the collector of this workspace's lineage. */

@@ -163,10 +163,6 @@ public final class ComparisonText {
 
   /** The document that {@code --json} prints. */
   public static JsonObject json(Comparison comparison, String config, Money total) {
-    List<JsonObject> offers = new ArrayList<>();
-    for (PartitionOffer offer : comparison.offers()) {
-      offers.add(json(comparison, offer));
-    }
     Optional<TimeLimitAdvice> shorter = comparison.shorter();
     JsonObject limit = new JsonObject();
     if (shorter.isPresent() && comparison.shorterTotal().isPresent()) {
@@ -182,7 +178,7 @@ public final class ComparisonText {
         .with("schema_version", 1)
         .with("config", config)
         .with("currency", total.currency())
-        .with("offers", offers)
+        .with("offers", comparison.offers().stream().map(offer -> json(comparison, offer)).toList())
         .with("shorter_limit", limit.isEmpty() ? null : limit);
   }
 

@@ -11,7 +11,6 @@ import dev.nexa.slurm.run.diagnosis.Finding;
 import dev.nexa.slurm.run.diagnosis.LogLine;
 import dev.nexa.slurm.run.diagnosis.Remedy;
 import dev.nexa.slurm.run.diagnosis.Waiting;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -216,11 +215,9 @@ public final class WhyText {
   }
 
   private static List<JsonObject> similar(Explanation explanation) {
-    List<JsonObject> similar = new ArrayList<>();
-    for (Explanation.Similar one : explanation.similar()) {
-      similar.add(new JsonObject().with("run_id", one.run().value()).with("text", one.text()));
-    }
-    return similar;
+    return explanation.similar().stream()
+        .map(one -> new JsonObject().with("run_id", one.run().value()).with("text", one.text()))
+        .toList();
   }
 
   private static JsonObject json(Failure failure) {
@@ -290,10 +287,10 @@ public final class WhyText {
   }
 
   private static JsonObject json(Waiting waiting) {
-    List<JsonObject> sooner = new ArrayList<>();
-    for (Waiting.Sooner one : waiting.sooner()) {
-      sooner.add(new JsonObject().with("option", one.option()).with("start", one.start()));
-    }
+    List<JsonObject> sooner =
+        waiting.sooner().stream()
+            .map(one -> new JsonObject().with("option", one.option()).with("start", one.start()))
+            .toList();
     return new JsonObject()
         .with("reason", waiting.reason())
         .with("sentence", waiting.sentence())

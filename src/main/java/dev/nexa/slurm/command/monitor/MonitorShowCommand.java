@@ -8,7 +8,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.telemetry.LossCurve;
 import dev.nexa.slurm.records.telemetry.NodeTelemetry;
-import dev.nexa.slurm.records.telemetry.Series;
 import dev.nexa.slurm.records.telemetry.Telemetry;
 import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -90,13 +89,8 @@ final class MonitorShowCommand extends Subcommand {
     if (wanted == null) {
       return node;
     }
-    List<Series> kept = new ArrayList<>();
-    for (Series series : node.series()) {
-      if (series.gpu().equals(Optional.of(wanted))) {
-        kept.add(series);
-      }
-    }
-    return node.with(kept);
+    Optional<Integer> only = Optional.of(wanted);
+    return node.with(node.series().stream().filter(series -> series.gpu().equals(only)).toList());
   }
 
   private static NexaException nothing(RunFolder run, int task) {

@@ -5,9 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.PipelineConfig.Stage;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** Draws the stages of a pipeline and what each waits for. */
@@ -52,12 +50,10 @@ final class GraphText {
   }
 
   static JsonObject json(PipelineConfig pipeline) {
-    List<JsonObject> stages = new ArrayList<>();
-    pipeline.stages().forEach(stage -> stages.add(PipelineText.stage(stage)));
     return new JsonObject()
         .with("schema_version", 1)
         .with("name", pipeline.name())
         .with("file", pipeline.file())
-        .with("stages", stages);
+        .with("stages", pipeline.stages().stream().map(PipelineText::stage).toList());
   }
 }

@@ -43,10 +43,10 @@ public final class AnalysisText {
 
   /** Returns the JSON document. */
   public static JsonObject json(RunAnalysis analysis, List<String> problems) {
-    List<JsonObject> groups = new ArrayList<>();
-    for (Group group : analysis.groups()) {
-      groups.add(STATISTICS.addTo(GroupKeys.json(analysis.by(), group, Group::key), group));
-    }
+    List<JsonObject> groups =
+        analysis.groups().stream()
+            .map(group -> STATISTICS.addTo(GroupKeys.json(analysis.by(), group, Group::key), group))
+            .toList();
     return new JsonObject()
         .with("schema_version", 1)
         .with("by", analysis.by().words())

@@ -8,7 +8,6 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
-import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -97,10 +96,6 @@ public final class AuditCommand extends Subcommand {
 
   private static List<RunId> runs(Context context, List<String> named) {
     RunLookup lookup = new RunLookup(context.workspace());
-    List<RunId> ids = new ArrayList<>();
-    for (String reference : named) {
-      ids.add(lookup.find(reference).run().id());
-    }
-    return ids;
+    return named.stream().map(reference -> lookup.find(reference).run().id()).toList();
   }
 }

@@ -95,12 +95,8 @@ public final class AuditRuns {
     LedgerCheck ledger = new LedgerCheck(context.workspace());
     Set<String> known = new HashSet<>();
     ids.forEach(id -> known.add(id.value()));
-    List<String> orphans = new ArrayList<>();
-    for (String run : ledger.runs()) {
-      if (!known.contains(run)) {
-        orphans.add(ledger.orphan(run));
-      }
-    }
+    List<String> orphans =
+        ledger.runs().stream().filter(run -> !known.contains(run)).map(ledger::orphan).toList();
     return audit(ids, ledger, orphans, repair);
   }
 

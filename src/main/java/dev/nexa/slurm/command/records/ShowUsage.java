@@ -50,11 +50,7 @@ public final class ShowUsage {
    */
   public record Wanted(List<JobReference> jobs, String user, Optional<Instant> since) {
     boolean holds(JobUsage job) {
-      boolean named = jobs.isEmpty();
-      for (JobReference reference : jobs) {
-        named |= reference.names(job);
-      }
-      return named
+      return (jobs.isEmpty() || jobs.stream().anyMatch(reference -> reference.names(job)))
           && (user.isEmpty() || user.equals(job.user()))
           && (since.isEmpty() || job.activeSince(since.get()));
     }

@@ -125,10 +125,9 @@ public final class UsageCommand extends Subcommand {
           spec().commandLine(), "--delimiter: expected at least one character", delimiter, "");
     }
     List<String> columns = names == null ? List.of() : List.of(names.split(",", -1));
-    boolean namesJobs = false;
-    for (String column : columns) {
-      namesJobs |= column.strip().toLowerCase(Locale.ROOT).startsWith("jobid");
-    }
+    boolean namesJobs =
+        columns.stream()
+            .anyMatch(column -> column.strip().toLowerCase(Locale.ROOT).startsWith("jobid"));
     if (!columns.isEmpty() && !namesJobs) {
       throw new ParameterException(
           spec().commandLine(),

@@ -126,12 +126,8 @@ final class ShowReleaseCommand extends Subcommand {
     }
     tellTimesThatGoBack(periods);
     Instant end = moment.to();
-    List<Production.Period> then = new ArrayList<>();
-    for (Production.Period period : periods) {
-      if (period.touches(moment.from(), end)) {
-        then.add(period);
-      }
-    }
+    List<Production.Period> then =
+        periods.stream().filter(period -> period.touches(moment.from(), end)).toList();
     if (then.isEmpty()) {
       return nothing(
           "no release was in production then ("
@@ -142,10 +138,8 @@ final class ShowReleaseCommand extends Subcommand {
                   : "; the first deployment began at " + periods.get(0).from()));
     }
     if (given(json)) {
-      List<JsonObject> all = new ArrayList<>();
-      for (Production.Period period : then) {
-        all.add(document(place, period.release(), List.of(period)));
-      }
+      List<JsonObject> all =
+          then.stream().map(one -> document(place, one.release(), List.of(one))).toList();
       print(
           new JsonObject()
               .with("schema_version", 1)

@@ -12,7 +12,6 @@ import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.LiftedHalt;
 import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.SignOff;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -48,10 +47,8 @@ public final class UnhaltCommand extends Subcommand {
     DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
     place.approvals();
     List<Halts> tiers = tiers(place);
-    List<Halts.Judged> found = new ArrayList<>();
-    for (Halts halts : tiers) {
-      found.add(halts.existing(id.getValue(), place.signers()));
-    }
+    List<Halts.Judged> found =
+        tiers.stream().map(halts -> halts.existing(id.getValue(), place.signers())).toList();
     found.forEach(UnhaltCommand::requireReadable);
     Halts.Judged halt =
         found.stream().filter(Halts.Judged::inForce).findFirst().orElse(found.get(0));
@@ -97,12 +94,9 @@ public final class UnhaltCommand extends Subcommand {
   /** Returns the tiers that have the halt; the chosen one if none has it, for its error. */
   private List<Halts> tiers(DeployPlace place) {
     HaltedTiers all = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
-    List<Halts> having = new ArrayList<>();
-    for (Path tier : all.tiers().keySet()) {
-      if (all.halts(tier).has(id.getValue())) {
-        having.add(all.halts(tier));
-      }
-    }
+    String halt = id.getValue();
+    List<Halts> having =
+        all.tiers().keySet().stream().map(all::halts).filter(halts -> halts.has(halt)).toList();
     return having.isEmpty() ? List.of(place.halts()) : having;
   }
 

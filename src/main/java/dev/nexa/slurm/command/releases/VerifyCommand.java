@@ -193,9 +193,7 @@ final class VerifyCommand extends OfTier {
       return;
     }
     List<Advice> advice = new ArrayList<>();
-    for (String problem : problems.subList(0, Math.min(MOST_SHOWN, problems.size()))) {
-      advice.add(Advice.step(problem));
-    }
+    problems.stream().limit(MOST_SHOWN).map(Advice::step).forEach(advice::add);
     if (problems.size() > MOST_SHOWN) {
       advice.add(Advice.step("and " + (problems.size() - MOST_SHOWN) + " more"));
     }

@@ -16,10 +16,10 @@ import dev.nexa.slurm.storage.archive.UnfinishedBundle;
 import dev.nexa.slurm.storage.cleanup.WholeRun;
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** What {@code archive} prints. */
 final class ArchiveText {
@@ -77,9 +77,9 @@ final class ArchiveText {
           .note("where", row -> row.archive().where());
 
   private static String folders(WholeRun run) {
-    List<String> paths = new ArrayList<>();
-    run.folders().forEach(folder -> paths.add(folder.full().toString()));
-    return String.join(", ", paths);
+    return run.folders().stream()
+        .map(folder -> folder.full().toString())
+        .collect(Collectors.joining(", "));
   }
 
   /** Returns the price of a bundle for a month of 730 hours; empty if the book has no price. */

@@ -157,13 +157,10 @@ final class StorageStatusCommand extends Subcommand {
               .with("size_bytes", one.size())
               .with("unread", one.unread().stream().map(StorageStatusCommand::path).toList());
       if (withRows) {
-        List<JsonObject> rows = new ArrayList<>();
-        one.usage()
-            .rows()
-            .forEach(
-                row ->
-                    rows.add(
-                        StorageText.TOTAL.addTo(new JsonObject().with("key", row.key()), row)));
+        List<JsonObject> rows =
+            one.usage().rows().stream()
+                .map(row -> StorageText.TOTAL.addTo(new JsonObject().with("key", row.key()), row))
+                .toList();
         tier.with("rows", rows);
       }
       tiers.add(tier);
