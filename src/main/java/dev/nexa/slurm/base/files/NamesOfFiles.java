@@ -3,9 +3,18 @@ package dev.nexa.slurm.base.files;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Comparator;
 
-/** Whether this process can read the names of files. */
+/** The order of files' names, and whether this process can read them. */
 public final class NamesOfFiles {
+  /** By the bytes of their UTF-8, which no locale changes. */
+  public static final Comparator<String> ORDER =
+      (one, other) ->
+          Arrays.compareUnsigned(
+              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+
   private NamesOfFiles() {}
 
   /**

@@ -97,7 +97,7 @@ final class DeployText {
             .with("signed_by", release.signatures().valid().stream().map(SignOff::signer).toList())
             .withOptional("records", release.records())
             .with("gate", release.document().gate().map(gate -> gate.figures()).orElse(null));
-    return json.with("line", outcome.line().map(HistoryLine::shown).orElse(null));
+    return json.with("line", outcome.line().map(HistoryLine::json).orElse(null));
   }
 
   /** Returns the sentence about the last line of a call. */

@@ -64,7 +64,7 @@ final class HistoryCommand extends Subcommand {
               .with("unfinished", content.unfinished().isPresent())
               .with("verified", given(verify))
               .with("problems", problems)
-              .with("lines", content.lines().stream().map(HistoryLine::shown).toList()));
+              .with("lines", content.lines().stream().map(HistoryLine::json).toList()));
     } else if (content.lines().isEmpty() && problems.isEmpty()) {
       out().println("nothing was ever deployed: there is no " + history.file());
     } else {

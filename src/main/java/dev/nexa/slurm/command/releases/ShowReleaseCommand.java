@@ -231,7 +231,7 @@ final class ShowReleaseCommand extends Subcommand {
               .with("from", period.from())
               .with("until", period.until().orElse(null))
               .with("unfinished", period.unfinished())
-              .with("line", period.line().shown()));
+              .with("line", period.line().json()));
     }
     JsonObject json =
         new JsonObject().with("release", release.orElse(null)).with("in_production", used);

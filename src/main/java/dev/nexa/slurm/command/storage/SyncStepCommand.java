@@ -20,8 +20,8 @@ import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.FullDisk;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStores;
-import dev.nexa.slurm.storage.sync.PlanReport;
 import dev.nexa.slurm.storage.sync.SyncOptions;
+import dev.nexa.slurm.storage.sync.SyncPlan;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
@@ -222,7 +222,7 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private Integer verified(SyncRun run, SyncText text) {
-    PlanReport planned = run.planned();
+    SyncPlan planned = run.planned();
     SyncReport report = run.compareOnly(given(checksum));
     boolean none = planned.localFiles() == 0 && planned.remoteFiles() == 0;
     boolean equal =
@@ -251,7 +251,7 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private Integer synced(SyncRun run, SyncText text, DeleteLimit limit) {
-    PlanReport planned = run.planned();
+    SyncPlan planned = run.planned();
     boolean asJson = given(json);
     boolean only = step == Step.PLAN || (dryRun != null && given(dryRun));
     boolean empty = planned.sourceFiles() == 0 && planned.complete();
@@ -331,7 +331,7 @@ final class SyncStepCommand extends Subcommand {
     return confirmed("Delete " + SyncText.files(deletions) + "?");
   }
 
-  private List<Advice> advice(PlanReport planned, SyncReport report, Path folder) {
+  private List<Advice> advice(SyncPlan planned, SyncReport report, Path folder) {
     List<Advice> advice = new ArrayList<>();
     if (report.named().stream().anyMatch(file -> FullDisk.isReason(file.reason()))) {
       advice.add(FullDisk.advice(folder));

@@ -4,10 +4,10 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.storage.sync.Direction;
-import dev.nexa.slurm.storage.sync.PlanReport;
-import dev.nexa.slurm.storage.sync.PlanReport.Count;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.Skipped;
+import dev.nexa.slurm.storage.sync.SyncPlan;
+import dev.nexa.slurm.storage.sync.SyncPlan.Count;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.nio.file.Path;
@@ -51,7 +51,7 @@ final class SyncText {
    *
    * @param all whether to name also new and replaced files, not only those at risk
    */
-  String plan(PlanReport plan, boolean all) {
+  String plan(SyncPlan plan, boolean all) {
     StringBuilder text = new StringBuilder(source() + " → " + target() + "\n");
     line(text, "new", plan.added());
     line(text, "replaced", plan.replaced());
@@ -104,7 +104,7 @@ final class SyncText {
   }
 
   /** Returns the names that are not copied, with the reasons; empty if there are none. */
-  String skipped(PlanReport plan) {
+  String skipped(SyncPlan plan) {
     StringBuilder text = new StringBuilder();
     List<Skipped> named = plan.skipped();
     for (Skipped name : named.subList(0, Math.min(SHOWN, named.size()))) {
@@ -139,7 +139,7 @@ final class SyncText {
   }
 
   /** Returns what was not synced, with the names. */
-  String incomplete(PlanReport plan, SyncReport report) {
+  String incomplete(SyncPlan plan, SyncReport report) {
     long conflicts = report.count(Outcome.CONFLICT);
     List<String> parts = new ArrayList<>();
     parts.add(counted("", report.count(Outcome.FAILED), " could not be synced"));
@@ -152,7 +152,7 @@ final class SyncText {
   }
 
   /** Returns what is not equal, with the names. */
-  String differs(PlanReport plan, SyncReport report) {
+  String differs(SyncPlan plan, SyncReport report) {
     long differing = report.count(Outcome.DIFFERING);
     List<String> parts = new ArrayList<>();
     parts.add(counted("", differing, differing == 1 ? " differs" : " differ"));
@@ -189,7 +189,7 @@ final class SyncText {
     return where + kind + (filtered ? " that --include and --exclude take" : "");
   }
 
-  JsonObject document(PlanReport plan) {
+  JsonObject document(SyncPlan plan) {
     List<JsonObject> planned = new ArrayList<>();
     plan.forEach(
         file -> {
@@ -226,11 +226,11 @@ final class SyncText {
         .with("complete", plan.complete());
   }
 
-  JsonObject document(PlanReport plan, SyncReport report) {
+  JsonObject document(SyncPlan plan, SyncReport report) {
     return document(plan).with("result", result(report));
   }
 
-  JsonObject verified(PlanReport plan, SyncReport report) {
+  JsonObject verified(SyncPlan plan, SyncReport report) {
     return new JsonObject()
         .with("schema_version", 1)
         .with("folder", folder.toString())
@@ -249,7 +249,7 @@ final class SyncText {
    *
    * @param whole whether all files of the folder are at the address now
    */
-  JsonObject metrics(PlanReport plan, SyncReport report, boolean whole) {
+  JsonObject metrics(SyncPlan plan, SyncReport report, boolean whole) {
     JsonObject metrics =
         new JsonObject()
             .with("address", s3.address())

@@ -44,13 +44,13 @@ public final class Journal {
    * @throws NexaException if a line was changed, or is no event
    */
   public List<Event> read() {
-    byte[] bytes = bytes();
+    byte[] bytes = bytes(file);
     return parse(text(bytes, 0, wholeLength(bytes))).events;
   }
 
   /** Appends events durably. Readers see all of them or none. */
   public void append(Event... events) {
-    byte[] bytes = bytes();
+    byte[] bytes = bytes(file);
     int whole = wholeLength(bytes);
     StringBuilder lines = new StringBuilder();
     String previous = parse(text(bytes, 0, whole)).last;
@@ -70,7 +70,7 @@ public final class Journal {
    * that no reader sees any of the events.
    */
   public void appendOrTakeBack(List<Event> events) {
-    long before = wholeLength(bytes());
+    long before = wholeLength(bytes(file));
     try {
       append(events.toArray(Event[]::new));
     } catch (UncheckedIOException failed) {
@@ -97,7 +97,8 @@ public final class Journal {
     return Sha256.of(text);
   }
 
-  private byte[] bytes() {
+  /** Returns the bytes of a file of lines; none if there is no file. */
+  public static byte[] bytes(Path file) {
     return Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
   }
 

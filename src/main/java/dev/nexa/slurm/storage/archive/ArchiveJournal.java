@@ -3,11 +3,9 @@ package dev.nexa.slurm.storage.archive;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
-import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -105,23 +103,8 @@ final class ArchiveJournal {
   }
 
   private void append(JsonObject line) {
-    files.append(file, (isTorn() ? "\n" : "") + Json.compact(line) + "\n");
-  }
-
-  /** Returns whether a crash has cut the last line short. */
-  private boolean isTorn() {
-    if (Files.notExists(file)) {
-      return false;
-    }
-    try (SeekableByteChannel channel = Files.newByteChannel(file)) {
-      if (channel.size() == 0) {
-        return false;
-      }
-      ByteBuffer last = ByteBuffer.allocate(1);
-      channel.position(channel.size() - 1).read(last);
-      return last.get(0) != '\n';
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
-    }
+    byte[] bytes = Journal.bytes(file);
+    boolean torn = Journal.wholeLength(bytes) < bytes.length;
+    files.append(file, (torn ? "\n" : "") + Json.compact(line) + "\n");
   }
 }

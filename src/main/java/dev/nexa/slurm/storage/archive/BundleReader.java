@@ -18,6 +18,7 @@ import java.security.DigestInputStream;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Reads a whole bundle and compares each byte with the archive's document. */
 final class BundleReader {
@@ -64,14 +65,20 @@ final class BundleReader {
         Phase.of(doing + " " + archive.run(), SourceTree.ENTRIES, archive.files().size())
             .withBytes(archive.bundle().bytes());
     try (Running reading = progress.begin(phase)) {
-      read(reading.counting(raw), sink, reading);
+      read(raw, sink, reading);
     }
   }
 
   private void read(InputStream raw, Sink sink, Running reading) throws IOException {
     MessageDigest whole = Sha256.digest();
-    Counted counted = new Counted(new DigestInputStream(raw, whole));
-    try (InputStream in = new BufferedInputStream(counted, 1 << 18)) {
+    AtomicLong bytes = new AtomicLong();
+    Running counted =
+        (items, more) -> {
+          bytes.addAndGet(more);
+          reading.done(items, more);
+        };
+    InputStream digested = counted.counting(new DigestInputStream(raw, whole));
+    try (InputStream in = new BufferedInputStream(digested, 1 << 18)) {
       TarReader tar = new TarReader(in);
       for (BundledFile file : archive.files()) {
         compare(file, next(tar, file), tar, sink);
@@ -83,10 +90,10 @@ final class BundleReader {
       in.transferTo(OutputStream.nullOutputStream());
     }
     String sha256 = Sha256.hex(whole);
-    if (counted.bytes != archive.bundle().bytes() || !sha256.equals(archive.bundle().sha256())) {
+    if (bytes.get() != archive.bundle().bytes() || !sha256.equals(archive.bundle().sha256())) {
       throw damaged(
           "it has "
-              + counted.bytes
+              + bytes.get()
               + " bytes and the SHA-256 "
               + sha256
               + "; its document says "
@@ -145,32 +152,5 @@ final class BundleReader {
 
   private NexaException damaged(String what) {
     return DamagedArchive.error(workspace, archive, what + "; nothing was removed or replaced");
-  }
-
-  private static final class Counted extends java.io.FilterInputStream {
-    private long bytes;
-
-    Counted(InputStream in) {
-      super(in);
-    }
-
-    @Override
-    public int read() throws IOException {
-      int one = super.read();
-      bytes += one < 0 ? 0 : 1;
-      return one;
-    }
-
-    @Override
-    public int read(byte[] buffer, int offset, int length) throws IOException {
-      int read = super.read(buffer, offset, length);
-      bytes += Math.max(0, read);
-      return read;
-    }
-
-    @Override
-    public boolean markSupported() {
-      return false;
-    }
   }
 }

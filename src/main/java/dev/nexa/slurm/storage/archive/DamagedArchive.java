@@ -64,13 +64,11 @@ public final class DamagedArchive {
         Optional<CleanupJournal.State> state =
             journal.isOfAnotherUser() ? Optional.empty() : journal.read();
         if (state.isPresent()
-            && state.get().paths().stream()
-                .filter(CleanupJournal::mayBeInTrash)
+            && state.get().inTrash().stream()
                 .anyMatch(
                     path ->
                         folders.contains(path.full())
-                            && Files.exists(
-                                path.tier().resolve(path.trash()), LinkOption.NOFOLLOW_LINKS))) {
+                            && Files.exists(path.held(), LinkOption.NOFOLLOW_LINKS))) {
           return state;
         }
       } catch (NexaException | UncheckedIOException damaged) {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress.Running;
@@ -11,7 +12,6 @@ import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -22,8 +22,6 @@ import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,11 +37,6 @@ final class SourceTree {
 
   /** The key of a server, which nobody needs once the server has ended, and the run's lock. */
   private static final Set<String> LEFT_OUT = Set.of("run/api_key", "run/.lock");
-
-  private static final Comparator<String> ORDER =
-      (one, other) ->
-          Arrays.compareUnsigned(
-              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
 
   /** An entry, its path on disk, and its device and inode. */
   record Item(TarEntry entry, Path file, String identity) {}
@@ -106,7 +99,7 @@ final class SourceTree {
     if (kind == Kind.FOLDER) {
       List<String> names;
       try (Stream<Path> all = Files.list(file)) {
-        names = all.map(one -> one.getFileName().toString()).sorted(ORDER).toList();
+        names = all.map(one -> one.getFileName().toString()).sorted(NamesOfFiles.ORDER).toList();
       }
       for (String name : names) {
         add(path + "/" + name, file.resolve(name));

@@ -3,8 +3,8 @@ package dev.nexa.slurm.storage.cleanup;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
@@ -17,7 +17,6 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal.State;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -142,11 +141,8 @@ public final class CleanTiers {
     List<KeptPath> last = new ArrayList<>();
     Journals journals = journals();
     for (State state : journals.states()) {
-      state.paths().stream()
-          .filter(CleanupJournal::mayBeInTrash)
-          .forEach(path -> inTrash.add(path.full()));
-      boolean inUse = state.paths().stream().anyMatch(CleanupJournal::mayBeInTrash);
-      if (inUse ? state.left(now).isZero() : hasEmptyTrash(state)) {
+      state.inTrash().forEach(path -> inTrash.add(path.full()));
+      if (!state.inTrash().isEmpty() ? state.left(now).isZero() : hasEmptyTrash(state)) {
         deletable(state, last).ifPresent(due::add);
       }
     }
@@ -170,29 +166,25 @@ public final class CleanTiers {
    * @param last gets the paths that stay
    */
   private Optional<State> deletable(State state, List<KeptPath> last) {
-    Map<TrashedPath, String> reasons = lastCopies.look(inTrash(state));
+    Map<TrashedPath, String> reasons = lastCopies.look(state.inTrash());
     reasons.forEach((path, why) -> last.add(stays(state, path, why)));
     List<TrashedPath> rest = new ArrayList<>(state.paths());
     rest.removeAll(reasons.keySet());
-    return reasons.isEmpty() || rest.stream().anyMatch(CleanupJournal::mayBeInTrash)
+    return reasons.isEmpty() || rest.stream().anyMatch(TrashedPath::mayBeInTrash)
         ? Optional.of(new State(state.id(), state.at(), state.host(), state.deleteAfter(), rest))
         : Optional.empty();
   }
 
-  private static List<TrashedPath> inTrash(State state) {
-    return state.paths().stream().filter(CleanupJournal::mayBeInTrash).toList();
-  }
-
   private static KeptPath stays(State state, TrashedPath path, String why) {
     return new KeptPath(
-        path.tier().resolve(path.trash()),
+        path.held(),
         why + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo " + state.id());
   }
 
   /** Returns whether a killed process left the empty trash of a cleanup. */
   private static boolean hasEmptyTrash(State state) {
     for (TrashedPath path : state.paths()) {
-      Path trash = path.tier().resolve(path.trash()).getParent();
+      Path trash = path.held().getParent();
       if (trash != null && Files.isDirectory(trash, LinkOption.NOFOLLOW_LINKS)) {
         return true;
       }
@@ -292,7 +284,7 @@ public final class CleanTiers {
       }
       CleanupId id = CleanupId.of(planned.now());
       CleanupJournal journal = new CleanupJournal(workspace, id);
-      journal.begin(workspace, planned.now(), planned.settings(), host());
+      journal.begin(workspace, planned.now(), planned.settings(), ProcessIdentity.localHost());
       passing.accept(CleanupStep.BEGUN);
       Trash trash = new Trash(journal, workspace.files(), Optional.empty(), passing);
       try (Running moving = progress.begin(Phase.of("moving", "paths", candidates.size()))) {
@@ -310,7 +302,7 @@ public final class CleanTiers {
   private static boolean isInTrash(TrashedPath path) {
     return path.phase() == TrashedPath.Phase.MOVED
         || (path.phase() == TrashedPath.Phase.MOVING
-            && Files.exists(path.tier().resolve(path.trash()), LinkOption.NOFOLLOW_LINKS));
+            && Files.exists(path.held(), LinkOption.NOFOLLOW_LINKS));
   }
 
   /** Writes down how far cleanups came that were killed while they moved paths. */
@@ -397,7 +389,7 @@ public final class CleanTiers {
   private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
     CleanupJournal journal = new CleanupJournal(workspace, state.id());
     Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
-    List<TrashedPath> inTrash = inTrash(state);
+    List<TrashedPath> inTrash = state.inTrash();
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
     Map<TrashedPath, String> last = lastCopies.read(inTrash);
     // What a killed process began to delete was due then.
@@ -413,10 +405,7 @@ public final class CleanTiers {
           continue;
         }
         Trash.Deletion deletion = trash.delete(path, grace, deleting);
-        deletion
-            .failed()
-            .ifPresent(
-                reason -> failed.add(new KeptPath(path.tier().resolve(path.trash()), reason)));
+        deletion.failed().ifPresent(reason -> failed.add(new KeptPath(path.held(), reason)));
         if (deletion.deleted()) {
           deleted.add(path);
         }
@@ -472,15 +461,9 @@ public final class CleanTiers {
   }
 
   private static Optional<String> elsewhere(State state) {
-    return state.host().equals(host()) ? Optional.empty() : Optional.of(state.host());
-  }
-
-  private static String host() {
-    try {
-      return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/proc/sys/kernel/hostname"), failed);
-    }
+    return state.host().equals(ProcessIdentity.localHost())
+        ? Optional.empty()
+        : Optional.of(state.host());
   }
 
   private FileLock lock() {

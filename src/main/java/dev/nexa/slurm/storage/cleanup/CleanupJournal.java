@@ -11,7 +11,6 @@ import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -139,21 +138,13 @@ public final class CleanupJournal {
   }
 
   private void append(JsonObject line) {
-    removeTornLine();
-    files.append(file, Json.compact(line) + "\n");
-  }
-
-  /** Removes a last line that a crash has cut short. What it announced was not done. */
-  private void removeTornLine() {
-    try {
-      byte[] bytes = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
-      int whole = Journal.wholeLength(bytes);
-      if (whole < bytes.length) {
-        files.truncate(file, whole);
-      }
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read " + file + ": " + failed.getMessage(), failed);
+    byte[] bytes = Journal.bytes(file);
+    int whole = Journal.wholeLength(bytes);
+    if (whole < bytes.length) {
+      // What a line announced that a crash has cut short was not done.
+      files.truncate(file, whole);
     }
+    files.append(file, Json.compact(line) + "\n");
   }
 
   /**
@@ -170,26 +161,20 @@ public final class CleanupJournal {
       return paths.stream().filter(path -> path.phase() == phase).count();
     }
 
+    /** Returns the paths that are or may be in the trash. */
+    public List<TrashedPath> inTrash() {
+      return paths.stream().filter(TrashedPath::mayBeInTrash).toList();
+    }
+
     /** Returns the bytes of the paths that are or may be in the trash. */
     public long bytesInTrash() {
-      return paths.stream()
-          .filter(CleanupJournal::mayBeInTrash)
-          .mapToLong(TrashedPath::bytes)
-          .sum();
+      return inTrash().stream().mapToLong(TrashedPath::bytes).sum();
     }
 
     /** Returns how long the trash still stays; zero if it may go. */
     public Duration left(Instant now) {
       return now.isBefore(deleteAfter) ? Duration.between(now, deleteAfter) : Duration.ZERO;
     }
-  }
-
-  /** Returns whether the disk may have the path in the trash. */
-  public static boolean mayBeInTrash(TrashedPath path) {
-    return switch (path.phase()) {
-      case MOVING, MOVED, RESTORING, DELETING -> true;
-      case KEPT, RESTORED, DELETED -> false;
-    };
   }
 
   /**

@@ -27,11 +27,7 @@ final class MeasureCandidate {
     this.settings = settings;
     this.now = now;
     this.measuring = measuring;
-    try {
-      me = Files.getOwner(Path.of("/proc/self"));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/proc/self"), failed);
-    }
+    this.me = OpenFolder.me();
   }
 
   /** Adds a path that goes whatever its size is. */

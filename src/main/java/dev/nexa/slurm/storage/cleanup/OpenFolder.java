@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,6 +18,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.Optional;
@@ -136,6 +138,15 @@ final class OpenFolder implements Closeable {
   /** Returns whether an entry is a folder, and no link to one. */
   boolean isFolder(Path name) throws IOException {
     return attributes(name).filter(PosixFileAttributes::isDirectory).isPresent();
+  }
+
+  /** Returns the user of this process. */
+  static UserPrincipal me() {
+    try {
+      return Files.getOwner(Path.of("/proc/self"));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of("/proc/self"), failed);
+    }
   }
 
   /** Returns the identity of an entry: its device and inode. */

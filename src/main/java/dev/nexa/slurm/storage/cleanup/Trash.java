@@ -56,11 +56,7 @@ final class Trash {
     this.elsewhere = elsewhere;
     this.files = files;
     this.passing = passing;
-    try {
-      me = Files.getOwner(Path.of("/proc/self"));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/proc/self"), failed);
-    }
+    this.me = OpenFolder.me();
   }
 
   /** Returns where a candidate goes, below its tier. */
@@ -184,9 +180,9 @@ final class Trash {
     }
     if (path.phase() == Phase.DELETING) {
       return Optional.of(
-          "its deletion began after its grace period; what is left lies in " + held(path));
+          "its deletion began after its grace period; what is left lies in " + path.held());
     }
-    if (!CleanupJournal.mayBeInTrash(path)) {
+    if (!path.mayBeInTrash()) {
       return Optional.empty();
     }
     if (!Files.isDirectory(path.tier())) {
@@ -223,7 +219,7 @@ final class Trash {
       return back ? Optional.empty() : missing();
     }
     if (there.isPresent()) {
-      return Optional.of(path.full() + " exists again; its old content stays in " + held(path));
+      return Optional.of(path.full() + " exists again; its old content stays in " + path.held());
     }
     journal.now(path, Phase.RESTORING, "");
     passing.accept(CleanupStep.RETURN_ANNOUNCED);
@@ -241,10 +237,6 @@ final class Trash {
         elsewhere.isPresent()
             ? "it is not in the trash of this host; the cleanup ran on " + elsewhere.get()
             : "it is not in the trash any more");
-  }
-
-  private static Path held(TrashedPath path) {
-    return path.tier().resolve(path.trash());
   }
 
   private static boolean isInPlace(OpenFolder tier, TrashedPath path) throws IOException {
@@ -276,7 +268,7 @@ final class Trash {
    * @param grace how long it must have been there, by the clock of its tier
    */
   Deletion delete(TrashedPath path, Duration grace, Running deleting) {
-    if (!CleanupJournal.mayBeInTrash(path)) {
+    if (!path.mayBeInTrash()) {
       return new Deletion(false, Optional.empty());
     }
     if (!Files.isDirectory(path.tier())) {
@@ -316,10 +308,10 @@ final class Trash {
       }
     } catch (DirectoryNotEmptyException left) {
       return Deletion.failed(
-          "entries are left that could not be removed; remove them: rm -r " + held(path));
+          "entries are left that could not be removed; remove them: rm -r " + path.held());
     } catch (AccessDeniedException denied) {
       return Deletion.failed(
-          "you may not delete all of it; this shows whose it is: ls -lR " + held(path));
+          "you may not delete all of it; this shows whose it is: ls -lR " + path.held());
     } catch (IOException failed) {
       return Deletion.failed("it could not be deleted: " + DurableFiles.reason(failed));
     }

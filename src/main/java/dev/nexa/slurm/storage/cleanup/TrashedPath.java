@@ -43,6 +43,19 @@ public record TrashedPath(
     return tier.resolve(path);
   }
 
+  /** Returns the full path where it is in the trash. */
+  public Path held() {
+    return tier.resolve(trash);
+  }
+
+  /** Returns whether the disk may have it in the trash. */
+  public boolean mayBeInTrash() {
+    return switch (phase) {
+      case MOVING, MOVED, RESTORING, DELETING -> true;
+      case KEPT, RESTORED, DELETED -> false;
+    };
+  }
+
   TrashedPath in(Phase next) {
     return new TrashedPath(number, tier, path, trash, run, bytes, files, identity, next);
   }

@@ -1,9 +1,6 @@
 package dev.nexa.slurm.storage.datasets;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Comparator;
 
 /**
  * One file of a dataset.
@@ -13,12 +10,6 @@ import java.util.Comparator;
  * @param sha256 64 hex digits; empty if nobody has read the file
  */
 public record DatasetFile(String path, long bytes, String sha256) {
-  /** The order of all lists: by the bytes of the path in UTF-8, as {@code LC_ALL=C sort} orders. */
-  static final Comparator<String> ORDER =
-      (one, other) ->
-          Arrays.compareUnsigned(
-              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
-
   /** Returns the line of the file that the root is computed of. */
   String rootLine() {
     return sha256 + " " + bytes + " " + path + "\n";

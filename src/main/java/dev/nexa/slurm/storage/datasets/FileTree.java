@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -130,7 +131,7 @@ final class FileTree implements Iterator<FileTree.Found> {
       throw DurableFiles.failure(
           "read", folder, new IOException(String.valueOf(failed.getMessage()), failed));
     }
-    names.sort(DatasetFile.ORDER);
+    names.sort(NamesOfFiles.ORDER);
     return names;
   }
 

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileModes;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
@@ -490,7 +491,7 @@ public final class Registry {
     }
 
     void compare(DatasetFile file) {
-      while (next.isPresent() && DatasetFile.ORDER.compare(next.get().path(), file.path()) < 0) {
+      while (next.isPresent() && NamesOfFiles.ORDER.compare(next.get().path(), file.path()) < 0) {
         added();
       }
       if (next.isEmpty() || !next.get().path().equals(file.path())) {
@@ -542,7 +543,7 @@ public final class Registry {
       int order =
           old.isEmpty()
               ? 1
-              : now.isEmpty() ? -1 : DatasetFile.ORDER.compare(old.get().path(), now.get().path());
+              : now.isEmpty() ? -1 : NamesOfFiles.ORDER.compare(old.get().path(), now.get().path());
       if (order < 0) {
         each.accept(FileChange.missing(old.get()));
       } else if (order > 0) {

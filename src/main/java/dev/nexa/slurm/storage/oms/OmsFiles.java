@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.oms;
 
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -10,8 +11,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -23,12 +22,6 @@ import java.util.TreeSet;
 final class OmsFiles {
   /** The entries at the top of the folder that no signature covers. */
   static final List<String> GIT = List.of(".git", ".gitattributes", ".github", ".gitignore");
-
-  /** By code points, which is the order of the bytes in UTF-8. */
-  static final Comparator<String> ORDER =
-      (one, other) ->
-          Arrays.compareUnsigned(
-              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
 
   private OmsFiles() {}
 
@@ -42,7 +35,7 @@ final class OmsFiles {
    */
   static SortedMap<String, Path> list(Path model, Set<String> ignored, boolean links)
       throws OmsException, IOException {
-    TreeMap<String, Path> files = new TreeMap<>(ORDER);
+    TreeMap<String, Path> files = new TreeMap<>(NamesOfFiles.ORDER);
     if (Files.isSymbolicLink(model) && !links) {
       throw new OmsException(model + " is a link");
     }

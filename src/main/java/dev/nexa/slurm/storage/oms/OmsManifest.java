@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.oms;
 
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
@@ -36,7 +37,7 @@ record OmsManifest(
 
   /** Reads all files and computes their digests. */
   static OmsManifest of(Map<String, Path> files, Set<String> ignored) throws IOException {
-    TreeMap<String, String> digests = new TreeMap<>(OmsFiles.ORDER);
+    TreeMap<String, String> digests = new TreeMap<>(NamesOfFiles.ORDER);
     for (Map.Entry<String, Path> file : files.entrySet()) {
       digests.put(file.getKey(), Sha256.of(file.getValue()));
     }
@@ -95,7 +96,7 @@ record OmsManifest(
       String type = statement.text("predicateType");
       List<JsonObject> subjects = statement.objects("subject");
       if (type.equals(OLD_PREDICATE)) {
-        TreeMap<String, String> digests = new TreeMap<>(OmsFiles.ORDER);
+        TreeMap<String, String> digests = new TreeMap<>(NamesOfFiles.ORDER);
         for (JsonObject subject : subjects) {
           add(digests, subject.text("name"), subject.object("digest").text(HASH));
         }
@@ -108,7 +109,7 @@ record OmsManifest(
       JsonObject predicate = statement.object("predicate");
       JsonObject how = predicate.object("serialization");
       require("hash_type", how.text("hash_type"), HASH);
-      TreeMap<String, String> digests = new TreeMap<>(OmsFiles.ORDER);
+      TreeMap<String, String> digests = new TreeMap<>(NamesOfFiles.ORDER);
       MessageDigest root = Sha256.digest();
       for (JsonObject resource : predicate.objects("resources")) {
         require("algorithm", resource.text("algorithm"), HASH);
@@ -185,7 +186,7 @@ record OmsManifest(
     if (shardSize.isEmpty()) {
       return Map.of(name, Sha256.of(file));
     }
-    TreeMap<String, String> parts = new TreeMap<>(OmsFiles.ORDER);
+    TreeMap<String, String> parts = new TreeMap<>(NamesOfFiles.ORDER);
     byte[] buffer = new byte[1 << 16];
     try (InputStream in = Files.newInputStream(file)) {
       for (long begin = 0; ; ) {

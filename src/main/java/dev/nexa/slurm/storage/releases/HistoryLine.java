@@ -100,7 +100,8 @@ public record HistoryLine(
     return Json.compact(json());
   }
 
-  private JsonObject json() {
+  /** Returns the line as {@code history --json} shows it: without its signature. */
+  public JsonObject json() {
     return new JsonObject()
         .with("schema_version", VERSION)
         .with("seq", number)
@@ -115,11 +116,6 @@ public record HistoryLine(
         .with("reason", what.reason())
         .with("smoke", what.smoke())
         .with("previous", previous);
-  }
-
-  /** Returns the line as {@code history --json} shows it: without its signature. */
-  public JsonObject shown() {
-    return json();
   }
 
   HistoryLine signed(String armored) {

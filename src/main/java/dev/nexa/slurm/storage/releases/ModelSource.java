@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -75,7 +76,7 @@ public record ModelSource(
     Path[] at = {checkpoint};
     try {
       Path root = checkpoint.toRealPath();
-      TreeMap<String, Path> files = new TreeMap<>(ReleaseContent.ORDER);
+      TreeMap<String, Path> files = new TreeMap<>(NamesOfFiles.ORDER);
       List<String> leftOut = new ArrayList<>();
       if (Files.isRegularFile(root)) {
         files.put(path(root.getFileName().toString()), root);

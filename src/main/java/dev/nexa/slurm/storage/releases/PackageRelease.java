@@ -5,12 +5,14 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.records.runs.LockOwner;
+import dev.nexa.slurm.storage.cleanup.DeleteTree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -167,7 +169,7 @@ public final class PackageRelease {
 
   /** Returns the first file that two documents list differently; the document if there is none. */
   static String difference(ReleaseFile old, ReleaseFile document) {
-    Map<String, ReleaseFile.Entry> before = new TreeMap<>(ReleaseContent.ORDER);
+    Map<String, ReleaseFile.Entry> before = new TreeMap<>(NamesOfFiles.ORDER);
     old.files().forEach(file -> before.put(file.path(), file));
     for (ReleaseFile.Entry file : document.files()) {
       if (!file.equals(before.remove(file.path()))) {
@@ -306,28 +308,9 @@ public final class PackageRelease {
   /**
    * Deletes the files that an earlier call or this call left. The caller holds the release's lock.
    */
-  private static void delete(Path folder) {
-    if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
-      return;
-    }
+  private void delete(Path folder) {
     try {
-      Files.walkFileTree(
-          folder,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                throws IOException {
-              Files.delete(file);
-              return FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult postVisitDirectory(Path path, @Nullable IOException failed)
-                throws IOException {
-              Files.delete(path);
-              return FileVisitResult.CONTINUE;
-            }
-          });
+      DeleteTree.whole(parent.toRealPath().resolve(folder.getFileName()));
     } catch (IOException failed) {
       throw DurableFiles.failure("delete", folder, failed);
     }

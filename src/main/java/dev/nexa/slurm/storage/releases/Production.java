@@ -34,8 +34,8 @@ public final class Production {
       return beginsBefore && (until.isEmpty() || until.get().isAfter(begin));
     }
 
-    private Period until(Instant end) {
-      return new Period(release, from, Optional.of(end), unfinished, line);
+    private Period until(Optional<Instant> end) {
+      return new Period(release, from, end, unfinished, line);
     }
   }
 
@@ -81,7 +81,9 @@ public final class Production {
       // The order of the lines counts: after a clock that went back, no period ends before it
       // began.
       Instant began = periods.get(last).from();
-      periods.set(last, periods.get(last).until(line.at().isBefore(began) ? began : line.at()));
+      periods.set(
+          last,
+          periods.get(last).until(Optional.of(line.at().isBefore(began) ? began : line.at())));
     }
     periods.add(new Period(line.what().release(), line.at(), Optional.empty(), unfinished, line));
   }
@@ -89,15 +91,7 @@ public final class Production {
   private static void reopen(List<Period> periods) {
     int last = periods.size() - 1;
     if (last >= 0) {
-      Period before = periods.get(last);
-      periods.set(
-          last,
-          new Period(
-              before.release(),
-              before.from(),
-              Optional.empty(),
-              before.unfinished(),
-              before.line()));
+      periods.set(last, periods.get(last).until(Optional.empty()));
     }
   }
 

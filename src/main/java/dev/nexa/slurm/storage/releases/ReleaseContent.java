@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.text.VisibleText;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -16,10 +17,9 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -31,12 +31,6 @@ import java.util.stream.Stream;
  * memory, with the document and the signatures.
  */
 public final class ReleaseContent {
-  /** The order of files: by the bytes of their paths in UTF-8. */
-  static final Comparator<String> ORDER =
-      (one, other) ->
-          Arrays.compareUnsigned(
-              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
-
   /** The longest signature, in bytes. A model.sig lists each file of the model. */
   private static final int LONGEST_SIGNATURE = ReleaseFolder.LARGEST_DOCUMENT;
 
@@ -139,12 +133,7 @@ public final class ReleaseContent {
       signatures.put(path.substring(SIGNATURES.length()), whole(in, path));
     } else {
       MessageDigest digest = Sha256.digest();
-      byte[] part = new byte[1 << 16];
-      long size = 0;
-      for (int read = in.read(part); read >= 0; read = in.read(part)) {
-        digest.update(part, 0, read);
-        size += read;
-      }
+      long size = in.transferTo(new DigestOutputStream(OutputStream.nullOutputStream(), digest));
       if (found.put(path, new ReleaseFile.Entry(path, size, Sha256.hex(digest))) != null) {
         addStrange(path, "there twice");
       }

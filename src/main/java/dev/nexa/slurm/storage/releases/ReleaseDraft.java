@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
@@ -197,7 +198,7 @@ public record ReleaseDraft(
       gate = later.isEmpty() ? gate : Optional.empty();
       later.filter(why -> !notes.contains(why)).ifPresent(notes::add);
     }
-    TreeMap<String, byte[]> written = new TreeMap<>(ReleaseContent.ORDER);
+    TreeMap<String, byte[]> written = new TreeMap<>(NamesOfFiles.ORDER);
     // JSON is YAML too, and the plan is the config with everything resolved.
     written.put("config.yaml", bytes(Json.pretty(plan.json())));
     written.put(MANIFEST, record);
@@ -329,7 +330,7 @@ public record ReleaseDraft(
 
   /** Returns all registered datasets that the model was made of, also through other runs. */
   private static List<ReleaseFile.Dataset> datasets(LineageGraph lineage, RunId run) {
-    TreeMap<String, ReleaseFile.Dataset> datasets = new TreeMap<>(ReleaseContent.ORDER);
+    TreeMap<String, ReleaseFile.Dataset> datasets = new TreeMap<>(NamesOfFiles.ORDER);
     Optional<LineageNode> node = lineage.node(Kind.RUN, run.value());
     if (node.isPresent()) {
       for (LineageNode one : lineage.around(node.get(), true, false).nodes()) {
@@ -383,7 +384,7 @@ public record ReleaseDraft(
   public List<String> paths() {
     List<String> paths = new ArrayList<>(model.files().keySet());
     paths.addAll(written.keySet());
-    paths.sort(ReleaseContent.ORDER);
+    paths.sort(NamesOfFiles.ORDER);
     return paths;
   }
 }

@@ -12,7 +12,6 @@ import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -89,7 +88,7 @@ public final class ReleaseHistory {
 
   /** Reads the file. Problems of the chain are listed, not thrown. */
   public Content read() {
-    byte[] bytes = bytes();
+    byte[] bytes = Journal.bytes(file);
     int whole = Journal.wholeLength(bytes);
     List<HistoryLine> lines = new ArrayList<>();
     List<String> problems = new ArrayList<>();
@@ -246,7 +245,7 @@ public final class ReleaseHistory {
               "a process died while it wrote a line; " + content.torn() + " bytes were removed",
               What.NO_SMOKE);
       HistoryLine removed = signed(number + 1, tail, previous, signer);
-      files.truncate(file, Files.exists(file) ? Journal.wholeLength(bytes()) : 0);
+      files.truncate(file, Journal.wholeLength(Journal.bytes(file)));
       files.append(file, removed.text() + "\n");
       number++;
       previous = removed.digest();
@@ -266,9 +265,5 @@ public final class ReleaseHistory {
             previous,
             "");
     return line.signed(signer.sign(line.unsigned()));
-  }
-
-  private byte[] bytes() {
-    return Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
   }
 }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
@@ -43,7 +44,7 @@ public final class ReleaseTar {
   public static boolean write(
       ReleaseFolder release, Path archive, DurableFiles files, Progress progress) {
     ReleaseFile document = release.document();
-    TreeMap<String, String> digests = new TreeMap<>(ReleaseContent.ORDER);
+    TreeMap<String, String> digests = new TreeMap<>(NamesOfFiles.ORDER);
     document.files().forEach(file -> digests.put(file.path(), file.sha256()));
     digests.put(ReleaseFolder.DOCUMENT, release.digest());
     ReleaseContent.signed(release)

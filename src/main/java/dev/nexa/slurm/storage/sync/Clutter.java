@@ -11,13 +11,12 @@ import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import dev.nexa.slurm.storage.sync.ObjectStore.Part;
 import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * What lies below a prefix although no sync copies it: objects with the names of temporary files or
@@ -194,8 +193,6 @@ public final class Clutter {
           .map(digest -> "a sync uploaded it: the object has the SHA-256 that sync stores");
     } catch (StoreException unknown) {
       return Optional.of("it could not be looked at: " + unknown.getMessage());
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
     }
   }
 
@@ -224,8 +221,6 @@ public final class Clutter {
     } catch (StoreException gone) {
       // The size is for people only. An upload that ended meanwhile is not removed twice.
       return 0;
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
     }
   }
 
@@ -255,26 +250,20 @@ public final class Clutter {
         }
         deleting.done(1, 0);
       }
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
     }
     return new Done(List.copyOf(removed), List.copyOf(failed));
   }
 
-  private void remove(Piece piece) throws IOException {
+  private void remove(Piece piece) {
     if (piece.uploadId().isEmpty()) {
       Deletion.ifUnchanged(store, retry, piece.key(), piece.etag());
       return;
     }
     String uploadId = piece.uploadId().get();
-    retry.call(
-        () -> {
-          store.abort(piece.key(), uploadId);
-          return piece;
-        });
+    retry.run(() -> store.abort(piece.key(), uploadId));
   }
 
-  private <T> T listed(Retry.Request<T> request) {
+  private <T> T listed(Supplier<T> request) {
     try {
       return retry.call(request);
     } catch (StoreException refused) {
@@ -282,8 +271,6 @@ public final class Clutter {
           ErrorCode.S3_UNAVAILABLE,
           "S3 could not be looked at: " + refused.getMessage(),
           Advice.step("nothing was removed; type the command again later"));
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
     }
   }
 }

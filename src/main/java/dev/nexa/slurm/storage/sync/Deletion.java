@@ -35,7 +35,7 @@ final class Deletion {
   /** Carries out all deletions of a plan. */
   void of(SyncPlan plan) {
     List<Action> batch = new ArrayList<>();
-    plan.forEach(
+    plan.actions(
         action -> {
           if (action.kind() == Kind.DELETE) {
             batch.add(action);
@@ -85,19 +85,14 @@ final class Deletion {
    *
    * @throws StoreException of kind CHANGED if it is another one
    */
-  static void ifUnchanged(ObjectStore store, Retry retry, String key, String etag)
-      throws IOException {
+  static void ifUnchanged(ObjectStore store, Retry retry, String key, String etag) {
     // Not every store knows If-Match for deletions.
     Optional<Stored> stored = retry.call(() -> store.head(key));
     if (stored.isPresent() && !stored.get().etag().equals(etag)) {
       throw new StoreException(
           StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
     }
-    retry.call(
-        () -> {
-          store.delete(key, etag);
-          return key;
-        });
+    retry.run(() -> store.delete(key, etag));
   }
 
   private String journalLine(Action action) {

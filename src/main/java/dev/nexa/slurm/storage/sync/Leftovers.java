@@ -5,12 +5,11 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
 import dev.nexa.slurm.storage.sync.ObjectStore.PendingPage;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Multipart uploads that nobody completed. The store keeps their parts, and charges for them. */
 public final class Leftovers {
@@ -51,7 +50,7 @@ public final class Leftovers {
     }
   }
 
-  private static <T> T call(Retry.Request<T> request) {
+  private static <T> T call(Supplier<T> request) {
     try {
       return Retry.USUAL.call(request);
     } catch (StoreException refused) {
@@ -59,8 +58,6 @@ public final class Leftovers {
           ErrorCode.S3_UNAVAILABLE,
           String.valueOf(refused.getMessage()),
           Advice.step("type the command again later"));
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
     }
   }
 }

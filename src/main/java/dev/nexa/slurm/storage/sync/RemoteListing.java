@@ -7,7 +7,6 @@ import dev.nexa.slurm.storage.sync.ObjectStore.Level;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import java.io.Closeable;
-import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
@@ -153,7 +152,7 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   private Optional<Level> level(String folder) {
     try {
       return sides.retry().call(() -> sides.store().level(folder));
-    } catch (IOException | StoreException | NexaException refused) {
+    } catch (StoreException | NexaException refused) {
       return Optional.empty();
     }
   }

@@ -19,6 +19,7 @@ import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -29,13 +30,13 @@ import org.jspecify.annotations.Nullable;
  * What a sync will do: one line for each path that is not the same, in a temporary file, so that a
  * million files need no memory. It exists only if both sides were read to their end.
  */
-final class SyncPlan implements Closeable {
+public final class SyncPlan implements Closeable {
   private static final int NAMED = 1000;
 
   private final Path file;
   private final Path root;
   private final SyncOptions options;
-  private final Map<Kind, Tally> tallies = new EnumMap<>(Kind.class);
+  private final Map<Kind, Count> counts = new EnumMap<>(Kind.class);
   private final List<Skipped> skipped = Collections.synchronizedList(new ArrayList<>());
   private final Set<String> skippedHere = new HashSet<>();
   private long skippedMore;
@@ -149,9 +150,7 @@ final class SyncPlan implements Closeable {
     if (kept) {
       action = action.left();
     }
-    tallies
-        .computeIfAbsent(action.kind(), kind -> new Tally())
-        .add(action.bytes(options.direction()));
+    counts.merge(action.kind(), new Count(1, action.bytes(options.direction())), Count::plus);
     if (action.kind() == Kind.DELETE && action.why() == Why.NEVER_SYNCED) {
       deletedNeverSynced++;
     }
@@ -222,53 +221,96 @@ final class SyncPlan implements Closeable {
     }
   }
 
+  /**
+   * One path of a plan.
+   *
+   * @param action {@code new}, {@code replace}, {@code compare}, {@code conflict}, {@code delete},
+   *     or {@code leave} for a path that would be deleted but for a link at or above it
+   * @param neverSynced whether no sync has recorded the path as equal on both sides
+   */
+  public record Planned(
+      String action, String path, long bytes, boolean neverSynced, Optional<String> obstacle) {}
+
   /** A number of files and their bytes. */
-  static final class Tally {
-    private long files;
-    private long bytes;
+  public record Count(long files, long bytes) {
+    private static final Count NONE = new Count(0, 0);
 
-    void add(long more) {
-      files++;
-      bytes += more;
-    }
-
-    long files() {
-      return files;
-    }
-
-    long bytes() {
-      return bytes;
+    private Count plus(Count other) {
+      return new Count(files + other.files, bytes + other.bytes);
     }
   }
 
-  Tally tally(Kind kind) {
-    return tallies.getOrDefault(kind, new Tally());
+  /** Returns the files that the target does not have. */
+  public Count added() {
+    return count(Kind.NEW);
   }
 
-  /** Returns the first names that are not copied. */
-  List<Skipped> skipped() {
-    return skipped;
+  /** Returns the files that will be replaced. */
+  public Count replaced() {
+    return count(Kind.REPLACE);
   }
 
-  /** Returns how many more names are not copied. */
-  long skippedMore() {
-    return skippedMore;
+  /** Returns the files of the same size whose digests decide. */
+  public Count compared() {
+    return count(Kind.COMPARE).plus(count(Kind.COMPARE_ONLY));
   }
 
-  long deletedNeverSynced() {
+  /** Returns the files that differ and stay, because no sync left the target's as they are. */
+  public Count conflicts() {
+    return count(Kind.CONFLICT);
+  }
+
+  /** Returns the unchanged files. */
+  public Count same() {
+    return count(Kind.SAME);
+  }
+
+  /** Returns the files that will be deleted at the target. */
+  public Count deleted() {
+    return count(Kind.DELETE);
+  }
+
+  /** Returns how many of the files that will be deleted no sync has ever recorded. */
+  public long deletedNeverSynced() {
     return deletedNeverSynced;
   }
 
-  boolean complete() {
+  /**
+   * Returns whether all names of both sides are known and can be copied. Links, pipes and our own
+   * folders count as known.
+   */
+  public boolean complete() {
     return complete;
   }
 
-  long localFiles() {
+  /** Returns the files that only the target has, and that stay. */
+  public Count left() {
+    return count(Kind.LEAVE);
+  }
+
+  /** Returns the files and bytes that will be copied, without those that are only compared. */
+  public Count copied() {
+    return added().plus(replaced());
+  }
+
+  /** Returns the files of the folder that the filters take. */
+  public long localFiles() {
     return localFiles;
   }
 
-  long remoteFiles() {
+  /** Returns the objects that the filters take. */
+  public long remoteFiles() {
     return remoteFiles;
+  }
+
+  /** Returns the first 1000 names that are not copied. */
+  public List<Skipped> skipped() {
+    return List.copyOf(skipped);
+  }
+
+  /** Returns how many names are not copied. */
+  public long skippedFiles() {
+    return skipped.size() + skippedMore;
   }
 
   /** Returns the files of the side that is changed. */
@@ -277,12 +319,31 @@ final class SyncPlan implements Closeable {
   }
 
   /** Returns the files of the side that is read. */
-  long sourceFiles() {
+  public long sourceFiles() {
     return options.direction() == Direction.PUSH ? localFiles : remoteFiles;
   }
 
+  private Count count(Kind kind) {
+    return counts.getOrDefault(kind, Count.NONE);
+  }
+
+  /** Reads all paths that are not the same, in order. */
+  public void forEach(Consumer<Planned> consumer) {
+    actions(
+        action ->
+            consumer.accept(
+                new Planned(
+                    action.kind() == Kind.COMPARE_ONLY
+                        ? "compare"
+                        : action.kind().name().toLowerCase(Locale.ROOT),
+                    action.path(),
+                    action.bytes(options.direction()),
+                    action.why() == Why.NEVER_SYNCED,
+                    action.obstacle())));
+  }
+
   /** Reads the actions, in the order of their paths. */
-  void forEach(Consumer<Action> consumer) {
+  void actions(Consumer<Action> consumer) {
     try (BufferedReader reader = Files.newBufferedReader(file)) {
       for (String line = reader.readLine(); line != null; line = reader.readLine()) {
         consumer.accept(Action.of(line));

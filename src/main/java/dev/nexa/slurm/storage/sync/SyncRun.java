@@ -160,8 +160,8 @@ public final class SyncRun implements Closeable {
   }
 
   /** Returns what the sync will do. */
-  public PlanReport planned() {
-    return new PlanReport(plan, options.direction());
+  public SyncPlan planned() {
+    return plan;
   }
 
   /**
@@ -171,7 +171,7 @@ public final class SyncRun implements Closeable {
    */
   public SyncReport compareOnly(boolean readObjects) {
     DigestComparison comparison = new DigestComparison(sides, true);
-    PlanReport.Count compared = planned().compared();
+    SyncPlan.Count compared = plan.compared();
     Phase phase =
         Phase.of("verifying", FILES, compared.files())
             .withBytes(compared.bytes() * (readObjects ? 2 : 1));
@@ -212,9 +212,9 @@ public final class SyncRun implements Closeable {
       throw FullDisk.error(root, full.get());
     }
     DigestComparison comparison = new DigestComparison(sides, false);
-    PlanReport.Count copied = planned().copied();
+    SyncPlan.Count copied = plan.copied();
     Phase phase =
-        Phase.of("copying", FILES, copied.files() + planned().compared().files())
+        Phase.of("copying", FILES, copied.files() + plan.compared().files())
             .withBytes(copied.bytes());
     try (Settled settled = new Settled(state)) {
       if (options.direction() == Direction.PUSH && copied.bytes() > Upload.PART) {
@@ -228,7 +228,7 @@ public final class SyncRun implements Closeable {
     } catch (UncheckedIOException failed) {
       throw FullDisk.isCause(failed) ? FullDisk.error(root, failed) : failed;
     }
-    long deletions = plan.tally(Kind.DELETE).files();
+    long deletions = plan.deleted().files();
     if (deletions > 0 && report.count(Outcome.FAILED) == 0 && report.count(Outcome.CONFLICT) == 0) {
       try (Running deleting = progress.begin(Phase.of("deleting", FILES, deletions))) {
         new Deletion(sides, options.direction(), state, report, deleting).of(plan);
@@ -245,7 +245,7 @@ public final class SyncRun implements Closeable {
    */
   public Optional<String> refusal(DeleteLimit limit) {
     return limit.refusal(
-        plan.tally(Kind.DELETE).files(), plan.targetFiles(), plan.sourceFiles(), plan.complete());
+        plan.deleted().files(), plan.targetFiles(), plan.sourceFiles(), plan.complete());
   }
 
   /** Does something with one action. */

@@ -33,12 +33,7 @@ final class Throttle {
       free = Math.max(free, now) + (long) (share * 1e9 / bytesPerSecond);
       wait = free - now;
     }
-    try {
-      Thread.sleep(wait / 1_000_000);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", interrupted);
-    }
+    Retry.sleep(wait / 1_000_000);
     return share;
   }
 }

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorCompletionService;
+import java.util.function.Supplier;
 
 /**
  * Uploads one file: small ones in one request, larger ones in parts, several at once.
@@ -233,13 +234,7 @@ final class Upload {
           && begun.number("part_bytes") == partBytes) {
         return Optional.of(uploadId);
       }
-      sides
-          .retry()
-          .call(
-              () -> {
-                sides.store().abort(key, uploadId);
-                return key;
-              });
+      sides.retry().run(() -> sides.store().abort(key, uploadId));
     } catch (NexaException | IllegalArgumentException | IllegalStateException unreadable) {
       // abort-leftovers finds the upload in the store.
     }
@@ -283,7 +278,7 @@ final class Upload {
    * Sends the request that makes the object. If its answer got lost, a second request finds the
    * object that the first one made: it has our digest.
    */
-  private String settled(String key, LocalFile file, String sha256, Retry.Request<String> request)
+  private String settled(String key, LocalFile file, String sha256, Supplier<String> request)
       throws IOException {
     try {
       return sides.retry().call(request);

@@ -1,9 +1,10 @@
 package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.storage.sync.ObjectStore.Content;
+import dev.nexa.slurm.storage.sync.ObjectStore.Properties;
+import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -21,23 +22,10 @@ public final class UploadDocument {
     String key = place.prefix() + name;
     Digests digests = new Digests();
     digests.update(content, 0, content.length);
-    ObjectStore.Properties properties =
-        new ObjectStore.Properties(Sha256.of(content), Instant.now());
+    Properties properties = new Properties(Sha256.of(content), Instant.now());
     String md5 = digests.md5Base64();
-    try {
-      Optional<String> there =
-          Retry.USUAL.call(() -> store.head(key)).map(ObjectStore.Stored::etag);
-      Retry.USUAL.call(
-          () ->
-              store.put(
-                  key,
-                  () -> new ByteArrayInputStream(content),
-                  content.length,
-                  md5,
-                  properties,
-                  there));
-    } catch (IOException impossible) {
-      throw new UncheckedIOException("the bytes are in memory", impossible);
-    }
+    Content bytes = () -> new ByteArrayInputStream(content);
+    Optional<String> there = Retry.USUAL.call(() -> store.head(key)).map(Stored::etag);
+    Retry.USUAL.call(() -> store.put(key, bytes, content.length, md5, properties, there));
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.oms;
 
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
@@ -139,7 +140,7 @@ public final class OmsConformance {
         statement.object("predicate").objects("resources").stream()
             .map(one -> one.text("name"))
             .toList();
-    TreeSet<String> expected = new TreeSet<>(OmsFiles.ORDER);
+    TreeSet<String> expected = new TreeSet<>(NamesOfFiles.ORDER);
     expected.addAll(texts(config, "expected_signed_files"));
     if (!expected.isEmpty() && !List.copyOf(expected).equals(names)) {
       throw new OmsException("signed " + names + " instead of " + expected);

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -76,7 +77,7 @@ public final class Models {
             ReleaseFile.UNKNOWN,
             List.of(),
             List.of());
-    TreeMap<String, byte[]> written = new TreeMap<>(ReleaseContent.ORDER);
+    TreeMap<String, byte[]> written = new TreeMap<>(NamesOfFiles.ORDER);
     for (String path : List.of("README.md", "config.yaml", "eval/gate.json", "manifest.json")) {
       written.put(
           path, Json.pretty(new JsonObject().with("file", path)).getBytes(StandardCharsets.UTF_8));
