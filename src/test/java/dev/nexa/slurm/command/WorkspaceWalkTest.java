@@ -81,7 +81,7 @@ class WorkspaceWalkTest {
               Map.entry("costs import gcp", "FILE --provider p"),
               Map.entry("costs import focus", "FILE --provider p"),
               Map.entry("costs import usage", "FILE"),
-              Map.entry("costs import aws", ""),
+              Map.entry("costs import aws", "--aws-profile none"),
               Map.entry("prices show", ""),
               Map.entry("prices check", "FILE"),
               Map.entry("prices import aws", "FILE"),
