@@ -59,7 +59,7 @@ public record Serving(
               "smoke_prompts",
               listOf(
                   section(
-                      required("prompt", ValueType.TEXT, "What the server is asked."),
+                      required("prompt", ValueType.TEXT, "The text that the server gets."),
                       required(
                           "expect",
                           ValueType.TEXT,

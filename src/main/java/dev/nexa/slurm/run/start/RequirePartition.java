@@ -17,16 +17,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Compares a plan with the partitions of Slurm, if the cluster profile lists none. Slurm itself
- * accepts a job over MaxTime unless EnforcePartLimits is set (slurm.conf(5)), and never starts it;
- * {@code sbatch --test-only} then promises a start.
+ * Compares a plan with Slurm: its QOS, and its partition if the cluster profile lists none. Slurm
+ * itself accepts a job over MaxTime unless EnforcePartLimits is set (slurm.conf(5)), and never
+ * starts it; {@code sbatch --test-only} then promises a start.
  */
 public final class RequirePartition {
   private RequirePartition() {}
 
   /**
-   * Checks the plan. Does nothing if the cluster profile lists the partitions, or if Slurm did not
-   * say which it has. A QOS is compared with those of accounting, by one call of sacctmgr.
+   * Checks the plan. A QOS is compared with those of accounting, by one call of sacctmgr. The
+   * partition is not compared if the cluster profile lists the partitions, or if Slurm did not say
+   * which it has.
    *
    * @throws ConfigException if the partition or the QOS does not exist, or if the job exceeds the
    *     partition's limits
@@ -38,12 +39,10 @@ public final class RequirePartition {
     if (qos.isPresent() && !plan.scheduler().equals(ClusterProfile.LOCAL)) {
       context.slurm().ifPresent(slurm -> qos(qos.get(), slurm, plan, wrong));
     }
-    Problem.throwIfAny(wrong);
     if (!prepared.knowsPartitions() && prepared.partitions().isPresent()) {
-      List<Problem> problems = new ArrayList<>();
-      check(prepared.plan(), prepared.partitions().get(), problems);
-      Problem.throwIfAny(problems);
+      check(plan, prepared.partitions().get(), wrong);
     }
+    Problem.throwIfAny(wrong);
   }
 
   /** Without AccountingStorageEnforce=qos, Slurm takes a job of a QOS that does not exist. */

@@ -76,7 +76,7 @@ public final class WatchTerminal {
    */
   public int show() throws IOException {
     // stty(1) does what is needed, so no native code is loaded.
-    // JLine runs the tasks in their order, and the terminal adds the one that closes it.
+    // Before the terminal's own task, which closes it: JLine runs them in the order of adding.
     ShutdownHooks.add(() -> atExit.run());
     try (Terminal terminal =
         TerminalBuilder.builder().system(true).provider("exec").dumb(false).build()) {
