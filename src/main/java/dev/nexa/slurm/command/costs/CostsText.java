@@ -268,8 +268,10 @@ public final class CostsText {
   static String forecastLines(CostSummary summary, Instant now) {
     StringBuilder lines = new StringBuilder();
     for (Forecast forecast : forecasts(summary, now)) {
+      // Next to "<0.01" a forecast of 0 is no figure.
       forecast
           .total()
+          .filter(total -> total.amount().signum() > 0)
           .ifPresent(
               total ->
                   lines

@@ -6,7 +6,9 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.RunRow;
@@ -74,7 +76,12 @@ public final class StatusCommand extends Subcommand {
     if (given(json)) {
       print(StatusText.json(rows));
     } else if (!rows.isEmpty() || problems.isEmpty()) {
-      printTable(StatusText.of(rows, style()));
+      Workspace workspace = context.workspace();
+      printTable(
+          StatusText.of(
+              rows,
+              row -> CostFile.text(workspace.run(new RunId(row.runId())), row.cost()),
+              style()));
     }
     return ExitCode.OK.status();
   }

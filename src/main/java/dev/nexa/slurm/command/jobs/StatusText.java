@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /** Formats the rows of {@code status}. */
 public final class StatusText {
@@ -46,6 +47,11 @@ public final class StatusText {
 
   /** Returns the table, or a sentence if there are no rows. */
   public static String of(List<RunRow> rows, TableStyle style) {
+    return of(rows, row -> row.cost().toString(), style);
+  }
+
+  /** Returns the table with a run's cost as the function formats it. */
+  static String of(List<RunRow> rows, Function<RunRow, String> cost, TableStyle style) {
     if (rows.isEmpty()) {
       return "No unfinished runs. `nexa-slurm runs list` shows the others.\n";
     }
@@ -62,11 +68,9 @@ public final class StatusText {
                 "tasks_cancelled",
                 "tasks_running",
                 "tasks",
-                "elapsed_seconds",
-                "cost",
-                "cost_so_far",
-                "cost_lacks",
-                "note")
+                "elapsed_seconds")
+            .and(new Columns<RunRow>().text("cost", cost::apply).right())
+            .and(COLUMNS.select("cost_so_far", "cost_lacks", "note"))
             .of(forPeople(rows))
             .withoutRare();
     return whole.fits(style) ? whole.table(style) : narrow(rows, style);

@@ -14,7 +14,6 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
-import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -61,8 +60,7 @@ public final class RunsText {
   }
 
   private static String cost(ManifestFile run, Money cost, Workspace workspace) {
-    RunFolder folder = workspace.run(new RunId(run.runId()));
-    return cost.cell(CostFile.unrounded(folder, cost)) + " " + cost.currency();
+    return CostFile.text(workspace.run(new RunId(run.runId())), cost);
   }
 
   private static final Columns<ManifestFile.Point> POINTS =

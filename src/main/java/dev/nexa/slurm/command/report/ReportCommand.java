@@ -109,7 +109,7 @@ public final class ReportCommand extends Subcommand {
                   + written
                   + ": "
                   + report.runs().size()
-                  + " runs, "
+                  + (report.runs().size() == 1 ? " run, " : " runs, ")
                   + html.length
                   + " bytes"
                   + (report.redacted() ? ", without names" : ""));

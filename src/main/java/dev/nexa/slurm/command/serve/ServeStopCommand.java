@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
@@ -40,15 +41,7 @@ final class ServeStopCommand extends Subcommand {
               .with("cost", cost.amount().toPlainString())
               .with("currency", cost.currency()));
     } else {
-      out()
-          .println(
-              run.id()
-                  + ": "
-                  + manifest.state()
-                  + ", cost "
-                  + cost.amount().toPlainString()
-                  + " "
-                  + cost.currency());
+      out().println(run.id() + ": " + manifest.state() + ", cost " + CostFile.text(run, cost));
     }
     return ExitCode.OK.status();
   }

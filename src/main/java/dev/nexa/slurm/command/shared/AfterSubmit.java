@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.telemetry.UseNotes;
@@ -205,8 +206,7 @@ public final class AfterSubmit {
               document.with("status", manifest.status().text()).with("state", manifest.state())));
     } else {
       Money cost = manifest.cost().orElseThrow();
-      out.println(
-          manifest.state() + ", cost " + cost.amount().toPlainString() + " " + cost.currency());
+      out.println(manifest.state() + ", cost " + CostFile.text(submitted.run(), cost));
       if (manifest.status() == RunStatus.FAILED) {
         new ExplainRun(context)
             .headline(submitted.run())

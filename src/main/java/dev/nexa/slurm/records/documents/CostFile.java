@@ -92,9 +92,15 @@ public final class CostFile {
   }
 
   /**
-   * Returns the cost of a run before rounding, for {@link Money#cell}. The cost file is read only
-   * of a run that cost 0; if it cannot be read, the cost is 0.
+   * Returns the cost of a run for people: {@code 12.50 USD}, or {@code <0.01 USD} if only rounding
+   * made it 0. The cost file is read only of a run that cost 0; if it cannot be read, the cost is
+   * 0.
    */
+  public static String text(RunFolder run, Money cost) {
+    return cost.cell(unrounded(run, cost)) + " " + cost.currency();
+  }
+
+  /** Returns the cost of a run before rounding, as {@link #text} shows it. */
   public static BigDecimal unrounded(RunFolder run, Money cost) {
     if (cost.amount().signum() != 0) {
       return cost.amount();

@@ -511,8 +511,8 @@ public final class RunPass {
    */
   private boolean settle(
       RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
-    SettleRules rules = SettleRules.of(facts.messageTimeout(), policy.settleWindow());
-    SubmissionResolver resolver = new SubmissionResolver(rules);
+    SubmissionResolver resolver =
+        new SubmissionResolver(SettleRules.of(facts.messageTimeout(), policy.settleWindow()));
     Journal journal = run.journal();
     boolean settled = false;
     for (Submission submission : state.submissions()) {
@@ -531,7 +531,7 @@ public final class RunPass {
                   : resolver.resolve(submission, queued, rows, evidence.asked(), now);
       passing.accept(CrashPoint.LOOKED_UP);
       if (event.isPresent() && event.get().type() == Event.Type.CLOSED) {
-        event = closing(event.get(), run, submission, rules, evidence, state, problems);
+        event = closing(event.get(), run, submission, evidence, state, problems);
       }
       if (event.isEmpty() && submission.phase() == Submission.Phase.CONFIRMED) {
         event = lost(run, submission, evidence, now);
@@ -568,14 +568,13 @@ public final class RunPass {
   /**
    * Shuts a submission whose job the scheduler does not show, so that no job of it can begin later.
    *
-   * <p>If a job has begun, the submission is closed only after the settle window: the job may have
-   * ended while accounting is late, or it was lost with its controller.
+   * <p>If a job has begun, the submission stays open: the job may have ended while accounting is
+   * late, or it was lost with its controller, and nobody knows how far it came.
    */
   private Optional<Event> closing(
       Event closed,
       RunFolder run,
       Submission submission,
-      SettleRules rules,
       TaskEvidence evidence,
       RunState state,
       List<String> problems) {
@@ -592,12 +591,10 @@ public final class RunPass {
       problems.add("a job of " + key + " has begun, and nothing shows its end yet: waiting");
       return Optional.empty();
     }
-    if (submission.missed().isEmpty()) {
-      JsonObject data = new JsonObject().with("key", key);
-      return Optional.of(new Event(Event.Type.MISSED, closed.at(), data));
-    }
-    boolean tooEarly = evidence.asked().isBefore(submission.missed().get().plus(rules.window()));
-    return tooEarly ? Optional.empty() : Optional.of(closed);
+    JsonObject data = new JsonObject().with("key", key);
+    return submission.missed().isPresent()
+        ? Optional.empty()
+        : Optional.of(new Event(Event.Type.MISSED, closed.at(), data));
   }
 
   /**

@@ -37,7 +37,9 @@ class ResizedOnSlurmTest {
     Path config = workspace.resolve("run.yaml");
     Files.writeString(
         config,
-        "stage: train\nbackend: shell\nrun: sleep 9\n"
+        "stage: train\nbackend: shell\nrun: until [ -e "
+            + workspace.resolve("changed")
+            + " ]; do sleep 0.2; done\n"
             + "resources: {nodes: 2, gpus_per_node: 1, cpus_per_task: 2, memory: 200M, time: 2m}\n");
     JsonObject run = person.submit(config.toString());
     String job = run.objects("jobs").get(0).number("job_id") + "_0";
@@ -45,6 +47,7 @@ class ResizedOnSlurmTest {
     Thread.sleep(3000);
     change(job, "NumNodes=1");
     change(job, "TimeLimit=60");
+    Files.createFile(workspace.resolve("changed"));
 
     JsonObject manifest = person.finish(run);
 
@@ -72,7 +75,7 @@ class ResizedOnSlurmTest {
                 "--mem=50M",
                 "--time=2",
                 "--output=/dev/null",
-                "--wrap=sleep 8")
+                "--wrap=until [ -e " + workspace.resolve("changed") + " ]; do sleep 0.2; done")
             .strip();
     await(job);
     Thread.sleep(2000);
@@ -82,6 +85,7 @@ class ResizedOnSlurmTest {
     Person.command("scontrol", "suspend", job);
     Thread.sleep(2000);
     Person.command("scontrol", "resume", job);
+    Files.createFile(workspace.resolve("changed"));
     for (int i = 0; i < 240 && !Person.state(job).isEmpty(); i++) {
       Thread.sleep(500);
       if (Person.state(job).equals("COMPLETED")) {

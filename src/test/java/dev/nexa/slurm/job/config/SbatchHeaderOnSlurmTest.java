@@ -205,7 +205,11 @@ class SbatchHeaderOnSlurmTest {
       List<ScriptOption> row = ScriptOption.named(name);
       assertThat(row).as(name).hasSize(1);
       assertThat(row.get(0).name()).isEqualTo(name);
-      assertThat(row.get(0).argument()).as(name).isEqualTo(argument(name));
+      char argument = argument(name);
+      // 24.11 ignores --power, with or without a value.
+      if (!name.equals("power") || argument == '=') {
+        assertThat(row.get(0).argument()).as(name).isEqualTo(argument);
+      }
     }
   }
 

@@ -9,6 +9,8 @@ import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -73,7 +75,7 @@ class LostStateOnSlurmTest {
           echo begun >>%s/%s.$NEXA_TASK
           sleep %s
           echo ended >>%s/%s.$NEXA_TASK
-        resources: {memory: 50M, time: 5m}
+        resources: {memory: 50M, time: 2m}
         """
             .formatted(tasks, workspace, name, seconds, workspace, name));
     return person.submit("--cluster", "default", config.toString());
@@ -168,6 +170,25 @@ class LostStateOnSlurmTest {
     awaitWord(run, "\"vanished\"");
     assertThat(shown(run).text("status")).isEqualTo("failed");
     assertThat(wrote("half.0")).isEqualTo("begun");
+  }
+
+  @Test
+  void aJobThatIsLostAtWorkBeforeAPassHasSeenItIsNotSubmittedAgain() throws Exception {
+    slurm.keepState();
+    JsonObject run = submit("unseen", 1, "100");
+    Person.await(workspace.resolve("unseen.0"));
+    loseState(true);
+    awaitWord(run, "\"missed\"");
+    // The settle window of these tests is over long before.
+    Thread.sleep(5000);
+    person.says("reconcile");
+
+    assertThat(journal(run)).doesNotContain("\"confirmed\"", "\"closed\"");
+    assertThat(person.says("why", id(run))).contains("It is not known how it ended.");
+    person.says("cancel", id(run), "--yes");
+    awaitWord(run, "\"closed\"");
+    assertThat(shown(run).text("status")).isEqualTo("failed");
+    assertThat(wrote("unseen.0")).isEqualTo("begun");
   }
 
   /** Slurm forgets the job before accounting has heard of its end. */
@@ -272,7 +293,9 @@ class LostStateOnSlurmTest {
   private static String end(JsonObject run) throws Exception {
     String state = "";
     int unknown = 0;
-    for (int i = 0; i < 400; i++) {
+    // A job that slurmctld takes for running ends with its time limit.
+    Instant deadline = Instant.now().plus(Duration.ofMinutes(6));
+    while (Instant.now().isBefore(deadline)) {
       person.says("reconcile");
       JsonObject shown = shown(run);
       state = shown.text("state");

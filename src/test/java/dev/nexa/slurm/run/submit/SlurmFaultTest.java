@@ -117,10 +117,11 @@ class SlurmFaultTest {
 
   /**
    * The same of a job that began at once, as on an idle cluster: slurmd goes on with it until the
-   * new controller ends the orphan, and its accounting row says RUNNING for ever.
+   * new controller ends the orphan, and its accounting row says RUNNING for ever. Nobody knows how
+   * far it came, so it is not made again.
    */
   @Test
-  void anAcknowledgedJobThatBeganAndVanishesIsMadeAgain() throws Exception {
+  void anAcknowledgedJobThatBeganAndVanishesIsNotDoneAgain() throws Exception {
     boolean lost = false;
     for (int attempt = 0; attempt < ATTEMPTS && !lost; attempt++) {
       TrialWorkspace workspace = workspace().lasting(12);
@@ -133,34 +134,22 @@ class SlurmFaultTest {
       Thread.sleep(1500);
       Cluster.dev("ctld", "kill");
       Cluster.dev("ctld", "start");
-      String status = healed(workspace);
+      Instant deadline = Instant.now().plus(PATIENCE);
+      while (!workspace.workspace().openRuns().isEmpty() && !lost) {
+        assertThat(Instant.now()).as("%s", workspace.state()).isBefore(deadline);
+        reconcileOnce(workspace);
+        lost = workspace.state().submissions().get(0).missed().isPresent();
+        Thread.sleep(300);
+      }
       Cluster.run(List.of("scancel", other));
-      List<Submission> submissions = workspace.state().submissions();
-      if (!status.equals("completed")) {
-        assertThat(status).as("%s", workspace.manifest()).isEqualTo("failed");
-        if (submissions.size() == 1) {
-          // Seen on a busy machine: accounting had the orphan's end before anybody missed the job.
-          assertThat(began(workspace))
-              .as("%s", workspace.manifest())
-              .allMatch(job -> job.ended() > 0);
-        } else {
-          // Slurm gave the lost job's id to the new job. slurmd had just killed the orphan with
-          // this
-          // id, and did not start the new job ("already killed", "Job credential revoked").
-          assertThat(submissions).hasSize(2);
-          assertThat(submissions.get(1).jobId()).isEqualTo(submissions.get(0).jobId());
-          assertThat(workspace.worked()).hasSize(1);
-        }
-        continue;
-      }
-      lost = submissions.size() > 1;
       if (lost) {
-        assertThat(submissions).hasSize(2);
-        assertThat(submissions.get(0).message()).contains("vanished");
-        assertThat(workspace.worked()).hasSize(2);
-        assertThat(began(workspace)).filteredOn(job -> job.ended() > 0).hasSize(1);
-        assertThat(workspace.run().claimsEnded(submissions.get(0).key())).isFalse();
+        // The settle window is over long before.
+        Thread.sleep(5000);
+        reconcileOnce(workspace);
+        assertThat(workspace.manifest().text("state")).isEqualTo("unknown");
       }
+      assertThat(workspace.state().submissions()).hasSize(1);
+      assertThat(workspace.worked()).hasSize(1);
     }
     assertThat(lost).as("no job that had begun was lost in %s attempts", ATTEMPTS).isTrue();
   }
