@@ -587,7 +587,8 @@ public final class RunPass {
     if (holder.isPresent() || state.cancelRequested()) {
       return Optional.of(holder.orElse(closed));
     }
-    if (run.claimsEnded(key) || !evidence.accountingKept()) {
+    boolean mayCome = run.claimsEnded(key) && !scheduler.accountingIsCurrent();
+    if (mayCome || !evidence.accountingKept()) {
       problems.add("a job of " + key + " has begun, and nothing shows its end yet: waiting");
       return Optional.empty();
     }

@@ -341,7 +341,7 @@ class FakeSbatchTest {
     }
     assertThat(slurm.calls()).isEqualTo(1);
     assertThat(workspace.last().phase()).isEqualTo(Phase.SUBMITTED);
-    assertThat(String.join("\n", problems)).contains(key);
+    assertThat(String.join("\n", problems)).contains("it is not known how it ended");
     slurm.queue(101, key);
     finishes();
   }
