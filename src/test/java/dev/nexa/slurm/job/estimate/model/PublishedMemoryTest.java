@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The memory model against what others measured. */
 class PublishedMemoryTest {
-  private static final Path PAGE = Path.of("docs/estimate-evidence.md");
+  private static final Path PAGE = Path.of("src/test/resources/published/README.md");
   private static final double NEAR = 0.15;
   private static final double SHARE = 0.80;
   private static final double GIB = 1L << 30;
@@ -81,6 +81,10 @@ class PublishedMemoryTest {
     assertThat(page).containsOnlyOnce(begin).containsOnlyOnce(end);
 
     Golden.checkFile(PAGE, PublishedFigures.table(begin, end, table(), page));
+    long near = measured().stream().filter(PublishedMemoryTest::isNear).count();
+    assertThat(Files.readString(Path.of("docs/estimates.md")))
+        .contains(near + " of " + measured().size() + " published figures")
+        .contains("of " + outOfMemory().size() + " configurations that ran out of memory");
   }
 
   private static List<Map<String, String>> measured() {
