@@ -30,10 +30,7 @@ public record GateSettings(GateOptions options, List<String> id) {
    * @throws IllegalArgumentException if a value is wrong; the message names the key
    */
   public static GateSettings of(JsonObject json) {
-    List<Rule> rules = new ArrayList<>();
-    for (JsonObject rule : json.objects("rules")) {
-      rules.add(rule(rule));
-    }
+    List<Rule> rules = json.objects("rules").stream().map(GateSettings::rule).toList();
     if (rules.isEmpty()) {
       throw new IllegalArgumentException("rules: at least one is needed");
     }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -165,11 +164,7 @@ public record PrepareSettings(
 
   /** Returns the numbers of the text's columns among all columns. */
   List<Integer> textColumns() {
-    List<Integer> numbers = new ArrayList<>();
-    for (String name : text) {
-      numbers.add(column(name));
-    }
-    return numbers;
+    return text.stream().map(name -> column(name)).toList();
   }
 
   /** Returns the number of a column. */

@@ -7,7 +7,6 @@ import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
@@ -59,11 +58,7 @@ public record InputFile(String path, Format format) {
       TaskReport.require(pattern, found, InputFile::isData);
       paths.addAll(found);
     }
-    List<InputFile> files = new ArrayList<>();
-    for (String path : paths) {
-      files.add(new InputFile(path, format(path)));
-    }
-    return files;
+    return paths.stream().map(path -> new InputFile(path, format(path))).toList();
   }
 
   private static List<String> paths(Engine engine, String pattern) {

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -67,10 +66,7 @@ public record EvalSummary(
    * @throws IllegalArgumentException if it is no such document
    */
   public static EvalSummary of(JsonObject json) {
-    List<MetricSummary> metrics = new ArrayList<>();
-    for (JsonObject metric : json.objects(METRICS)) {
-      metrics.add(MetricSummary.of(metric));
-    }
+    List<MetricSummary> metrics = json.objects(METRICS).stream().map(MetricSummary::of).toList();
     return new EvalSummary(
         json.text("run_id"),
         json.optionalText("model"),

@@ -86,10 +86,7 @@ final class FirstPage {
                   + Figures.money(before.total(), sums.currency())
                   + forecast(last, sums.currency())));
     }
-    int runs = 0;
-    for (CurrencySums sums : overview.currencies()) {
-      runs += sums.last().runs();
-    }
+    int runs = overview.currencies().stream().mapToInt(sums -> sums.last().runs()).sum();
     int failed = failed();
     tiles.add(
         Parts.tile(

@@ -144,10 +144,8 @@ public final class ReportPage {
       }
     }
     List<Tag> sections = new ArrayList<>();
-    List<Tag> runs = new ArrayList<>();
-    for (RunDetail detail : report.details()) {
-      runs.add(new RunPage(detail, pages, readers).tag());
-    }
+    List<Tag> runs =
+        report.details().stream().map(detail -> new RunPage(detail, pages, readers).tag()).toList();
     List<Tag> pipelines = new PipelinePages(report.pipelines(), pages).tags();
     Tag table = new RunsPage(report, pages).tag();
     if (report.overview().isPresent()) {

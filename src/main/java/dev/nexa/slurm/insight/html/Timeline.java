@@ -4,7 +4,6 @@ import dev.nexa.slurm.insight.report.ReportedAttempt;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -24,12 +23,8 @@ final class Timeline {
 
   /** Returns the chart with its caption. */
   static Tag figure(List<ReportedAttempt> attempts) {
-    List<ReportedAttempt> placed = new ArrayList<>();
-    for (ReportedAttempt one : attempts) {
-      if (one.started().isPresent()) {
-        placed.add(one);
-      }
-    }
+    List<ReportedAttempt> placed =
+        attempts.stream().filter(one -> one.started().isPresent()).toList();
     if (placed.isEmpty()) {
       return Parts.note("No attempt has started.");
     }

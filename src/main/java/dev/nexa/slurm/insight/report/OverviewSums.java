@@ -67,7 +67,7 @@ final class OverviewSums {
         run.month(),
         (month, hours) ->
             hours.plus(orZero(run.gpuSeconds()), orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
-    BigDecimal estimate = run.expected();
+    BigDecimal estimate = run.decimal(LedgerKey.EXPECTED);
     BigDecimal actual = run.computeCost();
     if (estimate != null && actual != null) {
       expected.merge(

@@ -4,6 +4,7 @@ import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +59,7 @@ public record ReportedRun(
         word(line.tagged("project")),
         word(line.tagged("pipeline")),
         word(line.model()),
-        word(line.dataset()),
+        word(line.text(LedgerKey.DATASET)),
         word(line.text(LedgerKey.PARTITION)),
         word(line.gpuType()),
         word(line.cluster()),
@@ -71,10 +72,10 @@ public record ReportedRun(
         Optional.ofNullable(line.runSeconds()),
         Optional.ofNullable(line.cost()),
         Optional.ofNullable(line.reservation()),
-        Optional.ofNullable(line.expected()),
-        line.wasted() == null ? BigDecimal.ZERO : line.wasted(),
+        Optional.ofNullable(line.decimal(LedgerKey.EXPECTED)),
+        Objects.requireNonNullElse(line.decimal(LedgerKey.WASTED), BigDecimal.ZERO),
         orZero(line.gpuSeconds()),
-        orZero(line.tasks()),
+        orZero(line.whole(LedgerKey.TASKS)),
         orZero(line.whole(LedgerKey.TASKS_FAILED)),
         open);
   }

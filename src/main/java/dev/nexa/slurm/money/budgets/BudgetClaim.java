@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -95,11 +94,7 @@ public record BudgetClaim(BudgetStatus budget, Money needs) {
 
   /** Returns the claims as estimate.json stores them. */
   public static List<JsonObject> toJson(List<BudgetClaim> claims) {
-    List<JsonObject> json = new ArrayList<>();
-    for (BudgetClaim claim : claims) {
-      json.add(claim.toJson());
-    }
-    return json;
+    return claims.stream().map(BudgetClaim::toJson).toList();
   }
 
   private JsonObject toJson() {

@@ -235,11 +235,6 @@ public final class LedgerLine {
     return amounts().get(CostKind.API_TOKENS);
   }
 
-  /** Returns the cost of attempts that did not complete. */
-  public @Nullable BigDecimal wasted() {
-    return decimal(LedgerKey.WASTED);
-  }
-
   /**
    * Returns the credit, as a positive amount: money taken off because the cluster caused a failure.
    */
@@ -250,56 +245,6 @@ public final class LedgerLine {
   /** Returns the reservation, which is the highest cost. */
   public @Nullable BigDecimal reservation() {
     return decimal(LedgerKey.RESERVATION);
-  }
-
-  /** Returns the backend's name. */
-  public @Nullable String backend() {
-    return text(LedgerKey.BACKEND);
-  }
-
-  /** Returns the dataset's name. */
-  public @Nullable String dataset() {
-    return text(LedgerKey.DATASET);
-  }
-
-  /** Returns the number of tasks. */
-  public @Nullable Long tasks() {
-    return whole(LedgerKey.TASKS);
-  }
-
-  /** Returns the allocated CPU-seconds. */
-  public @Nullable Long cpuSeconds() {
-    return whole(LedgerKey.CPU_SECONDS);
-  }
-
-  /** Returns the seconds of the longest attempt. */
-  public @Nullable Long longestSeconds() {
-    return whole(LedgerKey.LONGEST_SECONDS);
-  }
-
-  /** Returns the GPUs of one task; 0 for none. */
-  public @Nullable Long gpus() {
-    return whole(LedgerKey.GPUS);
-  }
-
-  /** Returns the CPUs of one task. */
-  public @Nullable Long cpus() {
-    return whole(LedgerKey.CPUS);
-  }
-
-  /** Returns the tokens that the run processed. */
-  public @Nullable Long dataTokens() {
-    return whole(LedgerKey.DATA_TOKENS);
-  }
-
-  /** Returns the bytes of data that the run processed. */
-  public @Nullable Long dataBytes() {
-    return whole(LedgerKey.DATA_BYTES);
-  }
-
-  /** Returns the expected cost of the estimate. */
-  public @Nullable BigDecimal expected() {
-    return decimal(LedgerKey.EXPECTED);
   }
 
   /** Returns the cost by kind; empty if unknown. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.summary;
 
+import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -50,7 +51,7 @@ public final class Accuracy {
       whole.add(currency);
       groups
           .computeIfAbsent(whole, words -> new Group(key, currency))
-          .add(cost, reservation, Optional.ofNullable(run.expected()));
+          .add(cost, reservation, Optional.ofNullable(run.decimal(LedgerKey.EXPECTED)));
     }
   }
 

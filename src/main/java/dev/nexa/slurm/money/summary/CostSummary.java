@@ -141,10 +141,7 @@ public final class CostSummary {
 
   /** Returns the number of groups that {@link #groups} leaves out. */
   public int leftOut() {
-    int all = 0;
-    for (Map<List<String>, Group> ofCurrency : groups.values()) {
-      all += ofCurrency.size();
-    }
+    int all = groups.values().stream().mapToInt(ofCurrency -> ofCurrency.size()).sum();
     return all - groups().size();
   }
 
@@ -188,7 +185,7 @@ public final class CostSummary {
           orZero(run.gpuSeconds()),
           orZero(run.whole(LedgerKey.CPU_SECONDS)),
           orZero(run.cost()),
-          orZero(run.wasted()),
+          orZero(run.decimal(LedgerKey.WASTED)),
           orZero(run.credit()),
           reserved,
           difference,

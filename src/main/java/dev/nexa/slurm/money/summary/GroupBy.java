@@ -32,10 +32,7 @@ public final class GroupBy {
    */
   public static GroupBy parse(String text) {
     List<String> words = List.of(text.split(",", -1));
-    List<Part> parts = new ArrayList<>();
-    for (String word : words) {
-      parts.add(part(word));
-    }
+    List<Part> parts = words.stream().map(GroupBy::part).toList();
     return new GroupBy(words, parts);
   }
 

@@ -17,41 +17,41 @@ import org.jspecify.annotations.Nullable;
 /** The fields by which runs can be filtered, and the text fields by which they can be grouped. */
 public enum RunField {
   RUN(Type.TEXT),
-  STAGE(Type.TEXT),
-  STATUS(Type.TEXT),
-  STATE(Type.TEXT),
-  MODEL(Type.TEXT),
-  DATASET(Type.TEXT),
-  BACKEND(Type.TEXT),
+  STAGE(Type.TEXT, LedgerKey.STAGE),
+  STATUS(Type.TEXT, LedgerKey.STATUS),
+  STATE(Type.TEXT, LedgerKey.STATE),
+  MODEL(Type.TEXT, LedgerKey.MODEL),
+  DATASET(Type.TEXT, LedgerKey.DATASET),
+  BACKEND(Type.TEXT, LedgerKey.BACKEND),
   TAG(Type.TEXT),
   PROJECT(Type.TEXT),
   PIPELINE(Type.TEXT),
   EXPERIMENT(Type.TEXT),
-  CLUSTER(Type.TEXT),
-  USER(Type.TEXT),
-  ACCOUNT(Type.TEXT),
-  PARTITION(Type.TEXT),
-  GPU_TYPE(Type.TEXT),
-  CURRENCY(Type.TEXT),
-  PRICE_BOOK(Type.TEXT),
-  METHOD(Type.TEXT),
+  CLUSTER(Type.TEXT, LedgerKey.CLUSTER),
+  USER(Type.TEXT, LedgerKey.USER),
+  ACCOUNT(Type.TEXT, LedgerKey.ACCOUNT),
+  PARTITION(Type.TEXT, LedgerKey.PARTITION),
+  GPU_TYPE(Type.TEXT, LedgerKey.GPU_TYPE),
+  CURRENCY(Type.TEXT, LedgerKey.CURRENCY),
+  PRICE_BOOK(Type.TEXT, LedgerKey.PRICE_BOOK),
+  METHOD(Type.TEXT, LedgerKey.EXPECTED_METHOD),
   MONTH(Type.TEXT),
-  COST(Type.NUMBER),
-  WASTED(Type.NUMBER),
-  CREDIT(Type.NUMBER),
-  RESERVATION(Type.NUMBER),
-  EXPECTED(Type.NUMBER),
-  GPU_HOURS(Type.NUMBER),
-  CPU_HOURS(Type.NUMBER),
-  TASKS(Type.NUMBER),
-  TASKS_FAILED(Type.NUMBER),
-  ATTEMPTS(Type.NUMBER),
-  LOSS(Type.NUMBER),
+  COST(Type.NUMBER, LedgerKey.COST),
+  WASTED(Type.NUMBER, LedgerKey.WASTED),
+  CREDIT(Type.NUMBER, LedgerKey.CREDIT),
+  RESERVATION(Type.NUMBER, LedgerKey.RESERVATION),
+  EXPECTED(Type.NUMBER, LedgerKey.EXPECTED),
+  GPU_HOURS(Type.NUMBER, LedgerKey.GPU_SECONDS),
+  CPU_HOURS(Type.NUMBER, LedgerKey.CPU_SECONDS),
+  TASKS(Type.NUMBER, LedgerKey.TASKS),
+  TASKS_FAILED(Type.NUMBER, LedgerKey.TASKS_FAILED),
+  ATTEMPTS(Type.NUMBER, LedgerKey.ATTEMPTS),
+  LOSS(Type.NUMBER, LedgerKey.LOSS),
   RUN_TIME(Type.DURATION),
   QUEUE_TIME(Type.DURATION),
-  CREATED(Type.TIME),
-  STARTED(Type.TIME),
-  ENDED(Type.TIME);
+  CREATED(Type.TIME, LedgerKey.CREATED),
+  STARTED(Type.TIME, LedgerKey.STARTED),
+  ENDED(Type.TIME, LedgerKey.ENDED);
 
   private static final List<String> STATUSES =
       Arrays.stream(RunStatus.values()).map(RunStatus::text).toList();
@@ -68,9 +68,21 @@ public enum RunField {
   }
 
   private final Type type;
+  private final Optional<LedgerKey> key;
 
   RunField(Type type) {
     this.type = type;
+    this.key = Optional.empty();
+  }
+
+  /**
+   * A field whose values are those of a key.
+   *
+   * @param key for hours, the key of the seconds
+   */
+  RunField(Type type, LedgerKey key) {
+    this.type = type;
+    this.key = Optional.of(key);
   }
 
   Type type() {
@@ -151,12 +163,7 @@ public enum RunField {
   }
 
   static Optional<RunField> of(String word) {
-    for (RunField field : values()) {
-      if (field.word().equals(word)) {
-        return Optional.of(field);
-      }
-    }
-    return Optional.empty();
+    return Arrays.stream(values()).filter(field -> field.word().equals(word)).findFirst();
   }
 
   /**
@@ -165,13 +172,10 @@ public enum RunField {
    * @param onlyText whether to return only text fields, by which runs can be grouped
    */
   public static List<String> words(boolean onlyText) {
-    List<String> words = new ArrayList<>();
-    for (RunField field : values()) {
-      if (!onlyText || field.type == Type.TEXT) {
-        words.add(field.word());
-      }
-    }
-    return words;
+    return Arrays.stream(values())
+        .filter(field -> !onlyText || field.type == Type.TEXT)
+        .map(field -> field.word())
+        .toList();
   }
 
   /** Returns a run's values of a text field; several only for {@code tag}, empty if unknown. */
@@ -187,54 +191,29 @@ public enum RunField {
   @Nullable String text(LedgerLine run) {
     return switch (this) {
       case RUN -> run.runId();
-      case STAGE -> run.stage();
-      case STATUS -> run.status();
-      case STATE -> run.state();
-      case MODEL -> run.model();
-      case DATASET -> run.text(LedgerKey.DATASET);
-      case BACKEND -> run.text(LedgerKey.BACKEND);
       case PROJECT, PIPELINE, EXPERIMENT -> run.tagged(word());
-      case CLUSTER -> run.cluster();
-      case USER -> run.user();
-      case ACCOUNT -> run.account();
-      case PARTITION -> run.text(LedgerKey.PARTITION);
-      case GPU_TYPE -> run.gpuType();
-      case CURRENCY -> run.currency();
-      case PRICE_BOOK -> run.priceBook();
-      case METHOD -> run.text(LedgerKey.EXPECTED_METHOD);
       case MONTH -> run.month();
-      default -> throw new IllegalStateException(word() + " is no word");
+      default -> run.text(key());
     };
   }
 
   /** Returns a run's value of a number field, in seconds for durations; null if unknown. */
   @Nullable BigDecimal number(LedgerLine run) {
     return switch (this) {
-      case COST -> run.cost();
-      case WASTED -> run.wasted();
-      case CREDIT -> run.credit();
-      case RESERVATION -> run.reservation();
-      case EXPECTED -> run.expected();
-      case GPU_HOURS -> hours(run.gpuSeconds());
-      case CPU_HOURS -> hours(run.whole(LedgerKey.CPU_SECONDS));
-      case TASKS -> run.decimal(LedgerKey.TASKS);
-      case TASKS_FAILED -> run.decimal(LedgerKey.TASKS_FAILED);
-      case ATTEMPTS -> run.decimal(LedgerKey.ATTEMPTS);
-      case LOSS -> run.decimal(LedgerKey.LOSS);
+      case GPU_HOURS, CPU_HOURS -> hours(run.whole(key()));
       case RUN_TIME -> seconds(run.runSeconds());
       case QUEUE_TIME -> seconds(run.queueSeconds());
-      default -> throw new IllegalStateException(word() + " is no number");
+      default -> run.decimal(key());
     };
   }
 
   /** Returns a run's value of a time field; null if unknown. */
   @Nullable Instant time(LedgerLine run) {
-    return switch (this) {
-      case CREATED -> run.time(LedgerKey.CREATED);
-      case STARTED -> run.started();
-      case ENDED -> run.ended();
-      default -> throw new IllegalStateException(word() + " is no time");
-    };
+    return run.time(key());
+  }
+
+  private LedgerKey key() {
+    return key.orElseThrow(() -> new IllegalStateException(word() + " has no key"));
   }
 
   private static @Nullable BigDecimal seconds(@Nullable Long seconds) {

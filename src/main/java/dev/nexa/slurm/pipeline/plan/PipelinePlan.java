@@ -217,11 +217,9 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns {@link #total} before rounding. */
   public BigDecimal unrounded() {
-    BigDecimal exact = BigDecimal.ZERO;
-    for (PlannedStage stage : stages) {
-      exact = exact.add(CostLine.unrounded(stage.prepared().estimate().reservation()));
-    }
-    return exact;
+    return stages.stream()
+        .map(stage -> CostLine.unrounded(stage.prepared().estimate().reservation()))
+        .reduce(BigDecimal.ZERO, BigDecimal::add);
   }
 
   /** Returns the expected cost of all stages; empty if it is unknown for one of them. */

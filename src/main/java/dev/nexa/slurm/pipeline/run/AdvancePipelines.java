@@ -217,12 +217,8 @@ public final class AdvancePipelines {
 
   /** Returns whether the records of all runs that have ended are final. */
   boolean isSettled(PipelineProgress progress) {
-    for (PipelineProgress.StageProgress stage : progress.stages()) {
-      if (stage.ended() && context.workspace().run(stage.stage().run()).isOpen()) {
-        return false;
-      }
-    }
-    return true;
+    return progress.stages().stream()
+        .noneMatch(stage -> stage.ended() && context.workspace().run(stage.stage().run()).isOpen());
   }
 
   private void write(PipelineFolder folder, PipelineProgress progress, List<String> problems) {

@@ -43,12 +43,10 @@ public record ApprovedPipeline(String config, String digest, List<Stage> stages)
 
   /** Returns the stage with this plan; empty if there is none. */
   public Optional<ApprovedRun> ofPlan(String planDigest) {
-    for (Stage stage : stages) {
-      if (stage.run().configDigest().equals(planDigest)) {
-        return Optional.of(stage.run());
-      }
-    }
-    return Optional.empty();
+    return stages.stream()
+        .filter(stage -> stage.run().configDigest().equals(planDigest))
+        .map(stage -> stage.run())
+        .findFirst();
   }
 
   @Override
@@ -57,10 +55,10 @@ public record ApprovedPipeline(String config, String digest, List<Stage> stages)
   }
 
   static ApprovedPipeline fromJson(JsonObject json, String currency) {
-    List<Stage> stages = new ArrayList<>();
-    for (JsonObject stage : json.objects("stages")) {
-      stages.add(new Stage(stage.text("stage"), ApprovedRun.fromJson(stage, currency)));
-    }
+    List<Stage> stages =
+        json.objects("stages").stream()
+            .map(stage -> new Stage(stage.text("stage"), ApprovedRun.fromJson(stage, currency)))
+            .toList();
     return new ApprovedPipeline(json.text("config"), json.text("config_digest"), stages);
   }
 

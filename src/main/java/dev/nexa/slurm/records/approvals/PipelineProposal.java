@@ -3,7 +3,6 @@ package dev.nexa.slurm.records.approvals;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -53,10 +52,8 @@ public record PipelineProposal(String config, String digest, List<Stage> stages)
 
   @Override
   public PipelineProposal at(Approval.Scope scope) {
-    List<Stage> pinned = new ArrayList<>();
-    for (Stage stage : stages) {
-      pinned.add(new Stage(stage.name(), stage.proposal().at(scope)));
-    }
+    List<Stage> pinned =
+        stages.stream().map(stage -> new Stage(stage.name(), stage.proposal().at(scope))).toList();
     return new PipelineProposal(config, digest, List.copyOf(pinned));
   }
 }

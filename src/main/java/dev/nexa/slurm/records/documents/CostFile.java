@@ -17,7 +17,6 @@ import dev.nexa.slurm.records.runs.RunStatus;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -189,10 +188,7 @@ public final class CostFile {
    * @param states the states whose attempts the cluster pays for
    */
   public CostFile credit(Money credit, Set<JobState> states) {
-    List<String> names = new ArrayList<>();
-    for (JobState state : states) {
-      names.add(state.name());
-    }
+    List<String> names = states.stream().map(state -> state.name()).toList();
     json.with("credit", new JsonObject().with("amount", plain(credit)).with("states", names))
         .with("net", plain(total().minus(credit)));
     return this;
@@ -424,11 +420,7 @@ public final class CostFile {
 
   /** Returns the attempts, in the order of their tasks and starts. */
   public List<Attempt> attempts() {
-    List<Attempt> attempts = new ArrayList<>();
-    for (JsonObject attempt : json.object("actual").objects("attempts")) {
-      attempts.add(Attempt.of(attempt));
-    }
-    return attempts;
+    return json.object("actual").objects("attempts").stream().map(Attempt::of).toList();
   }
 
   /**

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.records.telemetry;
 
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -19,10 +18,8 @@ public record Series(Measure measure, Optional<Integer> gpu, List<Point> points,
   public record Point(Instant at, double value) {}
 
   static List<Point> timed(Points points) {
-    List<Point> timed = new ArrayList<>();
-    for (Points.Point point : points.toList()) {
-      timed.add(new Point(Instant.ofEpochMilli((long) point.at()), point.value()));
-    }
-    return List.copyOf(timed);
+    return points.toList().stream()
+        .map(point -> new Point(Instant.ofEpochMilli((long) point.at()), point.value()))
+        .toList();
   }
 }

@@ -15,7 +15,6 @@ import dev.nexa.slurm.job.config.Signatures;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.AccountCheck;
@@ -114,13 +113,10 @@ public final class ExplainRun {
   }
 
   private static List<String> refusals(RunState journal) {
-    List<String> refusals = new ArrayList<>();
-    for (Submission submission : journal.current()) {
-      if (!submission.message().isEmpty()) {
-        refusals.add(submission.message());
-      }
-    }
-    return refusals;
+    return journal.current().stream()
+        .filter(submission -> !submission.message().isEmpty())
+        .map(submission -> submission.message())
+        .toList();
   }
 
   private Optional<Failure> failure(

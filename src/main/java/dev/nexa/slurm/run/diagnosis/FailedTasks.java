@@ -136,11 +136,8 @@ record FailedTasks(
 
   /** Returns the attempt of the named task, or of the task that failed first. */
   Optional<EndedAttempt> first(OptionalInt task) {
-    for (EndedAttempt attempt : attempts) {
-      if (task.isEmpty() || task.getAsInt() == attempt.task()) {
-        return Optional.of(attempt);
-      }
-    }
-    return Optional.empty();
+    return attempts.stream()
+        .filter(attempt -> task.isEmpty() || task.getAsInt() == attempt.task())
+        .findFirst();
   }
 }

@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.server;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -82,11 +81,7 @@ public final class Probe {
   }
 
   private static boolean names(String models, String model) {
-    for (JsonObject served : Json.parseObject(models).objects("data")) {
-      if (served.text("id").equals(model)) {
-        return true;
-      }
-    }
-    return false;
+    return Json.parseObject(models).objects("data").stream()
+        .anyMatch(served -> served.text("id").equals(model));
   }
 }

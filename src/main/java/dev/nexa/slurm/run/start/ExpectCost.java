@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.estimate.PastRun;
 import dev.nexa.slurm.job.estimate.RunSimilarity;
 import dev.nexa.slurm.job.estimate.model.AnalyticEstimate;
 import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.money.ledger.NewestRuns;
 import dev.nexa.slurm.records.runs.RunId;
@@ -98,14 +99,14 @@ final class ExpectCost {
     for (LedgerLine line : lines) {
       boolean meant =
           wanted.model().equals(Optional.ofNullable(line.model()))
-              && wanted.backend().equals(Optional.ofNullable(line.backend()))
+              && wanted.backend().equals(Optional.ofNullable(line.text(LedgerKey.BACKEND)))
               && (line.completed() || "timeout".equals(line.state()));
       if (!meant) {
         continue;
       }
-      Long tasks = line.tasks();
+      Long tasks = line.whole(LedgerKey.TASKS);
       Long gpuSeconds = line.gpuSeconds();
-      Long cpuSeconds = line.cpuSeconds();
+      Long cpuSeconds = line.whole(LedgerKey.CPU_SECONDS);
       BigDecimal cost = line.computeCost();
       if (cost != null
           && tasks != null
@@ -144,11 +145,11 @@ final class ExpectCost {
     RunSimilarity traits =
         new RunSimilarity(
             String.valueOf(line.stage()),
-            Optional.ofNullable(line.backend()),
+            Optional.ofNullable(line.text(LedgerKey.BACKEND)),
             Optional.ofNullable(line.model()),
             Optional.ofNullable(line.gpuType()),
             Optional.ofNullable(line.tagged("experiment")),
-            Optional.ofNullable(line.dataset()),
+            Optional.ofNullable(line.text(LedgerKey.DATASET)),
             Optional.ofNullable(line.cluster()));
     return new PastRun(
         line.runId(),
@@ -156,12 +157,14 @@ final class ExpectCost {
         Math.toIntExact(tasks),
         gpuSeconds,
         cpuSeconds,
-        width(gpuSeconds > 0 ? line.gpus() : line.cpus()),
-        Optional.ofNullable(line.longestSeconds()),
-        new DataSize(Optional.ofNullable(line.dataTokens()), Optional.ofNullable(line.dataBytes())),
+        width(gpuSeconds > 0 ? line.whole(LedgerKey.GPUS) : line.whole(LedgerKey.CPUS)),
+        Optional.ofNullable(line.whole(LedgerKey.LONGEST_SECONDS)),
+        new DataSize(
+            Optional.ofNullable(line.whole(LedgerKey.DATA_TOKENS)),
+            Optional.ofNullable(line.whole(LedgerKey.DATA_BYTES))),
         cost,
         Optional.ofNullable(line.reservation()),
-        Optional.ofNullable(line.expected()));
+        Optional.ofNullable(line.decimal(LedgerKey.EXPECTED)));
   }
 
   private static Optional<Integer> width(@Nullable Long width) {

@@ -134,7 +134,7 @@ class FinishedRunsTest {
     assertThat(run.user()).isNull();
     assertThat(run.ended()).isNull();
     assertThat(run.runSeconds()).isNull();
-    assertThat(run.wasted()).isNull();
+    assertThat(run.decimal(LedgerKey.WASTED)).isNull();
     assertThat(run.amounts()).isEmpty();
   }
 

@@ -9,9 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The files of src/test/resources/published; the README.md there says how they were chosen.
- */
+/** The files of src/test/resources/published; the README.md there says how they were chosen. */
 final class PublishedFigures {
   private static final Path FOLDER = Path.of("src/test/resources/published");
 
