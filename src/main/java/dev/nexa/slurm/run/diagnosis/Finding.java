@@ -60,16 +60,23 @@ public record Finding(
         Optional.of(place));
   }
 
-  /** Makes the finding of an exception that no signature names. */
-  static Finding exception(Place place) {
+  /**
+   * Makes the finding of an exception that no signature names.
+   *
+   * @param refused whether a framework raised it because it refuses what it was given
+   */
+  static Finding exception(Place place, boolean refused) {
     if (place.code().isPresent() && UNREADABLE.matcher(place.line().text()).matches()) {
       return unreadable(place, place.code().get());
     }
     return new Finding(
         EXCEPTION,
-        "python-error",
+        refused ? "config" : "python-error",
         "The program ended with an exception.",
-        Optional.of("Read the traceback above this line."),
+        Optional.of(
+            refused
+                ? "A framework refused what it was given: correct what the message names."
+                : "Read the traceback above this line."),
         Optional.empty(),
         Optional.of(place));
   }

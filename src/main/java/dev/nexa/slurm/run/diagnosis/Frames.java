@@ -17,20 +17,49 @@ final class Frames {
   private static final Pattern OTHERS =
       Pattern.compile("/(site|dist)-packages/|/lib(64)?/python\\d|^<");
 
+  /** Frameworks whose arguments come from a command line or a config. */
+  private static final String FRAMEWORKS =
+      "(transformers|trl|peft|accelerate|deepspeed|vllm|sglang|megatron|nemo|lightning"
+          + "|pytorch_lightning|lightning_fabric|axolotl|llamafactory|llmtuner|swift|verl|openrlhf"
+          + "|torchtune|torchtitan|unsloth|bitsandbytes|diffusers|optimum|ray|hydra|omegaconf"
+          + "|xformers|colossalai|fairseq2?|lm_eval|composer|llmfoundry|litgpt|mmengine|nanotron)";
+
+  private static final Pattern FRAMEWORK =
+      Pattern.compile(
+          "/((site|dist)-packages|src|python)/" + FRAMEWORKS + "/|/" + FRAMEWORKS + "/\\4/");
+
+  /** A line of source that raises an exception on purpose, after what a launcher or rich adds. */
+  private static final Pattern RAISES =
+      Pattern.compile("(^|[])|:\u2502])\\s*(raise \\w|assert[ (])");
+
+  /** The path of a frame as rich prints it; its end may be on the next line. */
+  private static final Pattern RICH = Pattern.compile("\u2502 (/\\S+)");
+
+  /** What a program raises if it refuses what it was given, with a reason of some words. */
+  private static final Pattern REFUSAL =
+      Pattern.compile(
+          "(?!.*\\b(leak|internal|bug|failed|died)\\b)(^|.*[\\s.])(ValueError|AssertionError|NotImplementedError|KeyError): \\S+ \\S+ \\S.*");
+
   /** The copy of a script that a run keeps; of a sweep's task, below the task's number. */
   private static final Pattern KEPT = Pattern.compile(".*/runs/[^/]+/runner/(\\d+/)?(?=.)");
 
   private String prefix = "";
   private Optional<CodeLine> newest = Optional.empty();
   private boolean textFollows;
+  private boolean framework;
+  private boolean raises;
 
   /** Reads the next line of a log. */
   void read(String line) {
     Matcher frame = FRAME.matcher(line.contains("File \"") ? line : "");
+    Matcher rich = RICH.matcher(line);
+    raises |= framework && RAISES.matcher(line).find();
     if (line.contains("Traceback (most recent call last):")) {
-      newest = Optional.empty();
-      textFollows = false;
+      forget();
+    } else if (rich.find()) {
+      in(rich.group(1));
     } else if (frame.matches()) {
+      in(frame.group(2));
       boolean parsed = frame.group(4) == null;
       textFollows = parsed || !OTHERS.matcher(frame.group(2)).find();
       if (textFollows) {
@@ -48,13 +77,29 @@ final class Frames {
     }
   }
 
+  private void in(String file) {
+    framework = FRAMEWORK.matcher(file).find();
+    raises = false;
+  }
+
+  private void forget() {
+    newest = Optional.empty();
+    textFollows = false;
+    framework = false;
+    raises = false;
+  }
+
+  /** Returns whether a framework raised this exception because it refuses what it was given. */
+  boolean isRefusal(String exception) {
+    return raises && REFUSAL.matcher(exception).matches();
+  }
+
   /**
    * Returns the line at which this exception was raised, and forgets it; empty if none is known.
    */
   Optional<CodeLine> raising(String exception) {
     Optional<CodeLine> raised = exception.startsWith(prefix) ? newest : Optional.empty();
-    newest = Optional.empty();
-    textFollows = false;
+    forget();
     return raised;
   }
 }

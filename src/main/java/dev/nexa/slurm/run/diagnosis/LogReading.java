@@ -89,6 +89,7 @@ public record LogReading(
         frames.read(line.text());
         Optional<Signature> signature =
             tracebacks.isSource(line.text()) ? Optional.empty() : signatures.of(line.text());
+        boolean refused = frames.isRefusal(line.text());
         Optional<CodeLine> code =
             raised || Tracebacks.looksRaised(line.text())
                 ? frames.raising(line.text())
@@ -101,9 +102,9 @@ public record LogReading(
             String next = at < part.lines().size() ? part.lines().get(at).text() : "";
             candidates.program(Finding.ours(place, next), at, false);
           } else if (raised) {
-            candidates.program(Finding.exception(place), at, true);
+            candidates.program(Finding.exception(place, refused), at, true);
           } else if (Tracebacks.looksRaised(line.text()) && !line.isRemark()) {
-            candidates.unsure(Finding.exception(place));
+            candidates.unsure(Finding.exception(place, refused));
           }
           continue;
         }
@@ -144,10 +145,15 @@ public record LogReading(
     private boolean wentOn;
 
     void slurm(Finding finding, int at) {
-      if (slurm.isEmpty()) {
+      if (slurm.isEmpty() || (isQuoted(finding) && !isQuoted(slurm.get()))) {
         slurm = Optional.of(finding);
         slurmAt = at;
       }
+    }
+
+    /** Returns whether the line is of a container's own log, which Slurm's plugin prints. */
+    private static boolean isQuoted(Finding finding) {
+      return text(finding).contains("pyxis:  ");
     }
 
     /** Notes that the program went on after its error, if the line is one of a working program. */

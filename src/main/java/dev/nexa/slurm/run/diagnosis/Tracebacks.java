@@ -22,10 +22,10 @@ final class Tracebacks {
   /** The last line of a traceback: a class, and mostly a message. */
   private static final Pattern EXCEPTION = Pattern.compile("[A-Za-z_][\\w.]*(:( .*)?)?");
 
-  /** An exception, maybe after a prefix that ends with a bracket, a colon or a bar. */
+  /** An exception, maybe after a prefix that ends with a time, a bracket, a colon or a bar. */
   private static final Pattern RAISED =
       Pattern.compile(
-          "(.{0,100}?[\\])|:] ?)?\\s*([A-Za-z_][\\w.]*(Error|Exception|Failure|Interrupt)|Exception)(:.*)?");
+          "(.{0,100}?([\\])|:]|\\d[:.,]\\d+Z?) ?)?\\s*([A-Za-z_][\\w.]*(Error|Exception|Failure|Interrupt)|Exception)(:.*)?");
 
   /** A line of source with its number, as IPython and rich print it. */
   private static final Pattern NUMBERED =

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -405,5 +406,80 @@ class LogReadingTest {
       })
   void aRemarkOfALibraryIsNoCause(String line) {
     assertThat(cause(line + "\n")).isEqualTo("none");
+  }
+
+  /** A framework checks its arguments; a script that checks its own data is no option. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "/e/lib/python3.12/site-packages/trl/trainer.py | raise ValueError( | ValueError: the steps do not fit | config",
+        "/w/axolotl/src/axolotl/cli.py | raise ValueError(f'x') | ValueError: the steps do not fit | config",
+        "/w/verl/verl/trainer/main.py | assert n > 0, f'x' | AssertionError: the batch is 0 | config",
+        "/w/verl/run.py | raise ValueError( | ValueError: the steps do not fit | python-error",
+        "/e/lib/python3.12/site-packages/numpy/core.py | raise ValueError( | ValueError: the steps do not fit | python-error",
+        "/e/lib/python3.12/site-packages/trl/trainer.py | n = int(text) | ValueError: the steps do not fit | python-error",
+        "/e/lib/python3.12/site-packages/trl/trainer.py | assert a == b | AssertionError | python-error",
+        "/e/lib/python3.12/site-packages/trl/trainer.py | raise ValueError( | ValueError: memory leak was detected | python-error",
+        "/e/lib/python3.12/site-packages/trl/trainer.py | raise ValueError( | RuntimeError: the steps do not fit | python-error",
+      })
+  void aFrameworkThatRefusesItsArgumentsIsAnOption(
+      String file, String source, String exception, String failure) {
+    for (String prefix : List.of("", "[rank3]: ")) {
+      for (String begin : List.of("Traceback (most recent call last):\n", "")) {
+        LogReading reading =
+            read(
+                ((begin + "  File \"a.py\", line 9, in <module>\n    main()\n  File \"")
+                            + (file + "\", line 3, in f\n    " + source + "\n" + exception))
+                        .replaceAll("(?m)^", Matcher.quoteReplacement(prefix))
+                    + "\n");
+
+        assertThat(reading.root().map(Finding::failure))
+            .as(begin + prefix + exception)
+            .hasValue(failure);
+        assertThat(reading.root().orElseThrow().sentence()).contains(exception);
+      }
+    }
+  }
+
+  @Test
+  void theTracebackOfRichHasItsFramesToo() {
+    String log =
+        """
+        ╭───────────── Traceback (most recent call last) ─────────────╮
+        │ /home/u/a.py:9 in <module>                                   │
+        │ ❱  9 main()                                                  │
+        │ /e/lib/python3.10/site-packages/trl/FILE:282 in              │
+        │ check                                                        │
+        │ ❱ 282 │   │   │   raise ValueError(                          │
+        ╰──────────────────────────────────────────────────────────────╯
+        ValueError: the steps do not fit
+        """;
+
+    assertThat(cause(log)).isEqualTo("config:8");
+    assertThat(cause(log.replace("site-packages/trl", "site-packages/pandas")))
+        .isEqualTo("python-error:8");
+  }
+
+  /** Slurm's plugin prints the log of a container; it says more than that the plugin failed. */
+  @Test
+  void theLogOfAContainerIsReadInsideSlurmsLines() {
+    assertThat(
+            cause(
+                """
+                slurmstepd: error: pyxis: failed to import docker image
+                slurmstepd: error: pyxis: printing enroot log file:
+                slurmstepd: error: pyxis:     [INFO] Creating squashfs filesystem...
+                slurmstepd: error: pyxis:     Write failed because No space left on device
+                slurmstepd: error: pyxis: couldn't start container
+                """))
+        .isEqualTo("disk-full:4");
+  }
+
+  @Test
+  void anExceptionIsFoundBehindATime() {
+    assertThat(cause("2026-11-23 02:08:36.029 OddError: no such thing\n"))
+        .isEqualTo("python-error:1");
+    assertThat(cause("finished with 1 Error\n")).isEqualTo("none");
   }
 }
