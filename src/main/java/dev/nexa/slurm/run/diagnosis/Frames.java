@@ -22,7 +22,7 @@ final class Frames {
       "(transformers|trl|peft|accelerate|deepspeed|vllm|sglang|megatron|nemo|lightning"
           + "|pytorch_lightning|lightning_fabric|axolotl|llamafactory|llmtuner|swift|verl|openrlhf"
           + "|torchtune|torchtitan|unsloth|bitsandbytes|diffusers|optimum|ray|hydra|omegaconf"
-          + "|xformers|colossalai|fairseq2?|lm_eval|composer|llmfoundry|litgpt|mmengine|nanotron)";
+          + "|xformers|colossalai|fairseq2?|lm_eval|lighteval|ultralytics|composer|llmfoundry|litgpt|mmengine|nanotron)";
 
   private static final Pattern FRAMEWORK =
       Pattern.compile(
