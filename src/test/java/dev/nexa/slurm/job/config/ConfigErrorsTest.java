@@ -51,7 +51,7 @@ class ConfigErrorsTest {
       assertThat(problems("stage: data\n"))
           .containsExactly(
               "run.yaml:1:1: backend: missing; expected a name of letters, digits, '.', '_' and '-'",
-              "run.yaml:1:1: resources: missing; expected a mapping");
+              "run.yaml:1:1: resources: missing; expected a mapping with the key time");
     }
 
     @Test
@@ -278,7 +278,8 @@ class ConfigErrorsTest {
     @Test
     void aSecondDocumentIsRefused() {
       assertThat(problems(GOOD + "---\n" + GOOD))
-          .containsExactly("run.yaml:6:1: a second document begins; one file holds one");
+          .containsExactly(
+              "run.yaml:6:1: a second document begins after ---; write it to a file of its own, because a file holds one");
     }
 
     @Test

@@ -272,7 +272,7 @@ class InferredKeysTest {
     void anUnknownSizeIsAnErrorThatSaysWhatToWrite() {
       assertThat(problems(PROFILE, TRAIN + "model_name: secret-model\n"))
           .containsExactly(
-              "run.yaml:1:1: resources: missing; expected a mapping; defaults.resources in"
+              "run.yaml:1:1: resources: missing; expected a mapping with the key time; defaults.resources in"
                   + " configs/clusters/default.yaml goes by the model's size, and neither the name"
                   + " 'secret-model' nor a config.json in a folder of that name gives it; write",
               "    model_size: 7B    # or 350M, 1.5B, 8x7B");
@@ -290,14 +290,15 @@ class InferredKeysTest {
             """)
     void resourcesStayMissingIfNoEntryFits(String config, String advice) {
       assertThat(problems(PROFILE, TRAIN + config + "\n"))
-          .containsExactly("run.yaml:1:1: resources: missing; expected a mapping; " + advice);
+          .containsExactly(
+              "run.yaml:1:1: resources: missing; expected a mapping with the key time; " + advice);
     }
 
     @Test
     void aRunThatDoesNotTrainGetsNoEntryForTraining() {
       assertThat(problems(PROFILE, "backend: lm_eval\nmodel_name: m-7b\n"))
           .containsExactly(
-              "run.yaml:1:1: resources: missing; expected a mapping; no entry of defaults.resources in"
+              "run.yaml:1:1: resources: missing; expected a mapping with the key time; no entry of defaults.resources in"
                   + " configs/clusters/default.yaml is for a run that does not train: write resources");
     }
 

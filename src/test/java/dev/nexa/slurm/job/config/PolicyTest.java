@@ -151,7 +151,8 @@ class PolicyTest {
   @Test
   void withoutAThresholdThereIsNoPolicy() {
     assertThatThrownBy(() -> read("max_requeues: 1\n"))
-        .hasMessageEndingWith("policy.yaml:1:1: approval_over: missing; expected a mapping");
+        .hasMessageEndingWith(
+            "policy.yaml:1:1: approval_over: missing; expected a mapping with the keys amount, currency");
   }
 
   @Test

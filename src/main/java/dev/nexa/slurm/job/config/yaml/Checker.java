@@ -609,6 +609,12 @@ public final class Checker {
     if (shape instanceof Anything) {
       return "values";
     }
+    if (shape instanceof Section section) {
+      List<String> required =
+          section.keys().stream().filter(KnownKey::required).map(KnownKey::name).toList();
+      String keys = required.size() == 1 ? " with the key " : " with the keys ";
+      return "a mapping" + (required.isEmpty() ? "" : keys + String.join(", ", required));
+    }
     return shape instanceof ListOf ? "a list" : "a mapping";
   }
 

@@ -352,9 +352,11 @@ public record ConfigSource(Path workspace, Path here) {
       return new NexaException(
           ErrorCode.FILE_NOT_FOUND,
           typed.equals("-")
-              ? "a file is not read from standard input"
+              ? "-: a file is not read from standard input"
               : typed + " is an address, and nexa-slurm downloads nothing",
-          Advice.step("write it to a file on this machine, and name that file"));
+          Advice.step(
+              (typed.equals("-") ? "save it in a file" : "download it first (git clone, curl -O)")
+                  + ", then type the command with the file's name"));
     }
     Set<String> looked = new LinkedHashSet<>();
     List<String> near = new ArrayList<>();

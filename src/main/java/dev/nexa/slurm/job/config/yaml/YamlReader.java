@@ -283,7 +283,10 @@ public final class YamlReader {
     }
     YamlNode node = node(first, "", 0);
     if (parser.nextToken() != null) {
-      add(here(), "", "a second document begins; one file holds one");
+      add(
+          here(),
+          "",
+          "a second document begins after ---; write it to a file of its own, because a file holds one");
     }
     return Optional.of(node);
   }
