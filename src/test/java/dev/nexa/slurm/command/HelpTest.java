@@ -193,25 +193,25 @@ class HelpTest {
       delimiter = '|',
       textBlock =
           """
-          get pods             | nexa-slurm status    shows the unfinished runs; nexa-slurm runs list    lists all runs
+          get pods             | nexa-slurm status  # shows the unfinished runs; nexa-slurm runs list  # lists all runs
           apply -f run.yaml    | To start a run: nexa-slurm submit run.yaml
           compose up           | To start a run: nexa-slurm submit CONFIG
           sbatch -N 2 job.sh   | To start a run: nexa-slurm submit job.sh
           launch -c a task.yml | To start a run: nexa-slurm submit task.yml
           down a               | To end a run: nexa-slurm cancel RUN
-          log --oneline        | nexa-slurm runs list    lists all runs; nexa-slurm logs latest    prints the newest run's output
-          inspect a            | nexa-slurm runs show latest    shows the newest run; To show another run: nexa-slurm runs show RUN
+          log --oneline        | nexa-slurm runs list  # lists all runs; nexa-slurm logs latest  # prints the newest run's output
+          inspect a            | nexa-slurm runs show latest  # shows the newest run; To show another run: nexa-slurm runs show RUN
           exec -it a bash      | To open a shell in a running job: nexa-slurm shell RUN; To start a run: nexa-slurm submit CONFIG
           salloc -N 1          | To open a shell in a running job: nexa-slurm shell RUN; To start a run: nexa-slurm submit CONFIG
           pause a              | To stop a run so that it can go on later: nexa-slurm interrupt RUN
           validate run.yaml    | To check a config and its cost: nexa-slurm estimate run.yaml; To see the job's script: nexa-slurm render run.yaml
           push origin          | To copy a folder to S3: nexa-slurm sync push DIR s3://BUCKET/PREFIX; To copy it back: nexa-slurm sync pull s3://BUCKET/PREFIX DIR
-          build .              | nexa-slurm explain software.container    how a run uses an image
-          config view          | nexa-slurm init    writes a cluster profile and example configs; nexa-slurm explain config    lists the keys of a run's config
-          sinfo -N             | To see the nodes: sinfo; To compare the partitions: nexa-slurm estimate CONFIG --compare; nexa-slurm prices show    shows the prices
+          build .              | nexa-slurm explain software.container  # how a run uses an image
+          config view          | nexa-slurm init  # writes a cluster profile and example configs; nexa-slurm explain config  # lists the keys of a run's config
+          sinfo -N             | To see the nodes: sinfo; To compare the partitions: nexa-slurm estimate CONFIG --compare; nexa-slurm prices show  # shows the prices
           seff 7               | To see what a run used: nexa-slurm monitor show 7
           scontrol show job 7  | It is Slurm's own command: scontrol show job 7
-          cost-report          | nexa-slurm costs    shows what finished runs cost; To see a price before a run: nexa-slurm estimate CONFIG
+          cost-report          | nexa-slurm costs  # shows what finished runs cost; To see a price before a run: nexa-slurm estimate CONFIG
           version              | nexa-slurm --version
           """)
   void aFirstWordOfAnotherProgramIsAnsweredWithOurCommands(String typed, String advice) {
@@ -305,7 +305,7 @@ class HelpTest {
       delimiter = '|',
       textBlock =
           """
-          init myproject|                  nexa-slurm init --workspace myproject    makes a workspace there
+          init myproject|                  nexa-slurm init --workspace myproject  # makes a workspace there
           cron install */10_*_*_*_*|       nexa-slurm cron install --every 10m
           cron install 5_*/2_*_*_*|        nexa-slurm cron install --every 2h
           cron install 30_2_*_*_*|         nexa-slurm cron install --every 24h
@@ -313,7 +313,7 @@ class HelpTest {
           submit job.yaml lr=0.01 --local| To change a key of job.yaml: nexa-slurm submit job.yaml --set lr=0.01 --local
           submit job.yaml ++a.b=1|         To change a key of job.yaml: nexa-slurm submit job.yaml --set a.b=1
           submit job.yaml twice|           Write it into job.yaml; only a script takes arguments
-          serve org/Model-8B|              nexa-slurm serve configs/serve/science.yaml --set model_name=org/Model-8B    serves it by the example's config
+          serve org/Model-8B|              nexa-slurm serve configs/serve/science.yaml --set model_name=org/Model-8B  # serves it by the example's config
           --workspace CONFIGS status|      nexa-slurm --workspace FOLDER status
           """)
   void theAnswerIsTheWholeCommand(String command, String advice) {

@@ -73,7 +73,10 @@ public record Advice(Kind kind, List<String> command, String text) {
     return step(args.contains(command.get(0)) ? command("", words.toArray()).toString() : text);
   }
 
-  /** Returns the line as it is printed for people: a command is quoted for the shell. */
+  /**
+   * Returns the line as it is printed for people: a command is quoted for the shell, and what it
+   * does is a comment of the shell, so that the line can be pasted.
+   */
   @Override
   public String toString() {
     if (kind == Kind.NOTE) {
@@ -86,7 +89,7 @@ public record Advice(Kind kind, List<String> command, String text) {
     for (String word : command) {
       line.append(line.length() == 0 ? "" : " ").append(quoted(word));
     }
-    return text.isEmpty() ? line.toString() : line.append("    ").append(text).toString();
+    return text.isEmpty() ? line.toString() : line.append("  # ").append(text).toString();
   }
 
   private static String quoted(String word) {

@@ -34,7 +34,7 @@ final class PipelineCancelCommand extends Subcommand {
                 ? folder.id() + ": all stages have already ended"
                 : folder.id() + ": asked " + String.join(", ", stages) + " to end");
     if (!stages.isEmpty()) {
-      out().println(advised("  nexa-slurm reconcile    writes the manifests and cost files"));
+      out().println(advised("  nexa-slurm reconcile  # writes the manifests and cost files"));
     }
     return ExitCode.OK.status();
   }

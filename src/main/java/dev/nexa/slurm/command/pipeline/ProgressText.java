@@ -51,7 +51,7 @@ final class ProgressText {
     text.append(STAGES.of(progress.stages()).withoutRare().table(style));
     if (progress.state().equals("blocked") || progress.state().equals("failed")) {
       text.append("\n  nexa-slurm pipeline resume ").append(progress.file().id());
-      text.append("    runs again what failed, then the stages after it\n");
+      text.append("  # runs again what failed, then the stages after it\n");
     }
     return text.toString();
   }

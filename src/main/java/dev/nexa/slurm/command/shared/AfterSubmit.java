@@ -174,7 +174,7 @@ public final class AfterSubmit {
         ? "refused" + (others ? "" : ", no job was made") + ": " + refused.message()
         : "it is not known whether there is a job: "
             + ((SubmitAnswer.Unknown) answer).message()
-            + "\n  nexa-slurm reconcile    finds out by the job's name; do not submit again";
+            + "\n  nexa-slurm reconcile  # finds out by the job's name; do not submit again";
   }
 
   /** A single task is not counted: its line says how long the wait has been. */

@@ -124,7 +124,7 @@ class ApprovalAttackTest {
 
     Screen screen = ada.type("submit", "run.yaml");
 
-    refused(screen, "→ nexa-slurm approvals list    shows 2 more that do not cover it");
+    refused(screen, "→ nexa-slurm approvals list  # shows 2 more that do not cover it");
     assertThat(screen.err().indexOf("does not cover")).isLessThan(screen.err().indexOf("ask boss"));
     assertThat(screen.err().split(" does not cover it:\n", -1)[1]).doesNotContain("time limit");
   }

@@ -170,11 +170,11 @@ class CronCommandTest {
     assertThat(screen.exit()).isEqualTo(1);
     assertThat(screen.err())
         .contains("systemctl --user daemon-reload failed: Failed to connect to bus")
-        .contains("nothing is installed", "→ nexa-slurm cron install    uses your crontab")
-        .contains("→ nexa-slurm reconcile --watch 5m    always works");
+        .contains("nothing is installed", "→ nexa-slurm cron install  # uses your crontab")
+        .contains("→ nexa-slurm reconcile --watch 5m  # always works");
     Files.delete(folder.resolve("bin/crontab"));
     assertThat(terminal.type("cron", "install", "--systemd").err())
-        .contains("→ nexa-slurm reconcile --watch 5m    always works")
+        .contains("→ nexa-slurm reconcile --watch 5m  # always works")
         .doesNotContain("nexa-slurm cron install");
     assertThat(folder.resolve(".config/systemd/user")).isEmptyDirectory();
     assertThat(terminal.type("cron", "remove"))
@@ -259,7 +259,7 @@ class CronCommandTest {
                 screen.out().contains("nothing is installed; type:\n  nexa-slurm cron install\n"));
     Path crontab = Files.move(folder.resolve("bin/crontab"), folder.resolve("crontab-away"));
     assertThat(terminal.type("cron", "show").out())
-        .contains("type:\n  nexa-slurm reconcile --watch 5m    always works")
+        .contains("type:\n  nexa-slurm reconcile --watch 5m  # always works")
         .doesNotContain("cron install\n");
     Files.move(crontab, folder.resolve("bin/crontab"));
     Files.createDirectories(terminal.workspace.resolve("runs"));

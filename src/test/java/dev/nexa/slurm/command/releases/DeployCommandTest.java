@@ -256,7 +256,7 @@ class DeployCommandTest {
     assertThat(screen.exit()).isEqualTo(3);
     assertThat(screen.err())
         .contains("the release a cannot be in production again")
-        .contains("nexa-slurm release rollback c    goes back further");
+        .contains("nexa-slurm release rollback c  # goes back further");
     assertThat(current()).isEqualTo("weights of b");
   }
 

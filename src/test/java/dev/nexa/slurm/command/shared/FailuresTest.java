@@ -125,7 +125,7 @@ class FailuresTest {
             nexa-slurm: it is busy [workspace-busy]
             note: cron runs
               → wait
-              → nexa-slurm runs show 'a b'    shows it
+              → nexa-slurm runs show 'a b'  # shows it
             """);
     assertThat(problems(FailureJson.of(failure))).isEmpty();
     assertThat(Json.parseObject(FailureJson.of(failure)).object("error").objects("advice"))

@@ -63,7 +63,7 @@ class ExplainKeysTest {
       Screen screen = terminal.type("explain", wrong);
 
       assertThat(screen.exit()).isEqualTo(2);
-      assertThat(screen.err()).contains("nexa-slurm explain config    lists the keys");
+      assertThat(screen.err()).contains("nexa-slurm explain config  # lists the keys");
     }
   }
 

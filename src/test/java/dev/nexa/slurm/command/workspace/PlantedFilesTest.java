@@ -334,10 +334,10 @@ class PlantedFilesTest {
 
   private boolean isPlanted(Plant plant, Place place, String victim, List<String> runs, int number)
       throws IOException {
-    if (plant.script.contains("$victims") && place.ofVictim().isEmpty()
-        || plant.script.contains("$eves") && place.ofEve().isEmpty()
-        || plant == Plant.LINK_TO_A_LENT_FOLDER
-            && !Files.isDirectory(team.workspace().resolve(place.ofEve().orElseThrow()))) {
+    if ((plant.script.contains("$victims") && place.ofVictim().isEmpty())
+        || (plant.script.contains("$eves") && place.ofEve().isEmpty())
+        || (plant == Plant.LINK_TO_A_LENT_FOLDER
+            && !Files.isDirectory(team.workspace().resolve(place.ofEve().orElseThrow())))) {
       return false;
     }
     String name = place.path().substring(place.path().lastIndexOf('/') + 1);

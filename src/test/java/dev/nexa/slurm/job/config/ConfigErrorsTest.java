@@ -568,7 +568,7 @@ class ConfigErrorsTest {
               assertThat(missing.exitCode()).isEqualTo(ExitCode.USAGE);
               assertThat(missing.advice())
                   .extracting(Advice::toString)
-                  .containsExactly("nexa-slurm init    writes example configs here");
+                  .containsExactly("nexa-slurm init  # writes example configs here");
             });
   }
 
