@@ -373,7 +373,7 @@ class ApprovalAttackTest {
         .contains(
             "nexa-slurm submit "
                 + ada.workspace.resolve("run.yaml")
-                + "    submits the config anew");
+                + "  # submits the config anew");
   }
 
   @Test

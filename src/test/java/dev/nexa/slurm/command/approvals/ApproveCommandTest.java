@@ -166,7 +166,7 @@ class ApproveCommandTest {
       assertThat(screen.exit()).isEqualTo(2);
       assertThat(screen.err())
           .contains(typed + " is a run that was submitted already; its estimate is " + estimate)
-          .contains("→ nexa-slurm approve " + estimate + "    approves a rerun")
+          .contains("→ nexa-slurm approve " + estimate + "  # approves a rerun")
           .contains("→ there is no folder " + ada.workspace.resolve("estimates") + ": submit makes")
           .doesNotContain("config");
     }
