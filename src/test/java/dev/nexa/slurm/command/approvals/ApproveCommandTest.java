@@ -342,7 +342,7 @@ class ApproveCommandTest {
     Path weak = Keys.make(folder, "weak", "rsa", 1024);
     assertThat(withKey(weak))
         .contains(weak + ".pub is an RSA key of 1024 bits, and only RSA keys of at least 2048 bits")
-        .contains("→ ssh-keygen -t ed25519    makes a new key, which can sign")
+        .contains("→ ssh-keygen -t ed25519  # makes a new key, which can sign")
         .doesNotContain("ssh-keygen -y");
     assertThat(withKey(folder)).contains(folder + " is not a file");
     assertThat(withKey(Site.write(folder.resolve("notes"), "my key\n")))
