@@ -42,6 +42,7 @@ public final class RunFolder {
   private static final String READ_AND_RUN = "r-x------";
   private static final String INPUTS = "inputs";
   private static final String DONE = "done";
+  private static final String BYTECODE = "__pycache__";
   private static final String LOCK = ".lock";
   private static final Pattern RESULT = Pattern.compile("\\d+\\.\\d+\\.json");
 
@@ -352,6 +353,10 @@ public final class RunFolder {
     Path runner = runner();
     List<RunnerFile> files = new ArrayList<>();
     for (String name : names(runner)) {
+      // Python's own; each submission deletes it.
+      if (name.equals(BYTECODE)) {
+        continue;
+      }
       Path file = runner.resolve(name);
       for (String inside : Files.isDirectory(file) ? names(file) : List.of("")) {
         Path one = inside.isEmpty() ? file : file.resolve(inside);
@@ -367,6 +372,7 @@ public final class RunFolder {
    */
   public void stageSubmission(String key, IndexRange tasks, int offset) {
     DurableFiles files = workspace.files();
+    forgetBytecode();
     Path submission = submission(key);
     files.directories(claimsFolder(key));
     files.directories(submission.resolve("results"));
@@ -377,6 +383,19 @@ public final class RunFolder {
     files.force(submission);
     files.force(path().resolve("submissions"));
     files.force(path());
+  }
+
+  /** Deletes what Python compiled of the files in runner/, so that only these files run. */
+  private void forgetBytecode() {
+    Path cache = runner().resolve(BYTECODE);
+    try {
+      for (String name : Files.isSymbolicLink(cache) ? List.<String>of() : names(cache)) {
+        Files.delete(cache.resolve(name));
+      }
+      Files.deleteIfExists(cache);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("delete", cache, failed);
+    }
   }
 
   /**

@@ -83,6 +83,32 @@ class RerunTest {
         .isEqualTo(id);
   }
 
+  @Test
+  void whatPythonCompiledOfTheFilesIsNoChangeAndDoesNotRunAgain() throws Exception {
+    Files.writeString(workspace.resolve("helper.py"), "LIMIT = 3\n");
+    Files.writeString(
+        workspace.resolve("tr.py"),
+        "import helper, os, sys\nsys.exit(0 if os.path.exists(sys.argv[1]) else 1)\n");
+    Path config = workspace.resolve("python.yaml");
+    Files.writeString(
+        config,
+        "stage: data\nbackend: python\nfiles: [helper.py]\n"
+            + "entrypoint: {script: tr.py, config: false, args: ["
+            + workspace.resolve("mended")
+            + "]}\nresources: {cpus_per_task: 1, memory: 100M, time: 2m}\n");
+    JsonObject run = person.submitAndWait(config.toString());
+    Path bytecode = workspace.resolve("runs/" + run.text("run_id") + "/runner/__pycache__");
+    assertThat(bytecode).as(person.logs(run)).isNotEmptyDirectory();
+    assertThat(person.says("audit", run.text("run_id"))).contains("0 differences");
+    Files.writeString(bytecode.resolve("planted.pyc"), "x");
+    Files.createFile(workspace.resolve("mended"));
+
+    person.json("rerun", "latest", "--failed", "--wait", "--json");
+
+    assertThat(bytecode.resolve("planted.pyc")).doesNotExist();
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
+  }
+
   /** No pass has looked at the run since it ended. */
   @Test
   void rightAfterTheEndWhatFailedRunsAgainWithoutReconcile() throws Exception {

@@ -25,8 +25,8 @@ class ScaleTest {
         for (BigDecimal tick : Scale.upTo(most).ticks()) {
           String label = Figures.tick(tick);
           double width = 0;
-          for (char c : label.toCharArray()) {
-            width += ",. ".indexOf(c) >= 0 ? DIGIT / 2 : DIGIT;
+          for (int i = 0; i < label.length(); i++) {
+            width += ",. ".indexOf(label.charAt(i)) >= 0 ? DIGIT / 2 : DIGIT;
           }
           assertThat(width).as(label).isLessThanOrEqualTo(ROOM);
           assertThat(value(label)).as(label + " of " + tick).isEqualByComparingTo(tick);
