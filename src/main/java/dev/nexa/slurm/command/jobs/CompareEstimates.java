@@ -55,7 +55,7 @@ public final class CompareEstimates {
     this.live = new LivePartitions(context);
     this.base = Prepared.of(context, context.configs(), live, request);
     this.asked = base.plan().allocation();
-    this.cluster = context.configs().cluster(base.plan().cluster());
+    this.cluster = context.configs().cluster(base.plan().site().cluster());
     this.gpus = context.configs().gpus();
     this.starts = new ExpectStart(context);
   }

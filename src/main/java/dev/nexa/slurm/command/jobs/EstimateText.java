@@ -48,8 +48,8 @@ public final class EstimateText {
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");
     String more = plan.billed().why();
     text.append(more.isEmpty() ? "" : "; ").append(more).append(".\n");
-    if (plan.partitionReason().isPresent()) {
-      text.append("In ").append(plan.partitionReason().get()).append(".\n");
+    if (plan.shape().partitionReason().isPresent()) {
+      text.append("In ").append(plan.shape().partitionReason().get()).append(".\n");
     }
     text.append('\n');
     List<CostLine> lines = new ArrayList<>(estimate.reservation());

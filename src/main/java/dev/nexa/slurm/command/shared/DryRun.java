@@ -48,8 +48,8 @@ public final class DryRun {
       comment(out, "runner/" + file.name() + "  sha256 " + file.digest());
     }
     Plan plan = rendered.prepared().plan();
-    if (plan.code().isPresent()) {
-      comment(out, plan.code().get().sentence());
+    if (plan.payload().code().isPresent()) {
+      comment(out, plan.payload().code().get().sentence());
     }
     rendered
         .prepared()
@@ -57,7 +57,7 @@ public final class DryRun {
         .map(Plugin::toJson)
         .ifPresent(
             plugin -> comment(out, plugin.text("file") + "  sha256 " + plugin.text("sha256")));
-    Optional<String> reason = rendered.prepared().plan().partitionReason();
+    Optional<String> reason = rendered.prepared().plan().shape().partitionReason();
     if (reason.isPresent()) {
       comment(out, reason.get());
     }
@@ -102,7 +102,7 @@ public final class DryRun {
         .with("script_digest", rendered.script().digest())
         .with("argv", rendered.argv())
         .with("files", files)
-        .withOptional("code", rendered.prepared().plan().code().map(PackedCode::toJson))
+        .withOptional("code", rendered.prepared().plan().payload().code().map(PackedCode::toJson))
         .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
         .withOptional("notes", notes.isEmpty() ? Optional.empty() : Optional.of(notes))
         .withOptional("refusal", rendered.refusal())

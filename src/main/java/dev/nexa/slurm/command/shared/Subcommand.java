@@ -299,7 +299,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Prints a note if the plan names an account that Slurm's accounting does not have. */
   protected final void tellAccount(Context context, Plan plan) {
-    if (!plan.scheduler().equals(ClusterProfile.LOCAL)) {
+    if (!plan.site().scheduler().equals(ClusterProfile.LOCAL)) {
       AccountCheck.of(context, plan.allocation().account())
           .ifPresent(missing -> err().println("note: " + missing));
     }
@@ -310,8 +310,8 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     for (String note : plan.notes()) {
       err().println("note: " + note);
     }
-    if (plan.code().isPresent()) {
-      err().println(plan.code().get().sentence());
+    if (plan.payload().code().isPresent()) {
+      err().println(plan.payload().code().get().sentence());
     }
   }
 }

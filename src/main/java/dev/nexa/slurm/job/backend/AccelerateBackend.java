@@ -50,7 +50,7 @@ public final class AccelerateBackend implements Backend {
   public Launch launch(Plan plan) {
     List<Problem> problems = new ArrayList<>();
     ScalingMatrix.check(plan, name(), problems);
-    if (plan.ranksPerNode() == 0) {
+    if (plan.shape().ranksPerNode() == 0) {
       problems.add(
           plan.written()
               .problem("resources.gpus_per_node", "accelerate starts ranks; give GPUs or nodes"));
@@ -63,17 +63,18 @@ public final class AccelerateBackend implements Backend {
     List<RunnerFile> files = new ArrayList<>();
     List<String> notes = new ArrayList<>();
     List<String> command = new ArrayList<>(launcher(plan));
-    if (plan.optionsFile().isPresent()) {
-      NativeOptions file = plan.optionsFile().get();
+    if (plan.payload().optionsFile().isPresent()) {
+      NativeOptions file = plan.payload().optionsFile().get();
       JsonObject rest = decides.optionsFile(OPTIONS, file, notes);
       known.check(rest, "options_file", plan.written(), problems);
       String key = "deepspeed_config.deepspeed_config_file";
       NativeFile.beside(file, key, "--deepspeed_config_file", files, command, notes);
     }
     files.add(NativeFile.yaml(FILE, config(plan), own, FROM, plan));
-    if (plan.entrypoint().isPresent()) {
-      command.addAll(PythonBackend.program(plan, plan.entrypoint().get(), others(plan.options())));
-      if (plan.entrypoint().get().config()) {
+    if (plan.payload().entrypoint().isPresent()) {
+      command.addAll(
+          PythonBackend.program(plan, plan.payload().entrypoint().get(), others(plan.options())));
+      if (plan.payload().entrypoint().get().config()) {
         files.add(PythonBackend.config(plan));
       }
     } else {
@@ -101,11 +102,11 @@ public final class AccelerateBackend implements Backend {
         new ArrayList<>(
             List.of("accelerate", "launch", "--config_file", "${run_dir}/runner/" + FILE));
     int nodes = plan.allocation().nodes();
-    if (plan.optionsFile().isPresent()) {
+    if (plan.payload().optionsFile().isPresent()) {
       // Flags override the file, which may lack these keys or name another machine's values.
       words.addAll(List.of("--num_machines", "" + nodes));
-      words.addAll(List.of("--num_processes", "" + nodes * plan.ranksPerNode()));
-      NativeOptions file = plan.optionsFile().get();
+      words.addAll(List.of("--num_processes", "" + nodes * plan.shape().ranksPerNode()));
+      NativeOptions file = plan.payload().optionsFile().get();
       if (nodes > 1 && "DEEPSPEED".equals(file.value("distributed_type"))) {
         words.addAll(List.of("--deepspeed_multinode_launcher", "standard"));
       }
@@ -130,14 +131,14 @@ public final class AccelerateBackend implements Backend {
   private static JsonObject config(Plan plan) {
     Training training = plan.training().written();
     int nodes = plan.allocation().nodes();
-    boolean onGpus = plan.accelerator().equals("cuda");
+    boolean onGpus = plan.site().accelerator().equals("cuda");
     JsonObject config =
         new JsonObject()
             .with("compute_environment", "LOCAL_MACHINE")
             .with("distributed_type", type(training.strategy(), onGpus))
             .with("mixed_precision", training.precision())
             .with("num_machines", nodes)
-            .with("num_processes", nodes * plan.ranksPerNode())
+            .with("num_processes", nodes * plan.shape().ranksPerNode())
             .with("same_network", true)
             .with("use_cpu", !onGpus)
             .with("main_training_function", "main");

@@ -80,8 +80,8 @@ public final class AxolotlBackend implements Backend {
         new ArrayList<>(
             List.of(
                 "axolotl", "train", "${run_dir}/runner/" + FILE, "--output-dir", "${checkpoints}"));
-    if (plan.optionsFile().isPresent()) {
-      NativeOptions file = plan.optionsFile().get();
+    if (plan.payload().optionsFile().isPresent()) {
+      NativeOptions file = plan.payload().optionsFile().get();
       JsonObject rest = decides.optionsFile("axolotl", file, notes);
       known.check(rest, "options_file", plan.written(), problems);
       notes.addAll(known.deprecated(rest, file.name() + ": "));
@@ -90,7 +90,7 @@ public final class AxolotlBackend implements Backend {
     files.add(NativeFile.yaml(FILE, config(plan, problems, notes), options, FROM, plan));
     Problem.throwIfAny(problems);
     notes.addAll(DeepSpeed.shared(files));
-    boolean distributed = plan.ranksPerNode() > 0;
+    boolean distributed = plan.shape().ranksPerNode() > 0;
     if (distributed) {
       List<String> torchrun = Torchrun.words(plan);
       command.addAll(List.of("--launcher", "torchrun", "--"));
@@ -105,7 +105,7 @@ public final class AxolotlBackend implements Backend {
   private static JsonObject config(Plan plan, List<Problem> problems, List<String> notes) {
     Training training = plan.training().written();
     Trl.required(plan, "model_name", problems);
-    if (plan.optionsFile().isEmpty()) {
+    if (plan.payload().optionsFile().isEmpty()) {
       Trl.required(plan, "dataset_path", problems); // Options files name data in many ways.
     }
     JsonObject config = new JsonObject().withOptional("base_model", training.text("model_name"));

@@ -19,16 +19,17 @@ public final class Backends {
    *     contradicts the plan
    */
   public static Launch launch(Plan plan, Backend backend) {
-    if (!plan.env().isEmpty() || plan.entrypoint().isPresent()) {
+    if (!plan.environment().env().isEmpty() || plan.payload().entrypoint().isPresent()) {
       List<Problem> problems = new ArrayList<>();
       PlanDecides decides = new PlanDecides(plan, problems);
       decides.env();
-      if (plan.entrypoint().isPresent()) {
-        decides.entrypoint(plan.entrypoint().get());
+      if (plan.payload().entrypoint().isPresent()) {
+        decides.entrypoint(plan.payload().entrypoint().get());
       }
       Problem.throwIfAny(problems);
     }
-    Launch launch = plan.points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
+    Launch launch =
+        plan.shape().points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
     if (backend instanceof Plugin || plan.training().given().isEmpty()) {
       return launch;
     }

@@ -25,10 +25,10 @@ public final class DataBackend implements Backend {
 
   @Override
   public Launch launch(Plan plan) {
-    if (plan.data().isEmpty()) {
+    if (plan.payload().data().isEmpty()) {
       throw new ConfigException(plan.written().problem("data", "missing; backend data needs it"));
     }
-    DataStage data = plan.data().get();
+    DataStage data = plan.payload().data().get();
     return new Launch(Launch.TASK, command(plan, data), List.of(settings(data.settings())));
   }
 
@@ -41,7 +41,7 @@ public final class DataBackend implements Backend {
   static List<String> command(Plan plan, DataStage data) {
     List<String> command = new ArrayList<>();
     // Java can name files in any language only in a UTF-8 locale.
-    command.addAll(List.of("env", "LC_ALL=C.UTF-8", plan.program().orElseThrow().java()));
+    command.addAll(List.of("env", "LC_ALL=C.UTF-8", plan.payload().program().orElseThrow().java()));
     command.addAll(JVM);
     command.addAll(List.of("-jar", "${nexa_program}/" + OwnProgram.JAR, "data", data.step()));
     command.addAll(List.of("--settings", "${run_dir}/runner/" + FILE));

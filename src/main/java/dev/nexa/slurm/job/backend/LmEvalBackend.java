@@ -53,7 +53,7 @@ public final class LmEvalBackend implements Backend {
         List.of(
             "--output_path",
             "${durable}/evals/${run_id}"
-                + (plan.tasks() == 1 && plan.points().isEmpty() ? "" : "/task_${task}")));
+                + (plan.tasks() == 1 && plan.shape().points().isEmpty() ? "" : "/task_${task}")));
     return new Launch(Launch.TASK, command, List.of(config));
   }
 
@@ -90,7 +90,7 @@ public final class LmEvalBackend implements Backend {
             .with("dtype", dtype(training.precision()))
             .withOptional("max_length", training.integer("max_length"));
     JsonObject config = new JsonObject().with("model", "hf").with("model_args", model);
-    if (!plan.accelerator().equals("cuda")) {
+    if (!plan.site().accelerator().equals("cuda")) {
       config.with("device", "cpu");
     }
     return config

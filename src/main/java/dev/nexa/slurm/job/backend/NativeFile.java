@@ -29,11 +29,11 @@ final class NativeFile {
    */
   static RunnerFile yaml(
       String name, JsonObject ours, JsonObject options, Map<String, String> from, Plan plan) {
-    if (plan.optionsFile().isEmpty()) {
+    if (plan.payload().optionsFile().isEmpty()) {
       return yaml(name, ours, options, plan);
     }
     JsonObject over = merged(said(ours, from, plan.training().written()), options);
-    return RunnerFile.text(name, over(plan.optionsFile().get(), over, plan));
+    return RunnerFile.text(name, over(plan.payload().optionsFile().get(), over, plan));
   }
 
   /** Returns our keys with the user's options over them, at any depth. */
@@ -44,7 +44,8 @@ final class NativeFile {
   /** Returns whether the runner's own options or the options file set a key of the runner. */
   static boolean sets(Plan plan, String key) {
     return plan.options().members().get(key) != null
-        || (plan.optionsFile().isPresent() && plan.optionsFile().get().value(key) != null);
+        || (plan.payload().optionsFile().isPresent()
+            && plan.payload().optionsFile().get().value(key) != null);
   }
 
   /**

@@ -67,9 +67,9 @@ final class PlanDecides {
     this.plan = plan;
     this.problems = problems;
     this.nodes = plan.allocation().nodes();
-    this.perNode = Math.max(1, plan.ranksPerNode());
+    this.perNode = Math.max(1, plan.shape().ranksPerNode());
     this.world = (long) nodes * perNode;
-    this.onGpus = plan.accelerator().equals("cuda");
+    this.onGpus = plan.site().accelerator().equals("cuda");
   }
 
   /**
@@ -123,7 +123,7 @@ final class PlanDecides {
 
   /** Checks the environment variables of the config and the profile, for every backend. */
   void env() {
-    for (Map.Entry<String, String> variable : plan.env().entrySet()) {
+    for (Map.Entry<String, String> variable : plan.environment().env().entrySet()) {
       env(variable.getKey(), variable.getValue(), "env." + variable.getKey());
     }
   }
@@ -281,7 +281,7 @@ final class PlanDecides {
 
   private Rule checkpoints() {
     List<String> same =
-        plan.copyCheckpoints().isPresent()
+        plan.supervision().copyCheckpoints().isPresent()
             ? List.of("${checkpoints}")
             : List.of("${checkpoints}", "${durable}/checkpoints/${run_id}");
     return new Rule(same, "the run's checkpoint folder, ${checkpoints}", LEAVE, true);
@@ -297,7 +297,8 @@ final class PlanDecides {
       return rules;
     }
     int gpus = plan.allocation().gpusPerNode();
-    String ranks = "" + (plan.ranksPerNode() > 1 ? perNode : Math.max(1, onGpus ? gpus : 1));
+    String ranks =
+        "" + (plan.shape().ranksPerNode() > 1 ? perNode : Math.max(1, onGpus ? gpus : 1));
     rules.put("nnodes", is(NODES, "" + nodes, nodes + ":" + nodes));
     rules.put("nproc_per_node", is(GPUS, ranks, onGpus ? "gpu" : "cpu", "auto"));
     rules.put("node_rank", is(LEAVE, nodes == 1 ? "0" : "${node_rank}"));
@@ -531,7 +532,7 @@ final class PlanDecides {
    * null for other variables.
    */
   private @Nullable Rule variable(String name) {
-    boolean ranked = plan.ranksPerNode() > 0 && !plan.backend().equals("shell");
+    boolean ranked = plan.shape().ranksPerNode() > 0 && !plan.backend().equals("shell");
     boolean slurms = name.startsWith("SLURM_") && !name.startsWith("SLURM_CPU_BIND");
     if (slurms) {
       return new Rule(List.of(), "what Slurm sets in the job", LEAVE, false);

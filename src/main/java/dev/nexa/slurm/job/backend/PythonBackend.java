@@ -30,7 +30,8 @@ public final class PythonBackend implements Backend {
   @Override
   public Launch launch(Plan plan) {
     Entrypoint entrypoint =
-        plan.entrypoint()
+        plan.payload()
+            .entrypoint()
             .orElseThrow(
                 () ->
                     new ConfigException(
@@ -39,7 +40,7 @@ public final class PythonBackend implements Backend {
                                 "entrypoint",
                                 "missing; backend python starts its script or module")));
     if (!entrypoint.launcherArgs().isEmpty()
-        && (plan.ranksPerNode() == 0 || !entrypoint.torchrun())) {
+        && (plan.shape().ranksPerNode() == 0 || !entrypoint.torchrun())) {
       throw new ConfigException(
           plan.written()
               .problem(

@@ -66,7 +66,7 @@ enum ScalingMatrix {
     // A false model_size must not pass the rules.
     long said = training.parameters().get();
     long parameters =
-        Math.max(said, ModelFolder.contradiction(training, plan.storage()).orElse(said));
+        Math.max(said, ModelFolder.contradiction(training, plan.site().storage()).orElse(said));
     ScalingMatrix tier = of(parameters);
     String size = words(parameters) + " parameters (" + tier + ": " + tier.hardware + ")";
     size += parameters > said ? ", by its name or its config.json, not by model_size" : "";

@@ -18,12 +18,13 @@ public final class ShellBackend implements Backend {
 
   @Override
   public Launch launch(Plan plan) {
-    if (plan.run().isEmpty()) {
+    if (plan.payload().run().isEmpty()) {
       throw new ConfigException(
           plan.written().problem("run", "missing; backend shell runs the text under this key"));
     }
     List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
-    return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.run().get())))
+    return new Launch(
+            Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.payload().run().get())))
         .noting(
             plan.written().has("options")
                 ? List.of("nothing that runs reads options: shell has none; write them into run")

@@ -41,19 +41,19 @@ final class SweepLaunch {
     List<Launch> launches = new ArrayList<>();
     List<Problem> problems = new ArrayList<>();
     Set<Problem> seen = new HashSet<>();
-    for (int task = 0; task < plan.points().size(); task++) {
+    for (int task = 0; task < plan.shape().points().size(); task++) {
       try {
         launches.add(backend.launch(plan.at(task)));
       } catch (ConfigException wrong) {
         for (Problem problem : wrong.problems()) {
           if (seen.add(problem)) {
-            problems.add(problem.atPoint(task, plan.points().get(task)));
+            problems.add(problem.atPoint(task, plan.shape().points().get(task)));
           }
         }
       }
     }
     Problem.throwIfAny(problems);
-    boolean own = plan.run().isPresent() || plan.entrypoint().isPresent();
+    boolean own = plan.payload().run().isPresent() || plan.payload().entrypoint().isPresent();
     if (!own && !(backend instanceof Plugin)) {
       requireDifferent(plan, launches);
     }
@@ -73,7 +73,8 @@ final class SweepLaunch {
       }
       Integer earlier = seen.putIfAbsent(all.toString(), task);
       if (earlier != null) {
-        String same = plan.points().get(earlier) + " and " + plan.points().get(task);
+        String same =
+            plan.shape().points().get(earlier) + " and " + plan.shape().points().get(task);
         String message = "backend " + plan.backend() + " makes the very same of " + same;
         throw new ConfigException(plan.written().problem("sweep", message));
       }

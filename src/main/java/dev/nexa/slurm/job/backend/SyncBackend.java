@@ -26,16 +26,16 @@ public final class SyncBackend implements Backend {
 
   @Override
   public Launch launch(Plan plan) {
-    if (plan.sync().isEmpty()) {
+    if (plan.payload().sync().isEmpty()) {
       throw new ConfigException(plan.written().problem("sync", "missing; backend sync needs it"));
     }
-    SyncStage sync = plan.sync().get();
-    RunnerFile settings = RunnerFile.text(FILE, Json.pretty(sync.settings(plan.storage())));
+    SyncStage sync = plan.payload().sync().get();
+    RunnerFile settings = RunnerFile.text(FILE, Json.pretty(sync.settings(plan.site().storage())));
     return new Launch(Launch.TASK, command(plan, sync), List.of(settings));
   }
 
   private static List<String> command(Plan plan, SyncStage sync) {
-    NodeProgram program = plan.program().orElseThrow();
+    NodeProgram program = plan.payload().program().orElseThrow();
     List<String> command = new ArrayList<>();
     // Java can name files in any language only in a UTF-8 locale.
     command.addAll(List.of("env", "LC_ALL=C.UTF-8", program.java()));

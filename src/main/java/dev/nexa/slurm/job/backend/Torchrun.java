@@ -26,7 +26,7 @@ final class Torchrun {
    */
   static Launch launch(
       Plan plan, List<String> options, List<String> program, List<RunnerFile> files) {
-    boolean distributed = plan.ranksPerNode() > 0;
+    boolean distributed = plan.shape().ranksPerNode() > 0;
     List<String> command = new ArrayList<>(distributed ? words(plan) : List.of("python3"));
     if (distributed) {
       command.addAll(options);
@@ -46,7 +46,7 @@ final class Torchrun {
       words.addAll(List.of("--rdzv_backend=c10d", "--rdzv_endpoint=localhost:0"));
     }
     words.add("--nnodes=" + nodes);
-    words.add("--nproc_per_node=" + plan.ranksPerNode());
+    words.add("--nproc_per_node=" + plan.shape().ranksPerNode());
     words.addAll(List.of("--max_restarts=0", "--redirects", "1", "--tee", "1"));
     if (nodes > 1) {
       words.add("--rdzv_backend=c10d");

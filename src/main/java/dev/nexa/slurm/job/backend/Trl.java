@@ -63,7 +63,7 @@ final class Trl {
    */
   static List<String> program(Plan plan) {
     List<String> words = new ArrayList<>(List.of("${run_dir}/runner/" + RESUME));
-    if (plan.warnBeforeEnd().isPresent()) {
+    if (plan.supervision().warnBeforeEnd().isPresent()) {
       words.add("--save-on-term");
     }
     words.add(plan.training().flag("use_kd") ? "distillation" : "sft");
@@ -97,8 +97,8 @@ final class Trl {
     PlanDecides decides = new PlanDecides(plan, problems);
     JsonObject options = decides.options("trl", written, "options");
     known.check(options, "options", plan.written(), problems);
-    if (ownFile && plan.optionsFile().isPresent()) {
-      JsonObject rest = decides.optionsFile("trl", plan.optionsFile().get(), notes);
+    if (ownFile && plan.payload().optionsFile().isPresent()) {
+      JsonObject rest = decides.optionsFile("trl", plan.payload().optionsFile().get(), notes);
       known.check(rest, "options_file", plan.written(), problems);
     }
     required(plan, "model_name", problems);
@@ -121,13 +121,13 @@ final class Trl {
     steps(config, plan, ownFile, notes);
     adapter(config, training);
     TrlScript.of(plan).ifPresent(script -> script.frozenModel().members().forEach(config::with));
-    if (plan.ranksPerNode() > 0) {
+    if (plan.shape().ranksPerNode() > 0) {
       config
-          .with("ddp_backend", plan.accelerator().equals("cuda") ? "nccl" : "gloo")
+          .with("ddp_backend", plan.site().accelerator().equals("cuda") ? "nccl" : "gloo")
           .with("ddp_find_unused_parameters", false)
           .with("ddp_timeout", Torchrun.TIMEOUT_SECONDS);
     }
-    if (!plan.accelerator().equals("cuda")) {
+    if (!plan.site().accelerator().equals("cuda")) {
       config.with("use_cpu", true);
     }
     if (distils) {

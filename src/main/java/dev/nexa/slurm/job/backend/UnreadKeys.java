@@ -38,14 +38,17 @@ final class UnreadKeys {
 
   /** Returns the notes on a plan's keys; empty if all of them are read. */
   static List<String> notes(Plan plan, Backend backend) {
-    Plan one = plan.points().isEmpty() ? plan : plan.at(0);
+    Plan one = plan.shape().points().isEmpty() ? plan : plan.at(0);
     Set<String> swept =
-        plan.points().isEmpty() ? Set.of() : plan.points().get(0).members().keySet();
+        plan.shape().points().isEmpty()
+            ? Set.of()
+            : plan.shape().points().get(0).members().keySet();
     boolean shell =
-        plan.run().isPresent()
+        plan.payload().run().isPresent()
             && plan.stage().equals("train")
             && plan.allocation().gpusPerNode() > 0;
-    boolean unconfigured = plan.entrypoint().isPresent() && !plan.entrypoint().get().config();
+    boolean unconfigured =
+        plan.payload().entrypoint().isPresent() && !plan.payload().entrypoint().get().config();
     List<String> unread = new ArrayList<>();
     List<String> variables = new ArrayList<>();
     Training written = one.training().written();

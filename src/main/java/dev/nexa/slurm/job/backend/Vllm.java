@@ -78,9 +78,9 @@ final class Vllm {
       }
       flag(flags.flag(option.getKey()), option.getValue());
     }
-    if (!plan.serving().loraAdapters().isEmpty()) {
+    if (!plan.inputs().serving().loraAdapters().isEmpty()) {
       add("--enable-lora", "--lora-modules");
-      plan.serving().loraAdapters().forEach((name, path) -> add(name + "=" + path));
+      plan.inputs().serving().loraAdapters().forEach((name, path) -> add(name + "=" + path));
     }
   }
 

@@ -25,7 +25,7 @@ public final class VllmBackend implements Backend {
     if (plan.stage().equals("serve")) {
       return VllmServe.launch(plan);
     }
-    return plan.data().isPresent() ? VllmGenerate.launch(plan) : batch(plan);
+    return plan.payload().data().isPresent() ? VllmGenerate.launch(plan) : batch(plan);
   }
 
   private static Launch batch(Plan plan) {
@@ -62,7 +62,7 @@ public final class VllmBackend implements Backend {
    */
   private static boolean isShared(Plan plan, String file) {
     boolean varies =
-        plan.points().stream()
+        plan.shape().points().stream()
             .anyMatch(point -> point.members().containsKey("options.output_file"));
     boolean absolute = file.startsWith("/") || file.startsWith("${");
     return absolute && !varies && !file.matches(".*\\$\\{(task|point|task_scratch)}.*");

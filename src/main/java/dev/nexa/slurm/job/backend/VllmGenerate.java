@@ -26,7 +26,7 @@ final class VllmGenerate {
   private VllmGenerate() {}
 
   static Launch launch(Plan plan) {
-    DataStage data = plan.data().orElseThrow();
+    DataStage data = plan.payload().data().orElseThrow();
     List<Problem> problems = new ArrayList<>();
     Vllm vllm = new Vllm(plan, "vllm-serve", problems);
     String model = Trl.required(plan, "model_name", problems);
@@ -48,7 +48,7 @@ final class VllmGenerate {
     vllm.engine();
     Problem.throwIfAny(problems);
     List<String> command = new ArrayList<>(DataBackend.command(plan, data));
-    long seconds = plan.serving().readyWithin().orElse(Serving.READY_WITHIN).toSeconds();
+    long seconds = plan.inputs().serving().readyWithin().orElse(Serving.READY_WITHIN).toSeconds();
     command.addAll(List.of("--ready-within", "" + seconds));
     return Launch.taught(
         command,
@@ -60,7 +60,7 @@ final class VllmGenerate {
     JsonObject settings = new JsonObject();
     data.settings().members().forEach(settings::with);
     if (data.settings().optionalText("model").isEmpty()
-        && plan.serving().loraAdapters().isEmpty()) {
+        && plan.inputs().serving().loraAdapters().isEmpty()) {
       settings.with("model", served);
     }
     if (data.settings().optionalDecimal("concurrency").isEmpty()) {

@@ -55,7 +55,7 @@ final class VllmServe {
         vllm.refuse(option, "the job script sets it; leave it out");
       }
     }
-    if (vllm.has("api_key") || plan.env().containsKey("VLLM_API_KEY")) {
+    if (vllm.has("api_key") || plan.environment().env().containsKey("VLLM_API_KEY")) {
       String message = "others could read it there; each server gets a key of its own, in a file";
       String key = vllm.has("api_key") ? "options.api_key" : "env.VLLM_API_KEY";
       problems.add(plan.written().problem(key, message));

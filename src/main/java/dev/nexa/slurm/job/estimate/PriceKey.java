@@ -74,7 +74,7 @@ public record PriceKey(
     boolean local = cluster.isLocal();
     boolean whole = plan.billed().whole();
     return new PriceKey(
-        plan.cluster(),
+        plan.site().cluster(),
         local && partition.isEmpty() ? Optional.of("local") : partition,
         plan.allocation().account(),
         day,

@@ -45,8 +45,8 @@ public record RunSimilarity(
         plan.model(),
         plan.billed().gpus() > 0 ? plan.billed().gpuType() : Optional.empty(),
         title.equals(plan.stage()) ? Optional.empty() : Optional.of(title),
-        plan.dataset(),
-        Optional.of(plan.cluster()));
+        plan.inputs().dataset(),
+        Optional.of(plan.site().cluster()));
   }
 
   boolean isLike(RunSimilarity other, Level level) {

@@ -4,24 +4,11 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ApiTokens;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DataStage;
-import dev.nexa.slurm.job.config.DatasetVersion;
-import dev.nexa.slurm.job.config.Energy;
-import dev.nexa.slurm.job.config.Health;
-import dev.nexa.slurm.job.config.NativeOptions;
 import dev.nexa.slurm.job.config.NodeSharing;
-import dev.nexa.slurm.job.config.NotifyChannel;
-import dev.nexa.slurm.job.config.PipelineConfig;
-import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
-import dev.nexa.slurm.job.config.RunConfig.Mail;
-import dev.nexa.slurm.job.config.Serving;
-import dev.nexa.slurm.job.config.Software;
 import dev.nexa.slurm.job.config.Sweep;
-import dev.nexa.slurm.job.config.SyncStage;
 import dev.nexa.slurm.job.config.Training;
-import dev.nexa.slurm.job.config.Workload;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,48 +22,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A run with everything resolved. After planning, no code reads the config again.
  *
- * <p>A plugin may read a plan (docs/plugins.md); only nexa-slurm makes one.
+ * <p>A plugin may read a plan and its parts (docs/plugins.md); only nexa-slurm makes one.
  *
  * @param written the positions of the config's keys
- * @param datasets the registered versions of the datasets that the run reads; empty unless the
- *     policy asks for them
- * @param datasetChecksums whether the job reads all bytes of these datasets before it starts
  * @param title the config's name, else its stage
- * @param cluster the name of the cluster profile
- * @param scheduler {@code slurm} or {@code local}
- * @param accelerator {@code cuda} or {@code cpu}
- * @param partitionReason why the partition was chosen, one sentence; empty if Slurm chooses
- * @param ranksPerNode processes of a distributed launch on each node; 0 if the task is one process
- * @param billed the most that Slurm gives to a task, which it is charged for
- * @param tasks the number of array tasks; 1 for a single job
- * @param maxArraySize the highest index of an array on the cluster, plus one
- * @param maxParallel the most tasks that run at the same time; empty for all
- * @param points the points of a sweep: training keys and {@code options.NAME} for each task; empty
- *     without a sweep
- * @param requeues how often Slurm may run a task again
- * @param retryOn which failures are retried, as often as {@code requeues} allows
- * @param watchdog a task without a sign of life for this long is ended; empty for never
- * @param monitor how often the nodes of a task are sampled; empty for never
- * @param chain the number of jobs that follow each other, each with all tasks
- * @param warnBeforeEnd how long before the time limit a task is told to save
- * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
- *     often; empty if they are written in durable storage
- * @param workload facts that only estimates use; the digest does not include them
- * @param optionsFile the runner's own config file; the config's keys and options override it
- * @param workdir the folder in which the command starts; empty for the template's choice
- * @param setup whether the job first runs the file {@link #SETUP}
- * @param channels where notifications about the run go; the digest does not include them
- * @param files the files that the config names; the run keeps them
- * @param code the working tree that the job unpacks; empty if the config has no {@code code}
- * @param after the stages that the run waits for in its pipeline; empty outside a pipeline
- * @param program our own program, which the job runs; empty for other backends
- * @param data the step of a data stage; empty for other backends
- * @param sync the copy of a sync stage; empty for other backends
- * @param health the conditions that a node must meet; empty if nodes are not checked
- * @param energy figures to compute CO2e; empty if the profile gives none
- * @param overTimeLimit how long a job may exceed its time limit
- * @param killWait the time between SIGTERM and SIGKILL
- * @param messageTimeout how long Slurm's commands wait for an answer
  * @param notes remarks for the user on how the config was read
  */
 public record Plan(
@@ -84,55 +33,13 @@ public record Plan(
     String stage,
     String title,
     String backend,
-    String cluster,
-    String scheduler,
-    String accelerator,
-    Training training,
-    Serving serving,
-    Optional<Workload> workload,
-    Optional<String> dataset,
-    List<DatasetVersion> datasets,
-    boolean datasetChecksums,
     List<String> tags,
-    Allocation allocation,
-    Optional<String> partitionReason,
-    int ranksPerNode,
-    BilledResources billed,
-    int tasks,
-    int maxArraySize,
-    Optional<Integer> maxParallel,
-    List<JsonObject> points,
-    int requeues,
-    List<String> retryOn,
-    Optional<Duration> watchdog,
-    Optional<Duration> monitor,
-    int chain,
-    Optional<Duration> warnBeforeEnd,
-    Optional<Duration> copyCheckpoints,
-    Storage storage,
-    Software software,
-    Map<String, String> env,
-    Optional<String> envFile,
-    boolean debug,
-    JsonObject options,
-    Optional<NativeOptions> optionsFile,
-    Optional<Health> health,
-    Optional<Energy> energy,
-    Optional<String> run,
-    Optional<Entrypoint> entrypoint,
-    Optional<String> workdir,
-    boolean setup,
-    Optional<Mail> mail,
-    List<NotifyChannel> channels,
-    List<RunnerFile> files,
-    Optional<PackedCode> code,
-    Map<String, PipelineConfig.Condition> after,
-    Optional<NodeProgram> program,
-    Optional<DataStage> data,
-    Optional<SyncStage> sync,
-    Duration overTimeLimit,
-    Duration killWait,
-    Duration messageTimeout,
+    Site site,
+    JobShape shape,
+    Supervision supervision,
+    Environment environment,
+    Payload payload,
+    Inputs inputs,
     List<String> notes) {
 
   /** The name of the file with the config's {@code setup}. */
@@ -148,8 +55,8 @@ public record Plan(
    */
   public Plan at(int task) {
     Map<String, Object> given = new LinkedHashMap<>();
-    JsonObject own = options;
-    for (Map.Entry<String, @Nullable Object> set : points.get(task).members().entrySet()) {
+    JsonObject own = options();
+    for (Map.Entry<String, @Nullable Object> set : shape.points().get(task).members().entrySet()) {
       if (set.getKey().startsWith(Sweep.OPTIONS)) {
         String path = set.getKey().substring(Sweep.OPTIONS.length());
         own = with(own, path.split("\\.", -1), 0, set.getValue());
@@ -157,7 +64,12 @@ public record Plan(
         given.put(set.getKey(), Objects.requireNonNull(set.getValue()));
       }
     }
-    return with(written.ofPoint(task), training.with(given), own, billed, notes);
+    return with(
+        written.ofPoint(task),
+        shape,
+        payload.with(own),
+        inputs.with(training().with(given)),
+        notes);
   }
 
   /** Returns a copy with more notes. Skips notes that the plan already has. */
@@ -171,7 +83,7 @@ public record Plan(
         all.add(note);
       }
     }
-    return with(written, training, options, billed, List.copyOf(all));
+    return with(written, shape, payload, inputs, List.copyOf(all));
   }
 
   /**
@@ -185,11 +97,11 @@ public record Plan(
     BilledResources most = BilledResources.NONE;
     boolean sized = !partitions.isEmpty();
     for (NodeSharing partition : partitions) {
-      most = most.orMore(BilledResources.of(allocation, partition, billed.gpuType(), written));
+      most = most.orMore(BilledResources.of(allocation(), partition, billed().gpuType(), written));
       sized &= partition.mostCpus().isPresent();
     }
-    if (billed.whole() ? !sized || !most.whole() : partitions.isEmpty()) {
-      most = billed.orMore(most);
+    if (billed().whole() ? !sized || !most.whole() : partitions.isEmpty()) {
+      most = billed().orMore(most);
     }
     if (most.gpus() > 0 && most.gpuType().isEmpty()) {
       throw new ConfigException(
@@ -197,79 +109,37 @@ public record Plan(
               "resources.gpu_type",
               "is needed to know the price: " + most.why() + "; the cluster profile names none"));
     }
-    return with(written, training, options, most, notes);
+    return with(shape.with(most));
   }
 
   /** Returns a copy that is charged for so many CPUs, over all nodes of a task. */
   public Plan withCpus(int cpus, String why) {
-    return with(written, training, options, billed.withCpus(cpus, why), notes);
+    return with(shape.with(billed().withCpus(cpus, why)));
   }
 
   /** Returns a copy with other training keys. */
   public Plan with(Training other) {
-    return with(written, other, options, billed, notes);
+    return with(written, shape, payload, inputs.with(other), notes);
+  }
+
+  private Plan with(JobShape shape) {
+    return with(written, shape, payload, inputs, notes);
   }
 
   private Plan with(
-      ConfigPositions written,
-      Training training,
-      JsonObject options,
-      BilledResources billed,
-      List<String> notes) {
+      ConfigPositions written, JobShape shape, Payload payload, Inputs inputs, List<String> notes) {
     return new Plan(
         written,
         stage,
         title,
         backend,
-        cluster,
-        scheduler,
-        accelerator,
-        training,
-        serving,
-        workload,
-        dataset,
-        datasets,
-        datasetChecksums,
         tags,
-        allocation,
-        partitionReason,
-        ranksPerNode,
-        billed,
-        tasks,
-        maxArraySize,
-        maxParallel,
-        points,
-        requeues,
-        retryOn,
-        watchdog,
-        monitor,
-        chain,
-        warnBeforeEnd,
-        copyCheckpoints,
-        storage,
-        software,
-        env,
-        envFile,
-        debug,
-        options,
-        optionsFile,
-        health,
-        energy,
-        run,
-        entrypoint,
-        workdir,
-        setup,
-        mail,
-        channels,
-        files,
-        code,
-        after,
-        program,
-        data,
-        sync,
-        overTimeLimit,
-        killWait,
-        messageTimeout,
+        site,
+        shape,
+        supervision,
+        environment,
+        payload,
+        inputs,
         notes);
   }
 
@@ -287,16 +157,41 @@ public record Plan(
     return written.file();
   }
 
+  /** Returns what each task gets of a node, as {@link #shape} has it. */
+  public Allocation allocation() {
+    return shape.allocation();
+  }
+
+  /** Returns what each task is charged for, as {@link #shape} has it. */
+  public BilledResources billed() {
+    return shape.billed();
+  }
+
+  /** Returns the number of array tasks, as {@link #shape} has it. */
+  public int tasks() {
+    return shape.tasks();
+  }
+
+  /** Returns the training keys, as {@link #inputs} has them. */
+  public Training training() {
+    return inputs.training();
+  }
+
+  /** Returns the options for the runner, as {@link #payload} has them. */
+  public JsonObject options() {
+    return payload.options();
+  }
+
   /** Returns whether python3 starts the user's own script, one process on each node. */
   public boolean isPythonAlone() {
     return backend.equals("python")
-        && entrypoint.isPresent()
-        && (ranksPerNode == 0 || !entrypoint.get().torchrun());
+        && payload.entrypoint().isPresent()
+        && (shape.ranksPerNode() == 0 || !payload.entrypoint().get().torchrun());
   }
 
   /** Returns the model's name; empty if the config names none. */
   public Optional<String> model() {
-    return training.text("model_name");
+    return training().text("model_name");
   }
 
   /**
@@ -323,7 +218,7 @@ public record Plan(
    * variables.
    */
   public String atTiers(String text) {
-    return storage.written(text);
+    return site.storage().written(text);
   }
 
   /**
@@ -343,17 +238,22 @@ public record Plan(
    * together; empty if it uses none.
    */
   public Optional<ApiTokens> apiTokens() {
+    Optional<DataStage> data = payload.data();
     return data.isPresent() ? ApiTokens.limit(data.get().settings()) : Optional.empty();
   }
 
   /** Returns the most attempts of one task. Each link of the chain may be requeued. */
   public int attempts() {
-    return chain * (1 + requeues);
+    return shape.chain() * (1 + supervision.requeues());
   }
 
   /** Returns the longest time for which an attempt can hold its allocation. */
   public Duration longestAttempt() {
-    return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(MARGIN_SECONDS);
+    return allocation()
+        .timeLimit()
+        .plus(site.overTimeLimit())
+        .plus(site.killWait())
+        .plusSeconds(MARGIN_SECONDS);
   }
 
   /**
@@ -371,6 +271,7 @@ public record Plan(
    * @param script the script, as the config names it
    */
   public String scriptInJob(String script) {
+    Optional<PackedCode> code = payload.code();
     if (code.isPresent() && code.get().script().isPresent()) {
       return "${code}/" + code.get().script().get();
     }
@@ -379,6 +280,6 @@ public record Plan(
 
   /** Returns the training keys as a runner's config file and plan.json have them. */
   public JsonObject trainingJson() {
-    return PlanFile.values(training.given());
+    return PlanFile.values(training().given());
   }
 }

@@ -48,15 +48,15 @@ public final class PlanFile {
   /** The document of a plan that is about to be kept. */
   public static PlanFile of(Plan plan) {
     JsonObject json = whatRuns(plan);
-    if (plan.code().isPresent()) {
-      json.with(CODE, plan.code().get().toJson());
+    if (plan.payload().code().isPresent()) {
+      json.with(CODE, plan.payload().code().get().toJson());
     }
-    if (!plan.channels().isEmpty()) {
-      json.with(NOTIFY, NotifyChannel.toJson(plan.channels()));
+    if (!plan.supervision().channels().isEmpty()) {
+      json.with(NOTIFY, NotifyChannel.toJson(plan.supervision().channels()));
     }
     return new PlanFile(
-        json.withOptional("monitor_seconds", plan.monitor().map(Duration::toSeconds))
-            .withOptional("partition_reason", plan.partitionReason()));
+        json.withOptional("monitor_seconds", plan.supervision().monitor().map(Duration::toSeconds))
+            .withOptional("partition_reason", plan.shape().partitionReason()));
   }
 
   /**
@@ -408,91 +408,93 @@ public final class PlanFile {
             .with("stage", plan.stage())
             .with("title", plan.title())
             .with("backend", plan.backend())
-            .with("cluster", plan.cluster())
-            .with("scheduler", plan.scheduler())
-            .with("accelerator", plan.accelerator())
+            .with("cluster", plan.site().cluster())
+            .with("scheduler", plan.site().scheduler())
+            .with("accelerator", plan.site().accelerator())
             .withOptional("model", plan.model())
-            .withOptional("dataset", plan.dataset())
+            .withOptional("dataset", plan.inputs().dataset())
             .with("tags", plan.allTags())
             .with("hardware", plan.allocation().hardware())
             .with("training", plan.trainingJson())
             .with("allocation", allocation(plan.allocation()))
             .with("billed", billed(plan.billed()))
-            .with("ranks_per_node", plan.ranksPerNode())
+            .with("ranks_per_node", plan.shape().ranksPerNode())
             .with("tasks", plan.tasks())
-            .with("max_array_size", plan.maxArraySize())
-            .withOptional("max_parallel", plan.maxParallel())
-            .with("requeues", plan.requeues())
-            .with("chain", plan.chain())
-            .with("warn_before_end_seconds", plan.warnBeforeEnd().orElse(Duration.ZERO).toSeconds())
-            .with("storage", tiers(plan.storage()))
-            .with("software", loaded(plan.software()))
-            .with("env", values(new TreeMap<>(plan.env())))
-            .withOptional("env_file", plan.envFile())
-            .with("debug", plan.debug())
+            .with("max_array_size", plan.site().maxArraySize())
+            .withOptional("max_parallel", plan.shape().maxParallel())
+            .with("requeues", plan.supervision().requeues())
+            .with("chain", plan.shape().chain())
+            .with(
+                "warn_before_end_seconds",
+                plan.supervision().warnBeforeEnd().orElse(Duration.ZERO).toSeconds())
+            .with("storage", tiers(plan.site().storage()))
+            .with("software", loaded(plan.environment().software()))
+            .with("env", values(new TreeMap<>(plan.environment().env())))
+            .withOptional("env_file", plan.environment().envFile())
+            .with("debug", plan.environment().debug())
             .with("options", plan.options())
-            .withOptional("run", plan.run())
+            .withOptional("run", plan.payload().run())
             .with("files", fileDigests(plan))
-            .with("over_time_limit_seconds", plan.overTimeLimit().toSeconds())
-            .with("kill_wait_seconds", plan.killWait().toSeconds())
-            .with("message_timeout_seconds", plan.messageTimeout().toSeconds());
-    if (plan.entrypoint().isPresent()) {
-      json.with("entrypoint", entrypoint(plan.entrypoint().get()));
+            .with("over_time_limit_seconds", plan.site().overTimeLimit().toSeconds())
+            .with("kill_wait_seconds", plan.site().killWait().toSeconds())
+            .with("message_timeout_seconds", plan.site().messageTimeout().toSeconds());
+    if (plan.payload().entrypoint().isPresent()) {
+      json.with("entrypoint", entrypoint(plan.payload().entrypoint().get()));
     }
-    if (!plan.points().isEmpty()) {
-      json.with("points", plan.points());
+    if (!plan.shape().points().isEmpty()) {
+      json.with("points", plan.shape().points());
     }
-    if (plan.requeues() > 0) {
-      json.with("retry_on", plan.retryOn());
+    if (plan.supervision().requeues() > 0) {
+      json.with("retry_on", plan.supervision().retryOn());
     }
-    if (plan.watchdog().isPresent()) {
-      json.with("watchdog_seconds", plan.watchdog().get().toSeconds());
+    if (plan.supervision().watchdog().isPresent()) {
+      json.with("watchdog_seconds", plan.supervision().watchdog().get().toSeconds());
     }
-    if (plan.copyCheckpoints().isPresent()) {
-      json.with("copy_checkpoints_seconds", plan.copyCheckpoints().get().toSeconds());
+    if (plan.supervision().copyCheckpoints().isPresent()) {
+      json.with("copy_checkpoints_seconds", plan.supervision().copyCheckpoints().get().toSeconds());
     }
-    if (plan.optionsFile().isPresent()) {
-      json.with("options_file", plan.optionsFile().get().digest());
+    if (plan.payload().optionsFile().isPresent()) {
+      json.with("options_file", plan.payload().optionsFile().get().digest());
     }
-    if (plan.code().isPresent()) {
-      json.with(CODE, plan.code().get().whatRuns());
+    if (plan.payload().code().isPresent()) {
+      json.with(CODE, plan.payload().code().get().whatRuns());
     }
-    if (!plan.after().isEmpty()) {
-      json.with("after", after(plan.after()));
+    if (!plan.inputs().after().isEmpty()) {
+      json.with("after", after(plan.inputs().after()));
     }
-    if (plan.program().isPresent()) {
-      json.with(PROGRAM, plan.program().get().toJson());
+    if (plan.payload().program().isPresent()) {
+      json.with(PROGRAM, plan.payload().program().get().toJson());
     }
-    if (plan.data().isPresent()) {
-      json.with("data", data(plan.data().get()));
+    if (plan.payload().data().isPresent()) {
+      json.with("data", data(plan.payload().data().get()));
     }
-    if (plan.sync().isPresent()) {
-      json.with("sync", plan.sync().get().toJson(plan.storage()));
+    if (plan.payload().sync().isPresent()) {
+      json.with("sync", plan.payload().sync().get().toJson(plan.site().storage()));
     }
-    json.withOptional("workdir", plan.workdir());
-    if (plan.mail().isPresent()) {
-      Mail told = plan.mail().get();
+    json.withOptional("workdir", plan.environment().workdir());
+    if (plan.supervision().mail().isPresent()) {
+      Mail told = plan.supervision().mail().get();
       json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
     }
-    if (!plan.datasets().isEmpty()) {
+    if (!plan.inputs().datasets().isEmpty()) {
       json.with("datasets", datasets(plan));
     }
-    if (plan.energy().isPresent()) {
-      json.with("energy", energy(plan.energy().get()));
+    if (plan.site().energy().isPresent()) {
+      json.with("energy", energy(plan.site().energy().get()));
     }
-    if (plan.health().isPresent()) {
-      json.with("health", checked(plan.health().get()));
+    if (plan.site().health().isPresent()) {
+      json.with("health", checked(plan.site().health().get()));
     }
-    if (!plan.serving().loraAdapters().isEmpty()) {
-      json.with("lora_adapters", values(new TreeMap<>(plan.serving().loraAdapters())));
+    if (!plan.inputs().serving().loraAdapters().isEmpty()) {
+      json.with("lora_adapters", values(new TreeMap<>(plan.inputs().serving().loraAdapters())));
     }
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
   }
 
   private static List<JsonObject> datasets(Plan plan) {
     List<JsonObject> datasets = new ArrayList<>();
-    for (DatasetVersion version : plan.datasets()) {
-      datasets.add(version.planned(plan.datasetChecksums()));
+    for (DatasetVersion version : plan.inputs().datasets()) {
+      datasets.add(version.planned(plan.inputs().datasetChecksums()));
     }
     return datasets;
   }
@@ -632,7 +634,7 @@ public final class PlanFile {
 
   private static JsonObject fileDigests(Plan plan) {
     JsonObject digests = new JsonObject();
-    for (RunnerFile file : plan.files()) {
+    for (RunnerFile file : plan.payload().files()) {
       digests.with(file.name(), file.digest());
     }
     return digests;

@@ -36,15 +36,16 @@ public final class TrlScript {
   public static Optional<TrlScript> of(Plan plan) {
     boolean runs =
         plan.backend().equals("hf")
-            || (plan.backend().startsWith("acc") && plan.entrypoint().isEmpty());
+            || (plan.backend().startsWith("acc") && plan.payload().entrypoint().isEmpty());
     return runs ? Optional.of(new TrlScript(plan)) : Optional.empty();
   }
 
   /** Returns what the user's options or options file say for a key. */
   public Optional<Object> said(String key) {
     Object own = plan.options().members().get(key);
-    boolean ownFile = plan.backend().equals("hf") && plan.optionsFile().isPresent();
-    return Optional.ofNullable(own == null && ownFile ? plan.optionsFile().get().value(key) : own);
+    boolean ownFile = plan.backend().equals("hf") && plan.payload().optionsFile().isPresent();
+    return Optional.ofNullable(
+        own == null && ownFile ? plan.payload().optionsFile().get().value(key) : own);
   }
 
   /**

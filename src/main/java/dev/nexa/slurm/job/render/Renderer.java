@@ -119,7 +119,7 @@ public final class Renderer {
    *     different files have one name
    */
   public Script render(Plan plan, Launch made) {
-    boolean fills = !plan.after().isEmpty() || !FilledFiles.names(made).isEmpty();
+    boolean fills = !plan.inputs().after().isEmpty() || !FilledFiles.names(made).isEmpty();
     Launch launch = fills ? FilledFiles.inWords(made) : made;
     StringWriter text = new StringWriter(8192);
     try {
@@ -139,16 +139,16 @@ public final class Renderer {
     requireDatasets(plan, launch, text.toString());
     requireCheckpoints(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
-    for (RunnerFile file : plan.files()) {
+    for (RunnerFile file : plan.payload().files()) {
       // The config's own lines for the shell; other files are the user's, byte for byte.
-      boolean ours = file.name().equals(Plan.SETUP) && !plan.after().isEmpty();
+      boolean ours = file.name().equals(Plan.SETUP) && !plan.inputs().after().isEmpty();
       add(files, ours ? FilledFiles.forShell(file) : file, plan.config());
     }
     for (RunnerFile file : launch.files()) {
       add(files, file, plan.config());
     }
     add(files, templates.verbatim("nexa_storage.sh"), plan.config());
-    if (plan.health().isPresent()) {
+    if (plan.site().health().isPresent()) {
       add(files, templates.verbatim("check_node.sh"), plan.config());
     }
     if (!launch.serves()) {
@@ -162,21 +162,22 @@ public final class Renderer {
     if (fills) {
       add(files, templates.verbatim("inputs.sh"), plan.config());
     }
-    if (plan.watchdog().isPresent()) {
+    if (plan.supervision().watchdog().isPresent()) {
       add(files, templates.verbatim("watchdog.sh"), plan.config());
     }
-    if (plan.monitor().isPresent()) {
+    if (plan.supervision().monitor().isPresent()) {
       add(files, templates.verbatim("monitor.sh"), plan.config());
       add(files, templates.verbatim("sampler.sh"), plan.config());
     }
-    if (plan.copyCheckpoints().isPresent()) {
+    if (plan.supervision().copyCheckpoints().isPresent()) {
       add(files, templates.verbatim("checkpoints.sh"), plan.config());
     }
     if (ScriptModel.addsUp(plan)) {
       add(files, templates.verbatim("all_reduce.py"), plan.config());
     }
-    for (int task = 0; task < plan.points().size(); task++) {
-      RunnerFile file = SweepPointFile.of(task, plan.points().get(task), launch.words().get(task));
+    for (int task = 0; task < plan.shape().points().size(); task++) {
+      RunnerFile file =
+          SweepPointFile.of(task, plan.shape().points().get(task), launch.words().get(task));
       files.put(file.name(), file);
     }
     String template = templates.nameOf(launch.template());
@@ -185,7 +186,8 @@ public final class Renderer {
 
   /** Refuses a template that would run something other than the packed code. */
   private void requireCode(Plan plan, Launch launch, String script) {
-    if (plan.code().isPresent() && !script.contains(plan.code().get().sha256())) {
+    if (plan.payload().code().isPresent()
+        && !script.contains(plan.payload().code().get().sha256())) {
       throw failure(
           templates.nameOf(launch.template()),
           "the config has code, but this template never unpacks it: include lib/code.ftl, as the"
@@ -196,7 +198,8 @@ public final class Renderer {
 
   /** Refuses a template that would run our own program without checking it. */
   private void requireProgram(Plan plan, Launch launch, String script) {
-    if (plan.program().isPresent() && !script.contains(plan.program().get().sha256())) {
+    if (plan.payload().program().isPresent()
+        && !script.contains(plan.payload().program().get().sha256())) {
       throw failure(
           templates.nameOf(launch.template()),
           "the job runs nexa-slurm's own program, but this template never checks it: include"
@@ -207,7 +210,7 @@ public final class Renderer {
 
   /** Refuses a template that would lose the checkpoints on scratch. */
   private void requireCheckpoints(Plan plan, Launch launch, String script) {
-    if (plan.copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
+    if (plan.supervision().copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
       throw failure(
           templates.nameOf(launch.template()),
           "the config has checkpoints on scratch, but this template never copies them: include"
@@ -218,7 +221,8 @@ public final class Renderer {
 
   /** Refuses a template that would not check the datasets that the policy asks for. */
   private void requireDatasets(Plan plan, Launch launch, String script) {
-    if (!plan.datasets().isEmpty() && !script.contains(plan.datasets().get(0).root())) {
+    if (!plan.inputs().datasets().isEmpty()
+        && !script.contains(plan.inputs().datasets().get(0).root())) {
       throw failure(
           templates.nameOf(launch.template()),
           "the policy asks for registered datasets, but this template never checks one: include"

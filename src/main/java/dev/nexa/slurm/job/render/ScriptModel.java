@@ -35,64 +35,67 @@ final class ScriptModel {
     model.put("directives", directives(plan));
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
-    boolean array = plan.tasks() > 1 || !plan.points().isEmpty() || plan.written().has("array");
+    boolean array =
+        plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array");
     model.put("array", array);
-    model.put("requeues", plan.requeues());
-    model.put("retry_on", String.join(" ", plan.retryOn()));
-    model.put("watchdog_seconds", plan.watchdog().orElse(Duration.ZERO).toSeconds());
-    model.put("monitor_seconds", plan.monitor().orElse(Duration.ZERO).toSeconds());
-    model.put("chain", plan.chain());
-    model.put("checkpoint_seconds", plan.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
+    model.put("requeues", plan.supervision().requeues());
+    model.put("retry_on", String.join(" ", plan.supervision().retryOn()));
+    model.put("watchdog_seconds", plan.supervision().watchdog().orElse(Duration.ZERO).toSeconds());
+    model.put("monitor_seconds", plan.supervision().monitor().orElse(Duration.ZERO).toSeconds());
+    model.put("chain", plan.shape().chain());
+    model.put(
+        "checkpoint_seconds",
+        plan.supervision().copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(plan));
     // On several nodes, the last one may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(plan)));
-    model.put("scheduler", plan.scheduler());
-    model.put("cluster", plan.cluster());
+    model.put("scheduler", plan.site().scheduler());
+    model.put("cluster", plan.site().cluster());
     model.put("nodes", plan.allocation().nodes());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
-    model.put("ranks_per_node", plan.ranksPerNode());
+    model.put("ranks_per_node", plan.shape().ranksPerNode());
     model.put("cpus_per_task", plan.allocation().cpusPerTask());
     model.put(
         "threads_per_rank",
-        Math.max(1, plan.allocation().cpusPerTask() / Math.max(1, plan.ranksPerNode())));
-    model.put("accelerator", plan.accelerator());
-    model.put("debug", plan.debug());
+        Math.max(1, plan.allocation().cpusPerTask() / Math.max(1, plan.shape().ranksPerNode())));
+    model.put("accelerator", plan.site().accelerator());
+    model.put("debug", plan.environment().debug());
     health(model, plan);
-    model.put("scratch", plan.storage().scratch());
-    model.put("durable", plan.storage().durable());
-    model.put("shared", plan.storage().shared());
-    model.put("modules", plan.software().modules());
-    path(model, "venv", plan.software().venv());
-    path(model, "conda", plan.software().conda());
-    path(model, "uv", plan.software().uv());
-    path(model, "container", plan.software().container());
-    text(model, "container_runtime", plan.software().containerRuntime());
+    model.put("scratch", plan.site().storage().scratch());
+    model.put("durable", plan.site().storage().durable());
+    model.put("shared", plan.site().storage().shared());
+    model.put("modules", plan.environment().software().modules());
+    path(model, "venv", plan.environment().software().venv());
+    path(model, "conda", plan.environment().software().conda());
+    path(model, "uv", plan.environment().software().uv());
+    path(model, "container", plan.environment().software().container());
+    text(model, "container_runtime", plan.environment().software().containerRuntime());
     model.put("mounts", mounts(plan));
-    model.put("container_step", plan.software().isStep());
-    path(model, "env_file", plan.envFile());
-    boolean code = plan.code().isPresent();
+    model.put("container_step", plan.environment().software().isStep());
+    path(model, "env_file", plan.environment().envFile());
+    boolean code = plan.payload().code().isPresent();
     if (code) {
-      model.put("code_sha256", plan.code().get().sha256());
+      model.put("code_sha256", plan.payload().code().get().sha256());
     }
-    if (plan.program().isPresent()) {
-      program(model, plan.program().get());
+    if (plan.payload().program().isPresent()) {
+      program(model, plan.payload().program().get());
     }
-    model.put("has_datasets", !plan.datasets().isEmpty());
-    model.put("datasets", plan.datasets().isEmpty() ? List.of() : datasets(plan));
+    model.put("has_datasets", !plan.inputs().datasets().isEmpty());
+    model.put("datasets", plan.inputs().datasets().isEmpty() ? List.of() : datasets(plan));
     model.put("env", env(plan));
     model.put("command", words(launch.command(), code));
     model.put("teacher", words(launch.teacher(), code));
     model.put("outputs", plan.outputs());
     List<String> filled = FilledFiles.names(launch);
     // A flag: the first built-in of FreeMarker in a template would load all of them, in 10 ms.
-    model.put("has_inputs", !plan.after().isEmpty() || !filled.isEmpty());
+    model.put("has_inputs", !plan.inputs().after().isEmpty() || !filled.isEmpty());
     model.put("after", after(plan));
     model.put("judged", words(judged(plan), false));
     model.put("filled", words(filled, false));
-    model.put("sweep", !plan.points().isEmpty());
+    model.put("sweep", !plan.shape().points().isEmpty());
     model.put("python_alone", plan.isPythonAlone());
-    model.put("setup", plan.setup());
-    path(model, "workdir", plan.workdir());
+    model.put("setup", plan.environment().setup());
+    path(model, "workdir", plan.environment().workdir());
     path(model, "served_model", launch.servedModel());
     tags(model, plan);
     return model;
@@ -100,7 +103,8 @@ final class ScriptModel {
 
   private static List<Map<String, Object>> after(Plan plan) {
     List<Map<String, Object>> after = new ArrayList<>();
-    plan.after()
+    plan.inputs()
+        .after()
         .forEach(
             (stage, condition) ->
                 after.add(
@@ -116,22 +120,25 @@ final class ScriptModel {
     List<String> models = new ArrayList<>();
     if (JUDGING.contains(plan.stage())) {
       plan.model().filter(it -> it.startsWith("/") || it.startsWith("${")).ifPresent(models::add);
-      plan.after().keySet().forEach(stage -> models.add("${stages." + stage + ".checkpoint}"));
+      plan.inputs()
+          .after()
+          .keySet()
+          .forEach(stage -> models.add("${stages." + stage + ".checkpoint}"));
     }
     return models;
   }
 
   private static List<Map<String, Object>> datasets(Plan plan) {
     List<Map<String, Object>> datasets = new ArrayList<>();
-    for (DatasetVersion version : plan.datasets()) {
+    for (DatasetVersion version : plan.inputs().datasets()) {
       datasets.add(
           Map.of(
               "reference", version.reference(),
-              "path", version.path(plan.storage()),
+              "path", version.path(plan.site().storage()),
               "root", version.root(),
               // Whole seconds, rounded up: not every file system keeps all digits.
               "newest", "" + (version.newest().getEpochSecond() + 1),
-              "check", plan.datasetChecksums() ? "sha256" : "size"));
+              "check", plan.inputs().datasetChecksums() ? "sha256" : "size"));
     }
     return datasets;
   }
@@ -162,10 +169,10 @@ final class ScriptModel {
   }
 
   private static void health(Map<String, Object> model, Plan plan) {
-    model.put("health_check", plan.health().isPresent());
+    model.put("health_check", plan.site().health().isPresent());
     model.put("all_reduce", addsUp(plan));
-    if (plan.health().isPresent()) {
-      Health check = plan.health().get();
+    if (plan.site().health().isPresent()) {
+      Health check = plan.site().health().get();
       model.put("scratch_free_kib", check.scratchFreeBytes() / 1024);
       text(model, "min_driver", check.minDriver());
       text(model, "interface", check.networkInterface());
@@ -174,8 +181,8 @@ final class ScriptModel {
 
   /** Returns whether the nodes run an all-reduce before the command starts. */
   static boolean addsUp(Plan plan) {
-    return plan.health().isPresent()
-        && plan.health().get().allReduce()
+    return plan.site().health().isPresent()
+        && plan.site().health().get().allReduce()
         && plan.allocation().nodes() > 1
         && plan.allocation().gpusPerNode() > 0;
   }
@@ -183,11 +190,11 @@ final class ScriptModel {
   /** Returns the container's mounts as SRC:DST. A path without DST has the same name inside. */
   private static List<Object> mounts(Plan plan) {
     List<String> words = new ArrayList<>();
-    for (String mount : plan.software().mounts()) {
+    for (String mount : plan.environment().software().mounts()) {
       words.add(mount.indexOf(':') < 0 ? mount + ":" + mount : mount);
     }
-    if (plan.workdir().isPresent()) {
-      words.add(plan.workdir().get() + ":" + plan.workdir().get());
+    if (plan.environment().workdir().isPresent()) {
+      words.add(plan.environment().workdir().get() + ":" + plan.environment().workdir().get());
     }
     return words(words, false);
   }
@@ -233,9 +240,9 @@ final class ScriptModel {
       String type = asked.gpuType().map(name -> name + ":").orElse("");
       options.put("gpus-per-node", type + asked.gpusPerNode());
     }
-    if (plan.mail().isPresent()) {
-      options.put("mail-type", plan.mail().get().type());
-      options.put("mail-user", plan.mail().get().user());
+    if (plan.supervision().mail().isPresent()) {
+      options.put("mail-type", plan.supervision().mail().get().type());
+      options.put("mail-user", plan.supervision().mail().get().user());
     }
     options.put("mem", Memory.slurm(asked.memoryBytes()));
     options.put("nodes", "" + asked.nodes());
@@ -248,7 +255,7 @@ final class ScriptModel {
     options.put("time", TimeLimit.format(asked.timeLimit()));
     List<Map<String, Object>> directives = new ArrayList<>();
     for (Map.Entry<String, String> option : options.entrySet()) {
-      boolean negated = option.getKey().equals("requeue") && plan.requeues() == 0;
+      boolean negated = option.getKey().equals("requeue") && plan.supervision().requeues() == 0;
       String name = (negated ? "no-" : "") + option.getKey();
       directives.add(
           option.getValue().equals(FLAG)
@@ -259,25 +266,27 @@ final class ScriptModel {
   }
 
   private static long warningSeconds(Plan plan) {
-    return plan.warnBeforeEnd().isPresent() ? plan.warnBeforeEnd().get().toSeconds() : 0;
+    return plan.supervision().warnBeforeEnd().isPresent()
+        ? plan.supervision().warnBeforeEnd().get().toSeconds()
+        : 0;
   }
 
   private static String array(Plan plan) {
     // A larger run has several submissions; each gets its range as an argument.
-    int tasks = Math.min(plan.tasks(), plan.maxArraySize());
-    int atOnce = plan.maxParallel().orElse(tasks);
+    int tasks = Math.min(plan.tasks(), plan.site().maxArraySize());
+    int atOnce = plan.shape().maxParallel().orElse(tasks);
     return "0-" + (tasks - 1) + (atOnce < tasks ? "%" + atOnce : "");
   }
 
   private static List<Map<String, Object>> env(Plan plan) {
     List<Map<String, Object>> variables = new ArrayList<>();
-    for (Map.Entry<String, String> variable : plan.env().entrySet()) {
+    for (Map.Entry<String, String> variable : plan.environment().env().entrySet()) {
       variables.add(
           Map.of(
               "name",
               variable.getKey(),
               "value",
-              ShellFormat.INSTANCE.path(variable.getValue(), plan.code().isPresent())));
+              ShellFormat.INSTANCE.path(variable.getValue(), plan.payload().code().isPresent())));
     }
     return variables;
   }

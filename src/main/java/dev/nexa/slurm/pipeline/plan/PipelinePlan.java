@@ -42,7 +42,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     /** Returns remarks for the user on how the stage was planned. */
     public List<String> notes() {
       List<String> notes = new ArrayList<>(prepared.plan().notes());
-      prepared.plan().code().ifPresent(code -> notes.add(code.sentence()));
+      prepared.plan().payload().code().ifPresent(code -> notes.add(code.sentence()));
       return notes;
     }
 
@@ -59,7 +59,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     /** Returns the longest time from the start of the stage's first task to the end of its last. */
     Duration longest() {
       Estimate estimate = prepared.estimate();
-      int atOnce = prepared.plan().maxParallel().orElse(estimate.tasks());
+      int atOnce = prepared.plan().shape().maxParallel().orElse(estimate.tasks());
       long waves = (estimate.tasks() + atOnce - 1L) / atOnce;
       return Duration.ofSeconds(estimate.longestAttemptSeconds() * estimate.attempts() * waves);
     }
@@ -154,18 +154,23 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
   private static void requireOneScheduler(PipelineConfig config, List<PlannedStage> stages) {
     PlannedStage first = stages.get(0);
     for (PlannedStage stage : stages) {
-      if (!stage.prepared().plan().scheduler().equals(first.prepared().plan().scheduler())) {
+      if (!stage
+          .prepared()
+          .plan()
+          .site()
+          .scheduler()
+          .equals(first.prepared().plan().site().scheduler())) {
         throw new NexaException(
             ErrorCode.CONFIG_CONFLICT,
             config.file()
                 + ": the stage "
                 + first.stage().name()
                 + " runs on "
-                + first.prepared().plan().scheduler()
+                + first.prepared().plan().site().scheduler()
                 + " and the stage "
                 + stage.stage().name()
                 + " on "
-                + stage.prepared().plan().scheduler()
+                + stage.prepared().plan().site().scheduler()
                 + ", which cannot wait for each other",
             Advice.step("give all stages one `cluster`"));
       }
@@ -177,7 +182,8 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     Set<String> gated = new HashSet<>();
     for (PlannedStage stage : stages) {
       Plan plan = stage.prepared().plan();
-      boolean isGate = plan.data().filter(data -> data.step().equals(RequireGate.STEP)).isPresent();
+      boolean isGate =
+          plan.payload().data().filter(data -> data.step().equals(RequireGate.STEP)).isPresent();
       boolean after = false;
       for (Map.Entry<String, Condition> earlier : stage.stage().after().entrySet()) {
         after |=
@@ -198,7 +204,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns the scheduler of all stages: {@code slurm} or {@code local}. */
   public String scheduler() {
-    return stages.get(0).prepared().plan().scheduler();
+    return stages.get(0).prepared().plan().site().scheduler();
   }
 
   /** Returns the most that all stages together can cost. */

@@ -175,8 +175,14 @@ public final class SubmitPipeline {
               after,
               "",
               ofStage,
-              one.planned().prepared().plan().code(),
-              one.planned().prepared().plan().program().map(NodeProgram::files).orElse(List.of()));
+              one.planned().prepared().plan().payload().code(),
+              one.planned()
+                  .prepared()
+                  .plan()
+                  .payload()
+                  .program()
+                  .map(NodeProgram::files)
+                  .orElse(List.of()));
       NewRun.Staged made = run.stage(context, folder.id());
       staged.add(made);
       inputs.put(one.name(), input(one, made.run().id()));

@@ -56,7 +56,7 @@ public final class SmokeTest {
    */
   public Planned plan(Prepared.Request request, Path current) {
     Plan plan = Prepared.of(context, request.serving()).plan();
-    String model = plan.storage().written(plan.model().orElse(""));
+    String model = plan.site().storage().written(plan.model().orElse(""));
     if (!Path.of(model).toAbsolutePath().normalize().equals(current.toAbsolutePath().normalize())) {
       throw new NexaException(
           ErrorCode.CONFIG_CONFLICT,
@@ -67,7 +67,7 @@ public final class SmokeTest {
               + current,
           Advice.step("model_name: ${durable}/deploy/current_model"));
     }
-    return new Planned(request.serving(), plan.serving().smokePrompts());
+    return new Planned(request.serving(), plan.inputs().serving().smokePrompts());
   }
 
   /**

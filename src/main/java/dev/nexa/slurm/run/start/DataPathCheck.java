@@ -29,7 +29,7 @@ public final class DataPathCheck {
     }
     Path path = Path.of(plan.atTiers(typed.get()));
     if (!path.isAbsolute()) {
-      return relative(path, plan.workdir());
+      return relative(path, plan.environment().workdir());
     }
     Path folder = path.getParent();
     if (folder == null || Files.exists(path) || !Files.isDirectory(folder)) {

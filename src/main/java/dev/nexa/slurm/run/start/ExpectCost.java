@@ -71,12 +71,12 @@ final class ExpectCost {
 
   /** Returns the expected cost that the config states; empty if it states none. */
   private static Optional<Expected> stated(Plan plan, Estimate estimate) {
-    if (plan.workload().isEmpty()
-        || plan.workload().get().expectedGpuHours().isEmpty()
+    if (plan.inputs().workload().isEmpty()
+        || plan.inputs().workload().get().expectedGpuHours().isEmpty()
         || plan.billed().gpus() == 0) {
       return Optional.empty();
     }
-    double hours = plan.workload().get().expectedGpuHours().get().doubleValue();
+    double hours = plan.inputs().workload().get().expectedGpuHours().get().doubleValue();
     return Optional.of(
         Expected.ofGpuHours(
             Expected.Method.CONFIG,
@@ -177,9 +177,11 @@ final class ExpectCost {
    */
   private static DataSize data(Plan plan) {
     BigDecimal times = plan.training().decimal("epochs").orElse(BigDecimal.ONE);
-    int among = plan.points().isEmpty() ? plan.tasks() : 1;
+    int among = plan.shape().points().isEmpty() ? plan.tasks() : 1;
     Optional<Long> tokens =
-        plan.workload().isPresent() ? plan.workload().get().tokens() : Optional.empty();
+        plan.inputs().workload().isPresent()
+            ? plan.inputs().workload().get().tokens()
+            : Optional.empty();
     return new DataSize(each(tokens, times, among), each(bytes(plan), times, among));
   }
 

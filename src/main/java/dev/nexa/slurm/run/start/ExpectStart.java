@@ -19,7 +19,7 @@ public final class ExpectStart {
 
   /** Returns the expected start. Never throws: an estimate must also work without Slurm. */
   public ExpectedStart of(Plan plan) {
-    if (plan.scheduler().equals(ClusterProfile.LOCAL) || slurm.isEmpty()) {
+    if (plan.site().scheduler().equals(ClusterProfile.LOCAL) || slurm.isEmpty()) {
       return ExpectedStart.UNKNOWN;
     }
     try {

@@ -234,8 +234,8 @@ public record Prepared(
     Outlook outlook = ExpectCost.of(context, plan, estimate, model);
     // The classes for it are loaded only for a sync stage.
     Optional<Egress> egress =
-        plan.sync().isPresent()
-            ? Optional.of(ExpectEgress.of(plan, plan.sync().get()))
+        plan.payload().sync().isPresent()
+            ? Optional.of(ExpectEgress.of(plan, plan.payload().sync().get()))
             : Optional.empty();
     return new Prepared(
         plan.noting(launch.notes()),
@@ -260,7 +260,7 @@ public record Prepared(
 
   /** Returns whether Slurm could not be asked how it shares its nodes. */
   boolean slurmIsSilent() {
-    return partitions.isEmpty() && !plan.scheduler().equals(ClusterProfile.LOCAL);
+    return partitions.isEmpty() && !plan.site().scheduler().equals(ClusterProfile.LOCAL);
   }
 
   /**
@@ -317,7 +317,7 @@ public record Prepared(
     for (String path :
         List.of(
             "templates/" + launch.template(),
-            "configs/clusters/" + plan.cluster() + ".yaml",
+            "configs/clusters/" + plan.site().cluster() + ".yaml",
             "configs/prices/" + estimate.rates().book() + ".yaml",
             "configs/policy.yaml")) {
       if (context.source().isOwn(path)) {
@@ -356,7 +356,7 @@ public record Prepared(
     if (egress.isPresent()) {
       file.egress(egress.get(), estimate.rates());
     }
-    return file.partition(plan.allocation().partition(), plan.partitionReason());
+    return file.partition(plan.allocation().partition(), plan.shape().partitionReason());
   }
 
   /** Returns the estimate's document with the digests of what will run, as an approver signs it. */

@@ -85,7 +85,8 @@ public final class RenderRun {
         script,
         earlier.isEmpty()
             ? ""
-            : Dependencies.onJobs(context, prepared.plan().scheduler(), prepared.inputs(), earlier),
+            : Dependencies.onJobs(
+                context, prepared.plan().site().scheduler(), prepared.inputs(), earlier),
         refusal);
   }
 
@@ -101,7 +102,11 @@ public final class RenderRun {
     String key = runId + ".xxxxxx";
     Plan plan = prepared.plan();
     ArrayShape array =
-        new ArrayShape(plan.tasks(), plan.maxArraySize(), plan.maxParallel(), plan.chain());
+        new ArrayShape(
+            plan.tasks(),
+            plan.site().maxArraySize(),
+            plan.shape().maxParallel(),
+            plan.shape().chain());
     List<ArrayShape.Part> parts = array.parts(IndexRange.upTo(array.tasks()));
     SubmitRequest call =
         new SubmitRequest(

@@ -36,7 +36,7 @@ public final class RequirePartition {
     List<Problem> wrong = new ArrayList<>();
     Plan plan = prepared.plan();
     Optional<String> qos = plan.allocation().option(ResourceOption.QOS);
-    if (qos.isPresent() && !plan.scheduler().equals(ClusterProfile.LOCAL)) {
+    if (qos.isPresent() && !plan.site().scheduler().equals(ClusterProfile.LOCAL)) {
       context.slurm().ifPresent(slurm -> qos(qos.get(), slurm, plan, wrong));
     }
     if (!prepared.knowsPartitions() && prepared.partitions().isPresent()) {

@@ -73,7 +73,7 @@ public final class SubmitRun {
       Prepared.Request request, Optional<String> after, Optional<String> approval) {
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     Prepared prepared = Prepared.of(context, request);
-    context.requireWorkspace(prepared.plan().scheduler());
+    context.requireWorkspace(prepared.plan().site().scheduler());
     RequirePartition.of(context, prepared);
     Renderer ready =
         prepared.plugin().isEmpty()
@@ -84,7 +84,7 @@ public final class SubmitRun {
     Proposal proposal =
         Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
     EstimateFile estimate = proposal.addTo(prepared.estimateFile());
-    String scheduler = prepared.plan().scheduler();
+    String scheduler = prepared.plan().site().scheduler();
     // The classes for dependencies are loaded only for a run that has some.
     List<Earlier> earlier =
         after.isPresent() || !prepared.inputs().isEmpty()
@@ -118,9 +118,9 @@ public final class SubmitRun {
               earlier,
               dependency,
               prepared.inputs(),
-              prepared.plan().code(),
-              prepared.plan().program().isPresent()
-                  ? prepared.plan().program().get().files()
+              prepared.plan().payload().code(),
+              prepared.plan().payload().program().isPresent()
+                  ? prepared.plan().payload().program().get().files()
                   : List.of())
           .submit(context);
     }
@@ -155,7 +155,7 @@ public final class SubmitRun {
     PlanFile plan =
         PlanFile.of(prepared.plan())
             .rendered(prepared.plan().config(), script.digest(), prepared.launch().servedModel());
-    Optional<Duration> ready = prepared.plan().serving().readyWithin();
+    Optional<Duration> ready = prepared.plan().inputs().serving().readyWithin();
     if (ready.isPresent()) {
       plan.readyWithin(ready.get());
     }
@@ -183,18 +183,19 @@ public final class SubmitRun {
 
   /** Returns a note about storage of Slurm's jobs that this user cannot write to. */
   private static Optional<String> notWritable(Plan plan) {
-    List<String> not = plan.storage().notWritable();
+    List<String> not = plan.site().storage().notWritable();
     // Scratch may be a disk that only the nodes have.
     not.removeIf(
-        tier -> tier.startsWith("scratch ") && !Files.exists(Path.of(plan.storage().scratch())));
-    return not.isEmpty() || plan.scheduler().equals(ClusterProfile.LOCAL)
+        tier ->
+            tier.startsWith("scratch ") && !Files.exists(Path.of(plan.site().storage().scratch())));
+    return not.isEmpty() || plan.site().scheduler().equals(ClusterProfile.LOCAL)
         ? Optional.empty()
         : Optional.of(
             "note: you can't write to "
                 + String.join(", ", not)
                 + " from here; a job whose node can't either fails before its command starts: set"
                 + " `storage` in configs/clusters/"
-                + plan.cluster()
+                + plan.site().cluster()
                 + ".yaml");
   }
 
@@ -203,12 +204,12 @@ public final class SubmitRun {
     if (context.missing().isPresent()) {
       notes.add(withoutWorkspace(context));
     }
-    Optional<String> reason = prepared.plan().partitionReason();
+    Optional<String> reason = prepared.plan().shape().partitionReason();
     if (reason.isPresent()) {
       notes.add(reason.get());
     }
-    if (prepared.plan().code().isPresent()) {
-      notes.add(prepared.plan().code().get().sentence());
+    if (prepared.plan().payload().code().isPresent()) {
+      notes.add(prepared.plan().payload().code().get().sentence());
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);

@@ -273,8 +273,8 @@ class EveryKeyTest {
             });
     effects.put("estimate", price.toString());
     effects.put("served", prepared.launch().servedModel().toString());
-    effects.put("serving", prepared.plan().serving().toString());
-    effects.put("channels", prepared.plan().channels().toString());
+    effects.put("serving", prepared.plan().inputs().serving().toString());
+    effects.put("channels", prepared.plan().supervision().channels().toString());
     return new Outcome(effects, prepared.plan().notes(), "");
   }
 

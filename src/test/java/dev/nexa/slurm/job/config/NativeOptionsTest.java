@@ -43,7 +43,7 @@ class NativeOptionsTest {
     Plan plan = plan(AXOLOTL, QLORA);
 
     assertThat(plan.model()).contains("example/Tiny-7B");
-    assertThat(plan.dataset()).contains("alpaca");
+    assertThat(plan.inputs().dataset()).contains("alpaca");
     assertThat(plan.training().parameters()).contains(7_000_000_000L);
     assertThat(plan.training().precision()).isEqualTo("bf16");
     assertThat(plan.training().adapter()).isEqualTo("qlora");

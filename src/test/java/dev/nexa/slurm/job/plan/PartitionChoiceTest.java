@@ -172,7 +172,7 @@ class PartitionChoiceTest {
   @Test
   void withoutKnownPartitionsItIsLeftToSlurmOrTheDefault() {
     assertThat(plan("nodes: 1", "").allocation().partition()).isEmpty();
-    assertThat(plan("nodes: 1", "").partitionReason()).isEmpty();
+    assertThat(plan("nodes: 1", "").shape().partitionReason()).isEmpty();
     assertChosen(plan("nodes: 1", "default_partition: gpu\n"), "gpu", "the profile's default");
   }
 
@@ -201,8 +201,9 @@ class PartitionChoiceTest {
 
   @Test
   void thePartitionsOwnOverTimeLimitIsReservedFor() {
-    assertThat(plan("memory: 2T", WITH_DEFAULT).overTimeLimit()).isEqualTo(Duration.ofMinutes(10));
-    assertThat(plan("memory: 1T", WITH_DEFAULT).overTimeLimit()).isZero();
+    assertThat(plan("memory: 2T", WITH_DEFAULT).site().overTimeLimit())
+        .isEqualTo(Duration.ofMinutes(10));
+    assertThat(plan("memory: 1T", WITH_DEFAULT).site().overTimeLimit()).isZero();
   }
 
   @Test
@@ -212,13 +213,13 @@ class PartitionChoiceTest {
 
     assertThat(PlanFile.of(chosen).json().text("partition_reason"))
         .isEqualTo("partition gpu: the profile's default");
-    assertThat(chosen.partitionReason()).isNotEqualTo(named.partitionReason());
+    assertThat(chosen.shape().partitionReason()).isNotEqualTo(named.shape().partitionReason());
     assertThat(chosen.digest()).isEqualTo(named.digest());
   }
 
   private static void assertChosen(Plan plan, String partition, String reason) {
     assertThat(plan.allocation().partition()).contains(partition);
-    assertThat(plan.partitionReason())
+    assertThat(plan.shape().partitionReason())
         .isEqualTo(Optional.of("partition " + partition + ": " + reason));
   }
 

@@ -34,16 +34,16 @@ class PlanFileTest {
     assertThat(kept.config()).isEqualTo("run.yaml");
     assertThat(kept.stage()).isEqualTo(plan.stage());
     assertThat(kept.backend()).contains(plan.backend());
-    assertThat(kept.cluster()).isEqualTo(plan.cluster());
-    assertThat(kept.scheduler()).isEqualTo(plan.scheduler());
+    assertThat(kept.cluster()).isEqualTo(plan.site().cluster());
+    assertThat(kept.scheduler()).isEqualTo(plan.site().scheduler());
     assertThat(kept.model()).isEqualTo(plan.model());
-    assertThat(kept.dataset()).isEqualTo(plan.dataset());
+    assertThat(kept.dataset()).isEqualTo(plan.inputs().dataset());
     assertThat(kept.tags()).isEqualTo(plan.allTags());
     assertThat(kept.tasks()).isEqualTo(plan.tasks());
-    assertThat(kept.maxArraySize()).contains(plan.maxArraySize());
-    assertThat(kept.maxParallel()).isEqualTo(plan.maxParallel());
-    assertThat(kept.requeues()).isEqualTo(plan.requeues());
-    assertThat(kept.chain()).isEqualTo(plan.chain());
+    assertThat(kept.maxArraySize()).contains(plan.site().maxArraySize());
+    assertThat(kept.maxParallel()).isEqualTo(plan.shape().maxParallel());
+    assertThat(kept.requeues()).isEqualTo(plan.supervision().requeues());
+    assertThat(kept.chain()).isEqualTo(plan.shape().chain());
     assertThat(kept.nodes()).isEqualTo(plan.allocation().nodes());
     assertThat(kept.timeLimit()).isEqualTo(plan.allocation().timeLimit());
     assertThat(kept.longestAttempt()).isEqualTo(plan.longestAttempt());
@@ -54,10 +54,10 @@ class PlanFileTest {
     assertThat(kept.gpuType()).isEqualTo(plan.billed().gpuType());
     assertThat(kept.cpus()).isEqualTo(plan.billed().cpus());
     assertThat(kept.memoryBytes()).isEqualTo(plan.billed().memoryBytes());
-    assertThat(kept.messageTimeout()).isEqualTo(plan.messageTimeout());
-    assertThat(kept.storage()).isEqualTo(plan.storage());
-    assertThat(kept.energy()).isEqualTo(plan.energy());
-    assertThat(kept.points()).isEqualTo(plan.points());
+    assertThat(kept.messageTimeout()).isEqualTo(plan.site().messageTimeout());
+    assertThat(kept.storage()).isEqualTo(plan.site().storage());
+    assertThat(kept.energy()).isEqualTo(plan.site().energy());
+    assertThat(kept.points()).isEqualTo(plan.shape().points());
     assertThat(kept.once(3).tasks()).isEqualTo(3);
     assertThat(kept.tasks()).isEqualTo(plan.tasks());
   }

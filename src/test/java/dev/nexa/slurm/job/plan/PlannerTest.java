@@ -34,7 +34,7 @@ class PlannerTest {
 
     Plan plan = Plans.of(RUN + "resources: {time: 10m}\n" + env, Plans.CLUSTER);
 
-    assertThat(plan.env()).containsExactly(Map.entry("A", "b"));
+    assertThat(plan.environment().env()).containsExactly(Map.entry("A", "b"));
     assertThat(plan.notes()).hasSize(1);
     assertThat(plan.notes().get(0))
         .startsWith("env.NEXA_DURABLE: /mnt/other is not used")
@@ -61,9 +61,10 @@ class PlannerTest {
     assertThat(plan.allocation().account()).contains("nlp");
     assertThat(plan.allocation().option(ResourceOption.QOS)).contains("high");
     assertThat(plan.allocation().gpuType()).contains("h100");
-    assertThat(plan.env()).containsExactly(Map.entry("A", "theirs"), Map.entry("B", "own"));
-    assertThat(plan.software().modules()).containsExactly("cuda");
-    assertThat(plan.software().venv()).contains("/opt/venv");
+    assertThat(plan.environment().env())
+        .containsExactly(Map.entry("A", "theirs"), Map.entry("B", "own"));
+    assertThat(plan.environment().software().modules()).containsExactly("cuda");
+    assertThat(plan.environment().software().venv()).contains("/opt/venv");
   }
 
   @Test
@@ -76,7 +77,7 @@ class PlannerTest {
             Plans.CLUSTER);
 
     assertThat(plan.tasks()).isEqualTo(6);
-    assertThat(plan.maxParallel()).contains(2);
+    assertThat(plan.shape().maxParallel()).contains(2);
     assertThat(PlanFile.of(plan).json().objects("points")).hasSize(6);
     assertThat(plan.trainingJson()).hasToString("{\"lr\":0.001,\"seed\":9}");
     assertThat(plan.at(4).trainingJson()).hasToString("{\"lr\":0.00002,\"seed\":9}");
@@ -94,7 +95,7 @@ class PlannerTest {
             Plans.CLUSTER + "slurm: {max_array_size: 2}\n");
 
     assertThat(plan.tasks()).isEqualTo(3);
-    assertThat(plan.maxArraySize()).isEqualTo(2);
+    assertThat(plan.site().maxArraySize()).isEqualTo(2);
   }
 
   @Test
@@ -103,12 +104,15 @@ class PlannerTest {
         "stage: a\nbackend: python\nentrypoint: {module: m, launcher: %s}\n"
             + "resources: {time: 1h, nodes: %d, gpus_per_node: %d, gpu_type: h100}\n";
 
-    assertThat(Plans.of(run.formatted("python", 1, 4), Plans.CLUSTER).ranksPerNode()).isZero();
-    assertThat(Plans.of(run.formatted("python", 2, 4), Plans.CLUSTER).ranksPerNode()).isEqualTo(1);
-    assertThat(Plans.of(run.formatted("torchrun", 2, 4), Plans.CLUSTER).ranksPerNode())
+    assertThat(Plans.of(run.formatted("python", 1, 4), Plans.CLUSTER).shape().ranksPerNode())
+        .isZero();
+    assertThat(Plans.of(run.formatted("python", 2, 4), Plans.CLUSTER).shape().ranksPerNode())
+        .isEqualTo(1);
+    assertThat(Plans.of(run.formatted("torchrun", 2, 4), Plans.CLUSTER).shape().ranksPerNode())
         .isEqualTo(4);
     assertThat(
             Plans.of(run.formatted("torchrun", 1, 0).replace(", gpu_type: h100", ""), Plans.CLUSTER)
+                .shape()
                 .ranksPerNode())
         .isEqualTo(1);
   }
@@ -128,8 +132,8 @@ class PlannerTest {
     assertThat(plan.allocation().partition()).contains("cpu");
     assertThat(plan.allocation().account()).contains("own");
     assertThat(plan.allocation().option(ResourceOption.QOS)).contains("low");
-    assertThat(plan.software().modules()).containsExactly("gcc");
-    assertThat(plan.software().venv()).contains("/opt/venv");
+    assertThat(plan.environment().software().modules()).containsExactly("gcc");
+    assertThat(plan.environment().software().venv()).contains("/opt/venv");
   }
 
   @Test
@@ -146,7 +150,7 @@ class PlannerTest {
             RUN + "resources: {time: 1m, nodes: 2, gpus_per_node: 4, gpu_type: h100}\n",
             Plans.CLUSTER + "accelerator: cpu\n");
 
-    assertThat(plan.ranksPerNode()).isEqualTo(4);
+    assertThat(plan.shape().ranksPerNode()).isEqualTo(4);
     assertThat(plan.allocation().gpusPerNode()).isZero();
     assertThat(plan.allocation().gpuType()).isEmpty();
     assertThat(plan.billed().gpus()).isZero();
@@ -158,7 +162,7 @@ class PlannerTest {
     String resources = "{time: 1m, nodes: " + nodes + ", gpus_per_node: " + gpus + "}\n";
 
     assertThat(Plans.of(RUN + "resources: " + resources, Plans.CLUSTER + "gpu_type: h100\n"))
-        .returns(ranks, Plan::ranksPerNode);
+        .returns(ranks, plan -> plan.shape().ranksPerNode());
   }
 
   @Test
@@ -184,7 +188,7 @@ class PlannerTest {
         .hasMessageContaining(
             where + "/durable/manifests/dataset_registry.yaml (did you mean 'science_v1'?); ");
     folder.with("/durable/manifests/dataset_registry.yaml", "science_v2: {rows: 7}\n");
-    assertThat(Plans.of(folder).dataset()).contains("science_v2");
+    assertThat(Plans.of(folder).inputs().dataset()).contains("science_v2");
   }
 
   private static final String ROOT = "0123456789abcdef".repeat(4);
@@ -246,7 +250,7 @@ class PlannerTest {
     if (expected.contains(" ")) {
       assertThatThrownBy(() -> Plans.of(folder)).hasMessageContaining(expected);
     } else {
-      assertThat(Plans.of(folder).datasets().stream().map(version -> version.reference()))
+      assertThat(Plans.of(folder).inputs().datasets().stream().map(version -> version.reference()))
           .isEqualTo(expected.isEmpty() ? List.of() : List.of(expected));
     }
   }
@@ -269,7 +273,9 @@ class PlannerTest {
     String sweep = "sweep: {dataset_path: [/durable/datasets/science, %s]}\n";
 
     assertThat(
-            Plans.of(registered("registered_datasets", sweep.formatted("/shared/raw"))).datasets())
+            Plans.of(registered("registered_datasets", sweep.formatted("/shared/raw")))
+                .inputs()
+                .datasets())
         .extracting(version -> version.reference())
         .containsExactly("science@v1", "raw@v1");
     assertThatThrownBy(
@@ -525,7 +531,7 @@ class PlannerTest {
             .with("b.txt", "b")
             .with("configs/clusters/mine.yaml", Plans.CLUSTER);
 
-    List<RunnerFile> files = Plans.of(folder).files();
+    List<RunnerFile> files = Plans.of(folder).payload().files();
 
     assertThat(files).extracting(RunnerFile::name).containsExactly("a.py", "b.txt");
     assertThat(files.get(0).content()).asString().isEqualTo("print()\n");

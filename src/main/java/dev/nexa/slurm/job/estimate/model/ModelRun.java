@@ -49,7 +49,7 @@ public record ModelRun(
    * no GPUs.
    */
   public static Optional<ModelRun> of(Plan plan) {
-    Plan one = plan.points().isEmpty() ? plan : plan.at(0);
+    Plan one = plan.shape().points().isEmpty() ? plan : plan.at(0);
     Optional<Long> said = one.training().parameters();
     boolean serves = one.backend().equals("vllm");
     boolean trains =
@@ -59,11 +59,12 @@ public record ModelRun(
       return Optional.empty();
     }
     List<String> assumptions = new ArrayList<>();
-    if (!plan.points().isEmpty()) {
+    if (!plan.shape().points().isEmpty()) {
       assumptions.add("every point of the sweep is like the first");
     }
     Optional<ModelShape> shape =
-        ModelShape.of(one.training().text("model_name").orElse(""), said.get(), one.workload());
+        ModelShape.of(
+            one.training().text("model_name").orElse(""), said.get(), one.inputs().workload());
     if (shape.isPresent() && !shape.get().isTold()) {
       assumptions.add("layers and widths as of " + shape.get().name());
     }
@@ -78,9 +79,9 @@ public record ModelRun(
   private static ModelRun training(
       Plan plan, Plan one, long parameters, Optional<ModelShape> shape, List<String> assumptions) {
     Training training = one.training();
-    Optional<Workload> told = one.workload();
-    int ranks = Math.max(1, one.ranksPerNode()) * one.allocation().nodes();
-    int gpus = one.ranksPerNode() == 0 ? 1 : ranks;
+    Optional<Workload> told = one.inputs().workload();
+    int ranks = Math.max(1, one.shape().ranksPerNode()) * one.allocation().nodes();
+    int gpus = one.shape().ranksPerNode() == 0 ? 1 : ranks;
     int rank = training.integer("lora_r").orElse(RANK);
     Optional<TrlScript> trl = TrlScript.of(one);
     boolean adapter = !training.adapter().equals("none");
@@ -167,9 +168,9 @@ public record ModelRun(
             0);
     return new ModelRun(
         setup,
-        active(one.workload(), parameters),
-        one.workload().isPresent() && one.workload().get().tokens().isPresent()
-            ? Optional.of((double) one.workload().get().tokens().get())
+        active(one.inputs().workload(), parameters),
+        one.inputs().workload().isPresent() && one.inputs().workload().get().tokens().isPresent()
+            ? Optional.of((double) one.inputs().workload().get().tokens().get())
             : Optional.empty(),
         "bf16",
         new MemoryFit.Choices(RANK, Weights.HALF, CHUNKING, borrowed(one, shape)),
@@ -202,8 +203,9 @@ public record ModelRun(
    * Returns whether activations are recomputed. By default TRL's SFTConfig does, Axolotl does not.
    */
   private static boolean recomputes(Plan one, List<String> assumptions) {
-    if (one.workload().isPresent() && one.workload().get().gradientCheckpointing().isPresent()) {
-      return one.workload().get().gradientCheckpointing().get();
+    if (one.inputs().workload().isPresent()
+        && one.inputs().workload().get().gradientCheckpointing().isPresent()) {
+      return one.inputs().workload().get().gradientCheckpointing().get();
     }
     Optional<TrlScript> trl = TrlScript.of(one);
     Optional<Object> said =
@@ -249,10 +251,10 @@ public record ModelRun(
   }
 
   private static Optional<Double> tokens(Plan plan, Plan one, int sequence) {
-    if (one.workload().isEmpty()) {
+    if (one.inputs().workload().isEmpty()) {
       return Optional.empty();
     }
-    Workload told = one.workload().get();
+    Workload told = one.inputs().workload().get();
     double pass;
     if (told.tokens().isPresent()) {
       pass = told.tokens().get();
@@ -262,7 +264,7 @@ public record ModelRun(
       return Optional.empty();
     }
     double epochs = one.training().decimal("epochs").orElse(BigDecimal.ONE).doubleValue();
-    int tasks = plan.points().isEmpty() ? 1 : plan.tasks();
+    int tasks = plan.shape().points().isEmpty() ? 1 : plan.tasks();
     return Optional.of(pass * epochs * tasks);
   }
 

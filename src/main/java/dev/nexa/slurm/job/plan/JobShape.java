@@ -1,0 +1,33 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How many jobs and tasks the run has, and what each task gets.
+ *
+ * @param partitionReason why the partition was chosen, one sentence; empty if Slurm chooses
+ * @param billed the most that Slurm gives to a task, which it is charged for
+ * @param ranksPerNode processes of a distributed launch on each node; 0 if the task is one process
+ * @param tasks the number of array tasks; 1 for a single job
+ * @param maxParallel the most tasks that run at the same time; empty for all
+ * @param points the points of a sweep: training keys and {@code options.NAME} for each task; empty
+ *     without a sweep
+ * @param chain the number of jobs that follow each other, each with all tasks
+ */
+public record JobShape(
+    Allocation allocation,
+    Optional<String> partitionReason,
+    BilledResources billed,
+    int ranksPerNode,
+    int tasks,
+    Optional<Integer> maxParallel,
+    List<JsonObject> points,
+    int chain) {
+  /** Returns a copy that is charged for other resources. */
+  JobShape with(BilledResources billed) {
+    return new JobShape(
+        allocation, partitionReason, billed, ranksPerNode, tasks, maxParallel, points, chain);
+  }
+}
