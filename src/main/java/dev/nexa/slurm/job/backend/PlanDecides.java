@@ -297,8 +297,7 @@ final class PlanDecides {
       return rules;
     }
     int gpus = plan.allocation().gpusPerNode();
-    String ranks =
-        "" + (plan.shape().ranksPerNode() > 1 ? perNode : Math.max(1, onGpus ? gpus : 1));
+    String ranks = "" + (perNode > 1 ? perNode : Math.max(1, onGpus ? gpus : 1));
     rules.put("nnodes", is(NODES, "" + nodes, nodes + ":" + nodes));
     rules.put("nproc_per_node", is(GPUS, ranks, onGpus ? "gpu" : "cpu", "auto"));
     rules.put("node_rank", is(LEAVE, nodes == 1 ? "0" : "${node_rank}"));

@@ -66,7 +66,7 @@ public final class PythonBackend implements Backend {
   static List<String> program(Plan plan, Entrypoint entrypoint, JsonObject options) {
     List<String> words = new ArrayList<>();
     entrypoint.module().ifPresent(module -> words.addAll(List.of("-m", module)));
-    entrypoint.script().ifPresent(script -> words.add(plan.scriptInJob(script)));
+    entrypoint.script().ifPresent(script -> words.add(plan.payload().scriptInJob(script)));
     if (entrypoint.config()) {
       words.addAll(List.of("--config", "${run_dir}/runner/" + CONFIG));
     }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.backend;
 
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.Training;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
@@ -38,11 +39,9 @@ final class UnreadKeys {
 
   /** Returns the notes on a plan's keys; empty if all of them are read. */
   static List<String> notes(Plan plan, Backend backend) {
-    Plan one = plan.shape().points().isEmpty() ? plan : plan.at(0);
-    Set<String> swept =
-        plan.shape().points().isEmpty()
-            ? Set.of()
-            : plan.shape().points().get(0).members().keySet();
+    List<JsonObject> points = plan.shape().points();
+    Plan one = points.isEmpty() ? plan : plan.at(0);
+    Set<String> swept = points.isEmpty() ? Set.of() : points.get(0).members().keySet();
     boolean shell =
         plan.payload().run().isPresent()
             && plan.stage().equals("train")

@@ -52,8 +52,8 @@ public record Estimate(
     int attempts = plan.attempts();
     Usage usage = held(plan, rates, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
-    return priced(
-        plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage, plan.apiTokens());
+    Optional<ApiTokens> tokens = plan.payload().apiTokens();
+    return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage, tokens);
   }
 
   /**

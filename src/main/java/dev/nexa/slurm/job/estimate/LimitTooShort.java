@@ -26,11 +26,11 @@ public record LimitTooShort(long limitSeconds, int links, long likelySeconds, lo
    */
   static Optional<LimitTooShort> of(Plan plan, Expected.Method method, long likely, long high) {
     long limit = plan.allocation().timeLimit().toSeconds();
-    int attempts = method == Expected.Method.HISTORY ? plan.attempts() : plan.shape().chain();
+    int links = plan.shape().chain();
+    int attempts = method == Expected.Method.HISTORY ? plan.attempts() : links;
     return likely <= limit * attempts
         ? Optional.empty()
-        : Optional.of(
-            new LimitTooShort(limit, plan.shape().chain(), likely, Math.max(likely, high)));
+        : Optional.of(new LimitTooShort(limit, links, likely, Math.max(likely, high)));
   }
 
   /** Returns the shortest sufficient limit of each link, rounded up. */

@@ -84,7 +84,7 @@ public record PriceKey(
             : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
         cluster.billingRule(),
-        models(plan.apiTokens()));
+        models(plan.payload().apiTokens()));
   }
 
   /**

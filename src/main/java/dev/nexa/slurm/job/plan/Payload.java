@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.NativeOptions;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
@@ -32,5 +33,26 @@ public record Payload(
   /** Returns a copy with other options. */
   Payload with(JsonObject options) {
     return new Payload(run, entrypoint, options, optionsFile, files, code, program, data, sync);
+  }
+
+  /**
+   * Returns the most tokens of a paid API that the run may use, all its tasks and attempts
+   * together; empty if it uses none.
+   */
+  public Optional<ApiTokens> apiTokens() {
+    return data.isPresent() ? ApiTokens.limit(data.get().settings()) : Optional.empty();
+  }
+
+  /**
+   * Returns the path of {@code entrypoint.script} in the job. The path begins with a placeholder.
+   * It lies in the unpacked code if the code has the script; else it lies in runner/.
+   *
+   * @param script the script, as the config names it
+   */
+  public String scriptInJob(String script) {
+    if (code.isPresent() && code.get().script().isPresent()) {
+      return "${code}/" + code.get().script().get();
+    }
+    return "${run_dir}/runner/" + script.substring(script.lastIndexOf('/') + 1);
   }
 }

@@ -2,10 +2,7 @@ package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.code.PackedCode;
-import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ConfigPositions;
-import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.NodeSharing;
 import dev.nexa.slurm.job.config.Sweep;
 import dev.nexa.slurm.job.config.Training;
@@ -64,12 +61,8 @@ public record Plan(
         given.put(set.getKey(), Objects.requireNonNull(set.getValue()));
       }
     }
-    return with(
-        written.ofPoint(task),
-        shape,
-        payload.with(own),
-        inputs.with(training().with(given)),
-        notes);
+    Inputs varied = inputs.with(training().with(given));
+    return with(written.ofPoint(task), shape, payload.with(own), varied, notes);
   }
 
   /** Returns a copy with more notes. Skips notes that the plan already has. */
@@ -109,21 +102,17 @@ public record Plan(
               "resources.gpu_type",
               "is needed to know the price: " + most.why() + "; the cluster profile names none"));
     }
-    return with(shape.with(most));
+    return with(written, shape.with(most), payload, inputs, notes);
   }
 
   /** Returns a copy that is charged for so many CPUs, over all nodes of a task. */
   public Plan withCpus(int cpus, String why) {
-    return with(shape.with(billed().withCpus(cpus, why)));
+    return with(written, shape.with(billed().withCpus(cpus, why)), payload, inputs, notes);
   }
 
   /** Returns a copy with other training keys. */
   public Plan with(Training other) {
     return with(written, shape, payload, inputs.with(other), notes);
-  }
-
-  private Plan with(JobShape shape) {
-    return with(written, shape, payload, inputs, notes);
   }
 
   private Plan with(
@@ -233,15 +222,6 @@ public record Plan(
     return stage.equals("eval") ? "evals" : "datasets";
   }
 
-  /**
-   * Returns the most tokens of a paid API that the run may use, all its tasks and attempts
-   * together; empty if it uses none.
-   */
-  public Optional<ApiTokens> apiTokens() {
-    Optional<DataStage> data = payload.data();
-    return data.isPresent() ? ApiTokens.limit(data.get().settings()) : Optional.empty();
-  }
-
   /** Returns the most attempts of one task. Each link of the chain may be requeued. */
   public int attempts() {
     return shape.chain() * (1 + supervision.requeues());
@@ -249,11 +229,8 @@ public record Plan(
 
   /** Returns the longest time for which an attempt can hold its allocation. */
   public Duration longestAttempt() {
-    return allocation()
-        .timeLimit()
-        .plus(site.overTimeLimit())
-        .plus(site.killWait())
-        .plusSeconds(MARGIN_SECONDS);
+    Duration limit = allocation().timeLimit();
+    return limit.plus(site.overTimeLimit()).plus(site.killWait()).plusSeconds(MARGIN_SECONDS);
   }
 
   /**
@@ -262,20 +239,6 @@ public record Plan(
    */
   public String digest() {
     return Sha256.of(PlanFile.whatRuns(this).toString());
-  }
-
-  /**
-   * Returns the path of {@code entrypoint.script} in the job. The path begins with a placeholder.
-   * It lies in the unpacked code if the code has the script; else it lies in runner/.
-   *
-   * @param script the script, as the config names it
-   */
-  public String scriptInJob(String script) {
-    Optional<PackedCode> code = payload.code();
-    if (code.isPresent() && code.get().script().isPresent()) {
-      return "${code}/" + code.get().script().get();
-    }
-    return "${run_dir}/runner/" + script.substring(script.lastIndexOf('/') + 1);
   }
 
   /** Returns the training keys as a runner's config file and plan.json have them. */

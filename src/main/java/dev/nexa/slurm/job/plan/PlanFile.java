@@ -434,7 +434,7 @@ public final class PlanFile {
             .with("debug", plan.environment().debug())
             .with("options", plan.options())
             .withOptional("run", plan.payload().run())
-            .with("files", fileDigests(plan))
+            .with("files", fileDigests(plan.payload()))
             .with("over_time_limit_seconds", plan.site().overTimeLimit().toSeconds())
             .with("kill_wait_seconds", plan.site().killWait().toSeconds())
             .with("message_timeout_seconds", plan.site().messageTimeout().toSeconds());
@@ -477,7 +477,7 @@ public final class PlanFile {
       json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
     }
     if (!plan.inputs().datasets().isEmpty()) {
-      json.with("datasets", datasets(plan));
+      json.with("datasets", datasets(plan.inputs()));
     }
     if (plan.site().energy().isPresent()) {
       json.with("energy", energy(plan.site().energy().get()));
@@ -491,10 +491,10 @@ public final class PlanFile {
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
   }
 
-  private static List<JsonObject> datasets(Plan plan) {
+  private static List<JsonObject> datasets(Inputs inputs) {
     List<JsonObject> datasets = new ArrayList<>();
-    for (DatasetVersion version : plan.inputs().datasets()) {
-      datasets.add(version.planned(plan.inputs().datasetChecksums()));
+    for (DatasetVersion version : inputs.datasets()) {
+      datasets.add(version.planned(inputs.datasetChecksums()));
     }
     return datasets;
   }
@@ -632,9 +632,9 @@ public final class PlanFile {
         .with("all_reduce", health.allReduce());
   }
 
-  private static JsonObject fileDigests(Plan plan) {
+  private static JsonObject fileDigests(Payload payload) {
     JsonObject digests = new JsonObject();
-    for (RunnerFile file : plan.payload().files()) {
+    for (RunnerFile file : payload.files()) {
       digests.with(file.name(), file.digest());
     }
     return digests;

@@ -8,8 +8,11 @@ import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.backend.Plugin;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.plan.Inputs;
+import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
+import dev.nexa.slurm.job.plan.Supervision;
 import freemarker.cache.ConditionalTemplateConfigurationFactory;
 import freemarker.cache.FileNameGlobMatcher;
 import freemarker.cache.StringTemplateLoader;
@@ -134,10 +137,10 @@ public final class Renderer {
     } catch (IOException failed) {
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
-    requireCode(plan, launch, text.toString());
-    requireProgram(plan, launch, text.toString());
-    requireDatasets(plan, launch, text.toString());
-    requireCheckpoints(plan, launch, text.toString());
+    requireCode(plan.payload(), launch, text.toString());
+    requireProgram(plan.payload(), launch, text.toString());
+    requireDatasets(plan.inputs(), launch, text.toString());
+    requireCheckpoints(plan.supervision(), launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.payload().files()) {
       // The config's own lines for the shell; other files are the user's, byte for byte.
@@ -185,9 +188,8 @@ public final class Renderer {
   }
 
   /** Refuses a template that would run something other than the packed code. */
-  private void requireCode(Plan plan, Launch launch, String script) {
-    if (plan.payload().code().isPresent()
-        && !script.contains(plan.payload().code().get().sha256())) {
+  private void requireCode(Payload payload, Launch launch, String script) {
+    if (payload.code().isPresent() && !script.contains(payload.code().get().sha256())) {
       throw failure(
           templates.nameOf(launch.template()),
           "the config has code, but this template never unpacks it: include lib/code.ftl, as the"
@@ -197,9 +199,8 @@ public final class Renderer {
   }
 
   /** Refuses a template that would run our own program without checking it. */
-  private void requireProgram(Plan plan, Launch launch, String script) {
-    if (plan.payload().program().isPresent()
-        && !script.contains(plan.payload().program().get().sha256())) {
+  private void requireProgram(Payload payload, Launch launch, String script) {
+    if (payload.program().isPresent() && !script.contains(payload.program().get().sha256())) {
       throw failure(
           templates.nameOf(launch.template()),
           "the job runs nexa-slurm's own program, but this template never checks it: include"
@@ -209,8 +210,8 @@ public final class Renderer {
   }
 
   /** Refuses a template that would lose the checkpoints on scratch. */
-  private void requireCheckpoints(Plan plan, Launch launch, String script) {
-    if (plan.supervision().copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
+  private void requireCheckpoints(Supervision supervision, Launch launch, String script) {
+    if (supervision.copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
       throw failure(
           templates.nameOf(launch.template()),
           "the config has checkpoints on scratch, but this template never copies them: include"
@@ -220,9 +221,8 @@ public final class Renderer {
   }
 
   /** Refuses a template that would not check the datasets that the policy asks for. */
-  private void requireDatasets(Plan plan, Launch launch, String script) {
-    if (!plan.inputs().datasets().isEmpty()
-        && !script.contains(plan.inputs().datasets().get(0).root())) {
+  private void requireDatasets(Inputs inputs, Launch launch, String script) {
+    if (!inputs.datasets().isEmpty() && !script.contains(inputs.datasets().get(0).root())) {
       throw failure(
           templates.nameOf(launch.template()),
           "the policy asks for registered datasets, but this template never checks one: include"

@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.Supervision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,6 +32,7 @@ final class ScriptModel {
   private ScriptModel() {}
 
   static Map<String, Object> of(Plan plan, Launch launch) {
+    Supervision supervision = plan.supervision();
     Map<String, Object> model = new LinkedHashMap<>();
     model.put("directives", directives(plan));
     model.put("stage", plan.stage());
@@ -38,17 +40,16 @@ final class ScriptModel {
     boolean array =
         plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array");
     model.put("array", array);
-    model.put("requeues", plan.supervision().requeues());
-    model.put("retry_on", String.join(" ", plan.supervision().retryOn()));
-    model.put("watchdog_seconds", plan.supervision().watchdog().orElse(Duration.ZERO).toSeconds());
-    model.put("monitor_seconds", plan.supervision().monitor().orElse(Duration.ZERO).toSeconds());
+    model.put("requeues", supervision.requeues());
+    model.put("retry_on", String.join(" ", supervision.retryOn()));
+    model.put("watchdog_seconds", supervision.watchdog().orElse(Duration.ZERO).toSeconds());
+    model.put("monitor_seconds", supervision.monitor().orElse(Duration.ZERO).toSeconds());
     model.put("chain", plan.shape().chain());
     model.put(
-        "checkpoint_seconds",
-        plan.supervision().copyCheckpoints().orElse(Duration.ZERO).toSeconds());
-    model.put("warning_seconds", warningSeconds(plan));
+        "checkpoint_seconds", supervision.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
+    model.put("warning_seconds", warningSeconds(supervision));
     // On several nodes, the last one may still save this long after the first has ended.
-    model.put("wait_seconds", Math.max(60, warningSeconds(plan)));
+    model.put("wait_seconds", Math.max(60, warningSeconds(supervision)));
     model.put("scheduler", plan.site().scheduler());
     model.put("cluster", plan.site().cluster());
     model.put("nodes", plan.allocation().nodes());
@@ -89,7 +90,7 @@ final class ScriptModel {
     List<String> filled = FilledFiles.names(launch);
     // A flag: the first built-in of FreeMarker in a template would load all of them, in 10 ms.
     model.put("has_inputs", !plan.inputs().after().isEmpty() || !filled.isEmpty());
-    model.put("after", after(plan));
+    model.put("after", after(plan.inputs().after()));
     model.put("judged", words(judged(plan), false));
     model.put("filled", words(filled, false));
     model.put("sweep", !plan.shape().points().isEmpty());
@@ -101,17 +102,15 @@ final class ScriptModel {
     return model;
   }
 
-  private static List<Map<String, Object>> after(Plan plan) {
+  private static List<Map<String, Object>> after(Map<String, PipelineConfig.Condition> stages) {
     List<Map<String, Object>> after = new ArrayList<>();
-    plan.inputs()
-        .after()
-        .forEach(
-            (stage, condition) ->
-                after.add(
-                    Map.of(
-                        "stage", stage,
-                        "condition", condition.text(),
-                        "variable", PipelineConfig.Stage.variable(stage))));
+    stages.forEach(
+        (stage, condition) ->
+            after.add(
+                Map.of(
+                    "stage", stage,
+                    "condition", condition.text(),
+                    "variable", PipelineConfig.Stage.variable(stage))));
     return after;
   }
 
@@ -120,10 +119,8 @@ final class ScriptModel {
     List<String> models = new ArrayList<>();
     if (JUDGING.contains(plan.stage())) {
       plan.model().filter(it -> it.startsWith("/") || it.startsWith("${")).ifPresent(models::add);
-      plan.inputs()
-          .after()
-          .keySet()
-          .forEach(stage -> models.add("${stages." + stage + ".checkpoint}"));
+      Set<String> before = plan.inputs().after().keySet();
+      before.forEach(stage -> models.add("${stages." + stage + ".checkpoint}"));
     }
     return models;
   }
@@ -249,8 +246,8 @@ final class ScriptModel {
     options.put("ntasks-per-node", "1");
     options.put("open-mode", "append");
     options.put("requeue", FLAG);
-    if (warningSeconds(plan) > 0) {
-      options.put("signal", "B:USR1@" + warningSeconds(plan));
+    if (warningSeconds(plan.supervision()) > 0) {
+      options.put("signal", "B:USR1@" + warningSeconds(plan.supervision()));
     }
     options.put("time", TimeLimit.format(asked.timeLimit()));
     List<Map<String, Object>> directives = new ArrayList<>();
@@ -265,10 +262,8 @@ final class ScriptModel {
     return directives;
   }
 
-  private static long warningSeconds(Plan plan) {
-    return plan.supervision().warnBeforeEnd().isPresent()
-        ? plan.supervision().warnBeforeEnd().get().toSeconds()
-        : 0;
+  private static long warningSeconds(Supervision supervision) {
+    return supervision.warnBeforeEnd().orElse(Duration.ZERO).toSeconds();
   }
 
   private static String array(Plan plan) {

@@ -153,24 +153,21 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   private static void requireOneScheduler(PipelineConfig config, List<PlannedStage> stages) {
     PlannedStage first = stages.get(0);
+    String expected = first.prepared().plan().site().scheduler();
     for (PlannedStage stage : stages) {
-      if (!stage
-          .prepared()
-          .plan()
-          .site()
-          .scheduler()
-          .equals(first.prepared().plan().site().scheduler())) {
+      String scheduler = stage.prepared().plan().site().scheduler();
+      if (!scheduler.equals(expected)) {
         throw new NexaException(
             ErrorCode.CONFIG_CONFLICT,
             config.file()
                 + ": the stage "
                 + first.stage().name()
                 + " runs on "
-                + first.prepared().plan().site().scheduler()
+                + expected
                 + " and the stage "
                 + stage.stage().name()
                 + " on "
-                + stage.prepared().plan().site().scheduler()
+                + scheduler
                 + ", which cannot wait for each other",
             Advice.step("give all stages one `cluster`"));
       }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.plan.NodeProgram;
+import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
@@ -163,6 +164,7 @@ public final class SubmitPipeline {
                 ofStage.add(input);
                 after.add(new Earlier(condition.text(), input.run().value(), Optional.of(stage)));
               });
+      Payload payload = one.planned().prepared().plan().payload();
       NewRun run =
           new NewRun(
               one.script(),
@@ -175,14 +177,8 @@ public final class SubmitPipeline {
               after,
               "",
               ofStage,
-              one.planned().prepared().plan().payload().code(),
-              one.planned()
-                  .prepared()
-                  .plan()
-                  .payload()
-                  .program()
-                  .map(NodeProgram::files)
-                  .orElse(List.of()));
+              payload.code(),
+              payload.program().map(NodeProgram::files).orElse(List.of()));
       NewRun.Staged made = run.stage(context, folder.id());
       staged.add(made);
       inputs.put(one.name(), input(one, made.run().id()));

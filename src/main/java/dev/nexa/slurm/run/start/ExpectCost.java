@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.start;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.ModelSize;
 import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.Workload;
 import dev.nexa.slurm.job.estimate.DataSize;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Expected;
@@ -178,10 +179,8 @@ final class ExpectCost {
   private static DataSize data(Plan plan) {
     BigDecimal times = plan.training().decimal("epochs").orElse(BigDecimal.ONE);
     int among = plan.shape().points().isEmpty() ? plan.tasks() : 1;
-    Optional<Long> tokens =
-        plan.inputs().workload().isPresent()
-            ? plan.inputs().workload().get().tokens()
-            : Optional.empty();
+    Optional<Workload> told = plan.inputs().workload();
+    Optional<Long> tokens = told.isPresent() ? told.get().tokens() : Optional.empty();
     return new DataSize(each(tokens, times, among), each(bytes(plan), times, among));
   }
 

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCommands;
+import dev.nexa.slurm.job.plan.JobShape;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
@@ -101,12 +102,10 @@ public final class RenderRun {
     Path run = context.workspace().runs().toAbsolutePath().normalize().resolve(runId);
     String key = runId + ".xxxxxx";
     Plan plan = prepared.plan();
+    JobShape shape = plan.shape();
     ArrayShape array =
         new ArrayShape(
-            plan.tasks(),
-            plan.site().maxArraySize(),
-            plan.shape().maxParallel(),
-            plan.shape().chain());
+            shape.tasks(), plan.site().maxArraySize(), shape.maxParallel(), shape.chain());
     List<ArrayShape.Part> parts = array.parts(IndexRange.upTo(array.tasks()));
     SubmitRequest call =
         new SubmitRequest(

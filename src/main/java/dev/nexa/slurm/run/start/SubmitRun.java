@@ -9,8 +9,9 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.estimate.EstimateFile;
-import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.plan.Site;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Proposal;
@@ -107,6 +108,7 @@ public final class SubmitRun {
           clearance.grant().isPresent()
               ? proposal.addTo(prepared.at(clearance.estimate()).estimateFile())
               : estimate;
+      Payload payload = prepared.plan().payload();
       return new NewRun(
               script,
               plan,
@@ -118,10 +120,8 @@ public final class SubmitRun {
               earlier,
               dependency,
               prepared.inputs(),
-              prepared.plan().payload().code(),
-              prepared.plan().payload().program().isPresent()
-                  ? prepared.plan().payload().program().get().files()
-                  : List.of())
+              payload.code(),
+              payload.program().isPresent() ? payload.program().get().files() : List.of())
           .submit(context);
     }
   }
@@ -182,20 +182,19 @@ public final class SubmitRun {
   }
 
   /** Returns a note about storage of Slurm's jobs that this user cannot write to. */
-  private static Optional<String> notWritable(Plan plan) {
-    List<String> not = plan.site().storage().notWritable();
+  private static Optional<String> notWritable(Site site) {
+    List<String> not = site.storage().notWritable();
     // Scratch may be a disk that only the nodes have.
     not.removeIf(
-        tier ->
-            tier.startsWith("scratch ") && !Files.exists(Path.of(plan.site().storage().scratch())));
-    return not.isEmpty() || plan.site().scheduler().equals(ClusterProfile.LOCAL)
+        tier -> tier.startsWith("scratch ") && !Files.exists(Path.of(site.storage().scratch())));
+    return not.isEmpty() || site.scheduler().equals(ClusterProfile.LOCAL)
         ? Optional.empty()
         : Optional.of(
             "note: you can't write to "
                 + String.join(", ", not)
                 + " from here; a job whose node can't either fails before its command starts: set"
                 + " `storage` in configs/clusters/"
-                + plan.site().cluster()
+                + site.cluster()
                 + ".yaml");
   }
 
@@ -224,7 +223,7 @@ public final class SubmitRun {
     if (prepared.plan().training().has("dataset_path")) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
-    notWritable(prepared.plan()).ifPresent(notes::add);
+    notWritable(prepared.plan().site()).ifPresent(notes::add);
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }

@@ -143,7 +143,7 @@ class TokenRatesTest {
         resources: {time: 60m}
         """;
 
-    assertThat(plan(own, BOOK).apiTokens()).isEmpty();
+    assertThat(plan(own, BOOK).payload().apiTokens()).isEmpty();
   }
 
   @Test

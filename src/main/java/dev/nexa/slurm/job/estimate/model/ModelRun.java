@@ -203,9 +203,9 @@ public record ModelRun(
    * Returns whether activations are recomputed. By default TRL's SFTConfig does, Axolotl does not.
    */
   private static boolean recomputes(Plan one, List<String> assumptions) {
-    if (one.inputs().workload().isPresent()
-        && one.inputs().workload().get().gradientCheckpointing().isPresent()) {
-      return one.inputs().workload().get().gradientCheckpointing().get();
+    Optional<Workload> told = one.inputs().workload();
+    if (told.isPresent() && told.get().gradientCheckpointing().isPresent()) {
+      return told.get().gradientCheckpointing().get();
     }
     Optional<TrlScript> trl = TrlScript.of(one);
     Optional<Object> said =
