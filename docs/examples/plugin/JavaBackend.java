@@ -23,7 +23,7 @@ public final class JavaBackend implements Backend {
       }
     }
     plan.options().optionalText("heap").ifPresent(heap -> command.add("-Xmx" + heap));
-    String script = plan.payload().entrypoint().flatMap(started -> started.script()).orElse("");
+    String script = plan.entrypoint().flatMap(started -> started.script()).orElse("");
     if (script.isEmpty()) {
       problems.add(plan.written().problem("entrypoint.script", "missing; backend java runs it"));
     }
@@ -32,7 +32,7 @@ public final class JavaBackend implements Backend {
     }
     // The file is kept with the run; bash in the job knows the run's folder.
     command.add("${run_dir}/runner/" + script.substring(script.lastIndexOf('/') + 1));
-    plan.payload().entrypoint().ifPresent(started -> command.addAll(started.args()));
+    plan.entrypoint().ifPresent(started -> command.addAll(started.args()));
     return new Launch("java.sbatch.ftl", command, List.of());
   }
 }

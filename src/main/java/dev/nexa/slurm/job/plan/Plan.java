@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.job.config.Sweep;
 import dev.nexa.slurm.job.config.Training;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
@@ -169,6 +170,11 @@ public record Plan(
   /** Returns the options for the runner, as {@link #payload} has them. */
   public JsonObject options() {
     return payload.options();
+  }
+
+  /** Returns the user's own program, as {@link #payload} has it; plugins read it here. */
+  public Optional<Entrypoint> entrypoint() {
+    return payload.entrypoint();
   }
 
   /** Returns whether python3 starts the user's own script, one process on each node. */

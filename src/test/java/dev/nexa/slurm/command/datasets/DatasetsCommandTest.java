@@ -531,7 +531,7 @@ class DatasetsCommandTest {
     assertThat(type("datasets").exit()).isEqualTo(2);
     assertThat(type("datasets", "register", "/etc/passwd").err())
         .contains("neither below the durable tier")
-        .contains("  → cp -a /etc/passwd " + durable + "/datasets/    copies it there\n")
+        .contains("  → cp -a /etc/passwd " + durable + "/datasets/  # copies it there\n")
         .contains("  → nexa-slurm datasets register " + durable + "/datasets/passwd\n");
     assertThat(type("datasets", "promote", "science@").err()).doesNotContain("defect");
     assertThat(type("datasets", "register", durable + "/nope").err())
