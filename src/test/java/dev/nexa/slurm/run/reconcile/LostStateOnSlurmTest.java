@@ -296,6 +296,8 @@ class LostStateOnSlurmTest {
     // A job that slurmctld takes for running ends with its time limit.
     Instant deadline = Instant.now().plus(Duration.ofMinutes(6));
     while (Instant.now().isBefore(deadline)) {
+      // Slurm drains a node whose job it could not kill in time.
+      slurm.root("scontrol", "update", "NodeName=p1", "State=RESUME");
       person.says("reconcile");
       JsonObject shown = shown(run);
       state = shown.text("state");
