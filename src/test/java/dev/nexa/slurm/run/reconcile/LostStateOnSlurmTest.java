@@ -242,7 +242,7 @@ class LostStateOnSlurmTest {
     System.out.println("lost state: seed " + seed);
     Random random = new Random(seed);
     Map<String, Integer> ends = new TreeMap<>();
-    for (int trial = 0; trial < Integer.getInteger("lost.trials", 40); trial++) {
+    for (int trial = 0; trial < Integer.getInteger("lost.trials", 10); trial++) {
       List<Work> all = work(random, trial);
       if (random.nextBoolean()) {
         person.says("reconcile");
