@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.ProgressFile;
@@ -31,6 +32,8 @@ final class PipelineListCommand extends Subcommand {
     for (PipelineFolder folder : folders) {
       try {
         all.add(new ReadProgress(context).of(folder, problems));
+      } catch (SchedulerUnavailable outage) {
+        throw outage;
       } catch (RuntimeException broken) {
         problems.add(folder.id() + ": " + broken.getMessage());
       }
@@ -42,7 +45,8 @@ final class PipelineListCommand extends Subcommand {
               .with("schema_version", 1)
               .with("pipelines", all.stream().map(ProgressFile::of).toList()));
     } else {
-      printTable(all.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
+      printTable(
+          folders.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
     }
     return ExitCode.OK.status();
   }

@@ -135,6 +135,18 @@ class PipelineOnFakeSlurmTest {
     slurm.addRow(last(stage).jobId().orElseThrow(), last(stage).key(), as);
   }
 
+  @Test
+  void whileSlurmDoesNotAnswerNobodySaysThatThereIsNoPipeline() throws Exception {
+    submitted();
+    slurm.instead("squeue", UNREACHABLE);
+
+    Typed list = type("pipeline", "list");
+
+    assertThat(list.exit()).isEqualTo(4);
+    assertThat(list.out()).isEmpty();
+    assertThat(list.err()).contains("slurm-unreachable").contains("nothing was changed");
+  }
+
   /** How the state of a stage becomes unknown. */
   enum Doubt {
     LOST_AT_WORK,
