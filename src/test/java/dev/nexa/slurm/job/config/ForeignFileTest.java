@@ -192,7 +192,7 @@ class ForeignFileTest {
           git@github.com:a/b.git      | git@github.com:a/b.git is an address, and nexa-slurm downloads nothing
           """)
   void whatIsNoFileOfThisMachineIsTold(String typed, String message) {
-    assertThat(read("run", Path.of("x"), typed))
+    assertThat(read("run", typed))
         .startsWith(message + "\n  → ")
         .endsWith(", then type the command with the file's name");
   }
@@ -204,11 +204,11 @@ class ForeignFileTest {
   }
 
   private String read(String reader, Path file) {
-    return read(reader, file, file.toString());
+    return read(reader, file.toString());
   }
 
   /** What a person is told, without the code. */
-  private String read(String reader, Path file, String typed) {
+  private String read(String reader, String typed) {
     ConfigReader configs = new ConfigReader(new ConfigSource(folder), Map.of());
     NexaException refused =
         catchThrowableOfType(

@@ -78,7 +78,7 @@ final class SacctHistory {
       again = random.nextInt(3) == 0;
       long submit = now;
       // Slurm may start a job in the second in which it was queued.
-      long start = submit + random.nextInt(3) * random.nextInt(50);
+      long start = submit + (long) random.nextInt(3) * random.nextInt(50);
       int asked = 1 + random.nextInt(4);
       int nodes = asked;
       long held = 0;
