@@ -46,6 +46,9 @@ final class S3Store implements ObjectStore {
   private final S3Place place;
   private final S3Refusal refusal;
 
+  /** Ceph and DigitalOcean compare If-Match of an upload only with a mark without quotes. */
+  private volatile boolean bareMarks;
+
   S3Store(S3Client client, S3Place place, S3Refusal refusal) {
     this.client = client;
     this.place = place;
@@ -204,6 +207,28 @@ final class S3Store implements ObjectStore {
       String md5,
       Properties properties,
       Optional<String> replaced) {
+    if (!bareMarks) {
+      try {
+        return putIf(key, content, bytes, md5, properties, replaced.map(S3Store::quoted));
+      } catch (StoreException refused) {
+        if (refused.kind() != StoreException.Kind.CHANGED
+            || replaced.isEmpty()
+            || !head(key).map(Stored::etag).equals(replaced)) {
+          throw refused;
+        }
+        bareMarks = true;
+      }
+    }
+    return putIf(key, content, bytes, md5, properties, replaced);
+  }
+
+  private String putIf(
+      String key,
+      Content content,
+      long bytes,
+      String md5,
+      Properties properties,
+      Optional<String> mark) {
     return made(
         ask(() ->
                 client.putObject(
@@ -216,8 +241,8 @@ final class S3Store implements ObjectStore {
                           .storageClass(place.storageClass().orElse(null))
                           .serverSideEncryption(place.encryption().orElse(null))
                           .ssekmsKeyId(place.kmsKey().orElse(null));
-                      if (replaced.isPresent()) {
-                        request.ifMatch(quoted(replaced.get()));
+                      if (mark.isPresent()) {
+                        request.ifMatch(mark.get());
                       } else {
                         request.ifNoneMatch("*");
                       }

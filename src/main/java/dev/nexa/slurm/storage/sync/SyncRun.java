@@ -217,10 +217,12 @@ public final class SyncRun implements Closeable {
         Phase.of("copying", FILES, copied.files() + plan.compared().files())
             .withBytes(copied.bytes());
     try (Settled settled = new Settled(state)) {
-      if (options.direction() == Direction.PUSH && copied.bytes() > Upload.PART) {
+      if (options.direction() == Direction.PUSH
+          && copied.bytes() + plan.compared().bytes() > Upload.PART) {
         report.note(CompletionProbe.ask(sides, state));
       }
       work(action -> copy(action, comparison, settled), phase);
+      report.note().ifPresent(note -> CompletionProbe.said(state));
     } catch (IOException failed) {
       throw FullDisk.isCause(failed)
           ? FullDisk.error(root, failed)

@@ -115,7 +115,8 @@ final class Upload {
             key,
             file,
             digests.sha256(),
-            () -> sides.store().put(key, sent, file.bytes(), md5, properties, replaced));
+            () -> sides.store().put(key, sent, file.bytes(), md5, properties, replaced),
+            () -> {});
     sides.traffic().done(file.bytes());
     return new Sent(digests.sha256(), etag);
   }
@@ -160,7 +161,8 @@ final class Upload {
                 throw changed("the object in S3 changed since the plan was made");
               }
               return sides.store().complete(key, uploadId, parts, replaced);
-            });
+            },
+            () -> sides.store().abort(key, uploadId));
     Files.deleteIfExists(state);
     return new Sent(digests.sha256(), etag);
   }
@@ -276,9 +278,11 @@ final class Upload {
 
   /**
    * Sends the request that makes the object. If its answer got lost, a second request finds the
-   * object that the first one made: it has our digest.
+   * object that the first one made: it has our digest. So has that of another push of the same
+   * bytes; then our parts are not needed.
    */
-  private String settled(String key, LocalFile file, String sha256, Supplier<String> request)
+  private String settled(
+      String key, LocalFile file, String sha256, Supplier<String> request, Runnable abort)
       throws IOException {
     try {
       return sides.retry().call(request);
@@ -289,6 +293,11 @@ final class Upload {
               && there.get().bytes() == file.bytes()
               && there.get().sha256().equals(Optional.of(sha256));
       if (ours) {
+        try {
+          sides.retry().run(abort);
+        } catch (StoreException stay) {
+          // abort-leftovers finds the parts in the store.
+        }
         return there.get().etag();
       }
       requireUnchanged(file);

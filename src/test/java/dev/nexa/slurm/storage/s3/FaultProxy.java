@@ -37,7 +37,9 @@ public final class FaultProxy implements AutoCloseable {
     ERROR_200,
     DENIED_403,
     ARCHIVED_403,
-    NOT_FOUND_404
+    NOT_FOUND_404,
+    /** 412 to an upload whose If-Match has quotes, as Ceph 16.2 answers. */
+    QUOTED_412
   }
 
   /** Chooses the fault of a request. */
@@ -134,6 +136,11 @@ public final class FaultProxy implements AutoCloseable {
         case DENIED_403 -> out.write(error("403 Forbidden", "AccessDenied"));
         case ARCHIVED_403 -> out.write(error("403 Forbidden", "InvalidObjectState"));
         case NOT_FOUND_404 -> out.write(answer("404 Not Found", "<html/>"));
+        case QUOTED_412 ->
+            out.write(
+                Pattern.compile("(?i)\\bif-match: *\"").matcher(head).find()
+                    ? error("412 Precondition Failed", "PreconditionFailed")
+                    : forward(head, body));
         case SLOW -> {
           TimeUnit.MILLISECONDS.sleep(200);
           out.write(forward(head, body));

@@ -551,4 +551,75 @@ class SyncSafetyTest extends ServerAndProxy {
       }
     }
   }
+
+  @Test
+  void thatAStoreDoesNotLookIsSaidAlsoAfterAPushThatEndedEarly() throws IOException {
+    Path source = tree();
+    S3Place place = place();
+    for (int i = 0; i < 60; i++) {
+      SyncTrial.write(source.resolve("f" + i), new byte[] {1});
+    }
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, 9 << 20));
+    proxy.choose(
+        (method, target) ->
+            method.equals("PUT") && target.contains("/f") ? Fault.DENIED_403 : Fault.NONE);
+    try (ObjectStore store = SyncTrial.likeCeph(SyncTrial.open(place))) {
+      assertThatThrownBy(() -> push(source, place, store)).isInstanceOf(NexaException.class);
+      noFault();
+      assertThat(push(source, place, store).note()).isPresent();
+    }
+  }
+
+  @Test
+  void aStoreIsAskedBeforeALargeObjectOfTheSameSizeIsReplaced() throws IOException {
+    Path source = tree();
+    Path copy = tree();
+    S3Place place = place();
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, 9 << 20));
+    try (ObjectStore store = SyncTrial.likeCeph(SyncTrial.open(place))) {
+      push(source, place, store);
+      pull(copy, place, store);
+      SyncTrial.write(copy.resolve("large"), SyncTrial.bytes(random, 9 << 20));
+      SyncReport report = push(copy, place, store);
+      assertThat(report.count(Outcome.COPIED)).isEqualTo(1);
+      assertThat(report.note()).isPresent();
+    }
+  }
+
+  @Test
+  void ofTwoPushesOfTheSameBytesNoneLeavesParts() throws IOException {
+    Path one = tree();
+    Path other = tree();
+    S3Place place = place();
+    byte[] large = SyncTrial.bytes(random, 9 << 20);
+    SyncTrial.write(one.resolve("large"), large);
+    SyncTrial.write(other.resolve("large"), large);
+    try (ObjectStore store = SyncTrial.open(place);
+        SyncRun second = plan(other, place, store, SyncTrial.options(Direction.PUSH))) {
+      push(one, place, store);
+      SyncReport report = second.execute(new DeleteLimit(100, true));
+      assertThat(report.count(Outcome.COPIED)).isEqualTo(1);
+      assertThat(store.pending(place.prefix(), Optional.empty()).uploads()).isEmpty();
+    }
+  }
+
+  @Test
+  void aSmallObjectIsReplacedInAStoreThatKnowsNoQuotesInIfMatch() throws IOException {
+    Path source = tree();
+    Path other = tree();
+    S3Place place = place();
+    SyncTrial.write(source.resolve("a"), new byte[] {1});
+    try (ObjectStore store = SyncTrial.open(place)) {
+      push(source, place, store);
+      pull(other, place, store);
+      proxy.choose((method, target) -> method.equals("PUT") ? Fault.QUOTED_412 : Fault.NONE);
+      SyncTrial.write(source.resolve("a"), new byte[] {2, 2});
+      SyncTrial.write(other.resolve("a"), new byte[] {3, 3, 3});
+      try (SyncRun late = plan(other, place, store, SyncTrial.options(Direction.PUSH))) {
+        assertThat(push(source, place, store).count(Outcome.COPIED)).isEqualTo(1);
+        assertThat(late.execute(new DeleteLimit(100, true)).count(Outcome.FAILED)).isEqualTo(1);
+      }
+      assertThat(SyncTrial.remote(store, place)).isEqualTo(SyncTrial.local(source));
+    }
+  }
 }

@@ -55,7 +55,10 @@ final class SyncTrial {
     return new S3Stores().open(place);
   }
 
-  /** A store that replaces any version when it completes an upload in parts, as Ceph does. */
+  /**
+   * A store as Ceph 16.2: it replaces any version when it completes an upload in parts, and answers
+   * without the new version, which is no answer of S3.
+   */
   static ObjectStore likeCeph(ObjectStore store) {
     return (ObjectStore)
         Proxy.newProxyInstance(
@@ -66,7 +69,11 @@ final class SyncTrial {
                 arguments[3] = store.head((String) arguments[0]).map(ObjectStore.Stored::etag);
               }
               try {
-                return method.invoke(store, arguments);
+                Object answer = method.invoke(store, arguments);
+                if (method.getName().equals("complete")) {
+                  throw new StoreException(StoreException.Kind.BUSY, "without a version");
+                }
+                return answer;
               } catch (InvocationTargetException failed) {
                 throw failed.getCause();
               }
