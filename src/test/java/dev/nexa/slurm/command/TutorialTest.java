@@ -124,6 +124,8 @@ class TutorialTest {
   private static String plain(String line) {
     return line.replaceAll("\\.0\\b", "")
         .replaceAll("[0-9]+([.:,T-][0-9]+)*Z?", "N")
+        // A task that ended within a second cost nothing, and one of two seconds less than a cent.
+        .replaceAll("<N USD", "N USD")
         .replaceAll("[ ─]+", " ")
         .strip();
   }

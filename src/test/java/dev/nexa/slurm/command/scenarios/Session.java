@@ -158,7 +158,9 @@ final class Session {
         text.toString()
             .replace(workspace.toRealPath().toString(), "WORKSPACE")
             .replace(workspace.toString(), "WORKSPACE")
-            .replace(Path.of("").toAbsolutePath().toString(), "HERE");
+            .replace(Path.of("").toAbsolutePath().toString(), "HERE")
+            // A task that ended within a second cost nothing.
+            .replaceAll("(?<![0-9<])0\\.00 USD", "<0.01 USD");
     all = RUN.matcher(all).replaceAll(this::numbered);
     for (Map.Entry<Pattern, String> one : NAMED.entrySet()) {
       Matcher matcher = one.getKey().matcher(all);
