@@ -13,6 +13,7 @@ import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -390,9 +391,11 @@ public final class RunFolder {
     Path cache = runner().resolve(BYTECODE);
     try {
       for (String name : Files.isSymbolicLink(cache) ? List.<String>of() : names(cache)) {
-        Files.delete(cache.resolve(name));
+        Files.deleteIfExists(cache.resolve(name));
       }
       Files.deleteIfExists(cache);
+    } catch (DirectoryNotEmptyException written) {
+      // A task of an earlier part has just started, and compiled them again.
     } catch (IOException failed) {
       throw DurableFiles.failure("delete", cache, failed);
     }
