@@ -10,6 +10,7 @@ nexa_monitor() {
   mkfifo -m 600 -- "$NEXA_SAMPLES.pipe" 2>/dev/null || return 0
   bash "$NEXA_RUN_DIR/runner/sampler.sh" "$NEXA_SAMPLES" "$NEXA_KEPT_SAMPLES" "$1" "$2" "${SLURM_NODEID:-0}" "$3" "${4:-}" &
   NEXA_SAMPLER=$!
+  disown "$NEXA_SAMPLER" || true # else bash prints "Killed" to the log
 }
 
 # SECONDS GPUS NODES: on each node, in one step beside those of the command, which starts its own. A line, or the end of the
@@ -20,6 +21,7 @@ nexa_monitor_nodes() {
   srun --overlap --ntasks-per-node=1 --cpus-per-task=1 --kill-on-bad-exit=0 --quiet \
     bash "$NEXA_RUN_DIR/runner/monitor.sh" "$@" apart <"$pipe" >/dev/null 2>&1 {NEXA_WATCH}>&- &
   NEXA_WATCHER=$!
+  disown "$NEXA_WATCHER" || true
 }
 
 # PID TIMES: waits so many times 50 ms for the process, then kills it.

@@ -140,6 +140,8 @@ class SamplerTest {
 
     assertThat(lines().size()).isGreaterThanOrEqualTo(written);
     assertThat(scratch).doesNotExist();
+    // The log of the task is the person's: bash does not say there that it was killed.
+    assertThat(folder.resolve("out")).isEmptyFile();
   }
 
   private static boolean samples(ProcessHandle process) {
