@@ -1,8 +1,11 @@
 package dev.nexa.slurm.base.files;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -33,8 +36,21 @@ public record FileOwner(long uid, long device, boolean writableByAll, boolean sh
    */
   public static boolean isMine(Path path) throws IOException {
     try {
-      return read(path, LinkOption.NOFOLLOW_LINKS).isMe() && !isPlanted(path) && of(path).isMe();
+      return read(path, LinkOption.NOFOLLOW_LINKS).isMe() && !isPlanted(path) && leadsToMine(path);
     } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
+      return true;
+    }
+  }
+
+  private static boolean leadsToMine(Path path) throws IOException {
+    try {
+      return of(path).isMe();
+    } catch (NoSuchFileException gone) {
+      throw gone;
+    } catch (AccessDeniedException closed) {
+      return false;
+    } catch (FileSystemException loop) {
+      // It leads to nobody's file. Whoever reads it says so, of this one file.
       return true;
     }
   }

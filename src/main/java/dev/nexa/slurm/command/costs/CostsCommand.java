@@ -110,6 +110,7 @@ public final class CostsCommand extends Subcommand {
     return CostsText.forPeople(summary, costs::unrounded).table(style())
         + CostsText.sameInAllRows(summary)
         + CostsText.leftOut(summary)
+        + CostsText.roundedAway(summary)
         + CostsText.forecastLines(summary, Instant.now())
         + (summary.by().overlaps() ? "a run with several tags counts with each of them\n" : "");
   }
@@ -133,7 +134,10 @@ public final class CostsCommand extends Subcommand {
 
   /** Returns the paragraph below the Markdown table. */
   private static String below(CostSummary summary) {
-    String same = CostsText.sameInAllRows(summary) + CostsText.leftOut(summary);
+    String same =
+        CostsText.sameInAllRows(summary)
+            + CostsText.leftOut(summary)
+            + CostsText.roundedAway(summary);
     return same.isEmpty() ? "" : "\n" + same;
   }
 

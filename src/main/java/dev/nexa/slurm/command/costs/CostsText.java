@@ -316,24 +316,33 @@ public final class CostsText {
   }
 
   /**
-   * Returns the cost; {@code <0.01} if it is 0 because amounts were rounded to 0. The ledger has no
-   * exact amounts: each of them was half a unit at most. The cost files of listed runs have them.
+   * Returns the cost as the ledger has it; {@code <0.01} for one run of which amounts were rounded
+   * to 0. The ledger has no exact amounts: each of them was half a unit at most. The cost file of a
+   * listed run has them. {@link #roundedAway} counts them below the sum of several runs.
    */
   private static String cost(
       Group group, CostSummary summary, BiFunction<String, Money, BigDecimal> unrounded) {
+    if (group.runs() != 1 || group.roundedAway() == 0) {
+      return money(group).amount().toPlainString();
+    }
+    int run = summary.by().words().indexOf("run");
+    List<String> key = group.key().isEmpty() ? summary.groups().get(0).key() : group.key();
+    BigDecimal exact = run < 0 ? BigDecimal.ZERO : unrounded.apply(key.get(run), money(group));
     BigDecimal most =
         new BigDecimal(BigInteger.valueOf(group.roundedAway() * 5L), group.cost().scale() + 1);
-    int run = summary.by().words().indexOf("run");
-    if (run >= 0 && summary.leftOut() == 0 && most.signum() > 0 && group.cost().signum() == 0) {
-      List<Group> listed = group.key().isEmpty() ? summary.groups() : List.of(group);
-      BigDecimal exact =
-          listed.stream()
-              .filter(one -> one.currency().equals(group.currency()))
-              .map(one -> unrounded.apply(one.key().get(run), money(one)))
-              .reduce(BigDecimal.ZERO, BigDecimal::add);
-      most = exact.signum() > 0 ? exact : most;
+    return money(group).cell(exact.signum() > 0 ? exact : most);
+  }
+
+  /** Returns a line about the amounts that the sums count as 0; empty if there are none. */
+  static String roundedAway(CostSummary summary) {
+    StringBuilder lines = new StringBuilder();
+    for (Group total : summary.totals()) {
+      if (total.runs() > 1 && total.roundedAway() > 0 && total.cost().signum() == 0) {
+        lines.append(total.roundedAway()).append(" amounts of ").append(total.runs());
+        lines.append(" runs were rounded to ").append(money(total)).append('\n');
+      }
     }
-    return money(group).cell(most);
+    return lines.toString();
   }
 
   private static Money money(Group group) {

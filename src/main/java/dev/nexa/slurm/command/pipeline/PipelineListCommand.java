@@ -46,7 +46,9 @@ final class PipelineListCommand extends Subcommand {
               .with("pipelines", all.stream().map(ProgressFile::of).toList()));
     } else {
       printTable(
-          folders.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
+          folders.isEmpty()
+              ? "There is no pipeline yet.\n"
+              : new ProgressText(context.workspace(), style()).list(all));
     }
     return ExitCode.OK.status();
   }

@@ -36,7 +36,7 @@ final class PipelineStatusCommand extends Subcommand {
     if (given(json)) {
       print(ProgressFile.of(progress));
     } else {
-      printTable(ProgressText.of(progress, style()));
+      printTable(new ProgressText(context.workspace(), style()).of(progress));
     }
     return ExitCode.OK.status();
   }

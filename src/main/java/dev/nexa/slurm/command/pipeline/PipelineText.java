@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.text.Markdown;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
@@ -26,7 +27,10 @@ final class PipelineText {
           .text("each", row -> row.prepared().plan().allocation().hardware())
           .text(
               "time_limit", row -> TimeLimit.format(row.prepared().plan().allocation().timeLimit()))
-          .money("total", row -> row.total().amount())
+          .text(
+              "total",
+              row -> row.total().cell(CostLine.unrounded(row.prepared().estimate().reservation())))
+          .right()
           .as("AT MOST")
           .money("expected", row -> row.expected().map(Money::amount).orElse(null));
 

@@ -5,50 +5,93 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.reconcile.RunRow;
+import java.math.BigDecimal;
 import java.util.List;
 
-/** Formats how far pipelines are. */
-final class ProgressText {
-  private static final Columns<StageProgress> STAGES =
-      new Columns<StageProgress>()
-          .text("stage", row -> row.stage().name())
-          .text("run_id", row -> row.stage().run().value())
-          .as("RUN")
-          .state("state", StageProgress::state)
-          .text("tasks", row -> row.row().map(ProgressText::tasks).orElse("?"))
-          .money("cost", StageProgress::cost)
-          .text("cost_lacks", StageProgress::costLacks)
-          .rare()
-          .money("total", row -> row.stage().total())
-          .as("AT MOST")
-          .note("why", StageProgress::why);
-
-  private static final Columns<PipelineProgress> PIPELINES =
-      new Columns<PipelineProgress>()
-          .text("pipeline_id", row -> row.file().id())
-          .as("PIPELINE")
-          .text("name", row -> row.file().name())
-          .state("state", PipelineProgress::state)
-          .text("stages", row -> row.completed() + "/" + row.stages().size())
-          .money("cost", row -> row.cost().amount())
-          .money("total", row -> row.file().total().amount())
-          .as("AT MOST")
-          .text("currency", row -> row.file().total().currency());
-
-  private ProgressText() {}
-
-  static String list(List<PipelineProgress> all, TableStyle style) {
-    return PIPELINES.of(all).table(style);
+/**
+ * Formats how far pipelines are. A sum of 0 whose parts were rounded to 0 is read once more from
+ * the runs' files: {@code <0.01}.
+ *
+ * @param workspace where the runs are
+ */
+record ProgressText(Workspace workspace, TableStyle style) {
+  private Columns<StageProgress> stages(String currency) {
+    return new Columns<StageProgress>()
+        .text("stage", row -> row.stage().name())
+        .text("run_id", row -> row.stage().run().value())
+        .as("RUN")
+        .state("state", StageProgress::state)
+        .text("tasks", row -> row.row().map(ProgressText::tasks).orElse("?"))
+        .text("cost", row -> new Money(row.cost(), currency).cell(unrounded(row, currency)))
+        .right()
+        .text("cost_lacks", StageProgress::costLacks)
+        .rare()
+        .text("total", row -> new Money(row.stage().total(), currency).cell(most(row)))
+        .right()
+        .as("AT MOST")
+        .note("why", StageProgress::why);
   }
 
-  static String of(PipelineProgress progress, TableStyle style) {
+  String list(List<PipelineProgress> all) {
+    return new Columns<PipelineProgress>()
+        .text("pipeline_id", row -> row.file().id())
+        .as("PIPELINE")
+        .text("name", row -> row.file().name())
+        .state("state", PipelineProgress::state)
+        .text("stages", row -> row.completed() + "/" + row.stages().size())
+        .text("cost", row -> row.cost().cell(unrounded(row)))
+        .right()
+        .text("total", row -> row.file().total().cell(most(row)))
+        .right()
+        .as("AT MOST")
+        .text("currency", row -> row.file().total().currency())
+        .of(all)
+        .table(style);
+  }
+
+  /** Returns the cost of the attempts that have ended, for people. */
+  String cost(PipelineProgress progress) {
+    return progress.cost().words(unrounded(progress));
+  }
+
+  private BigDecimal unrounded(PipelineProgress progress) {
     Money cost = progress.cost();
+    return cost.amount().signum() != 0
+        ? cost.amount()
+        : progress.stages().stream()
+            .map(one -> unrounded(one, cost.currency()))
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
+  }
+
+  private BigDecimal unrounded(StageProgress one, String currency) {
+    return one.stage().reused()
+        ? BigDecimal.ZERO
+        : CostFile.unrounded(workspace.run(one.stage().run()), new Money(one.cost(), currency));
+  }
+
+  private BigDecimal most(PipelineProgress progress) {
+    BigDecimal total = progress.file().total().amount();
+    return total.signum() != 0
+        ? total
+        : progress.stages().stream().map(this::most).reduce(BigDecimal.ZERO, BigDecimal::add);
+  }
+
+  private BigDecimal most(StageProgress one) {
+    return one.stage().reused()
+        ? BigDecimal.ZERO
+        : CostFile.unroundedMost(workspace.run(one.stage().run()), one.stage().total());
+  }
+
+  String of(PipelineProgress progress) {
+    Money total = progress.file().total();
     StringBuilder text = new StringBuilder();
     text.append(progress.file().id()).append(" (").append(progress.file().name()).append("): ");
-    text.append(progress.state()).append(", cost ").append(cost).append(" of at most ");
-    text.append(progress.file().total()).append("\n\n");
-    text.append(STAGES.of(progress.stages()).withoutRare().table(style));
+    text.append(progress.state()).append(", cost ").append(cost(progress)).append(" of ");
+    text.append(total.atMost(most(progress))).append("\n\n");
+    text.append(stages(total.currency()).of(progress.stages()).withoutRare().table(style));
     if (progress.state().equals("blocked") || progress.state().equals("failed")) {
       text.append("\n  nexa-slurm pipeline resume ").append(progress.file().id());
       text.append("  # runs again what failed, then the stages after it\n");

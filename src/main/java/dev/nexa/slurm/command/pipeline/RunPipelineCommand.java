@@ -222,7 +222,8 @@ final class RunPipelineCommand extends Subcommand {
     if (given(json)) {
       print(ProgressFile.of(end));
     } else {
-      lines.println(end.state() + ", cost " + end.cost());
+      ProgressText text = new ProgressText(context.workspace(), style());
+      lines.println(end.state() + ", cost " + text.cost(end));
       lines.println("  manifest  " + submitted.folder().manifest().normalize());
     }
     return end.failed() ? ExitCode.RUN_FAILED.status() : ExitCode.OK.status();

@@ -238,7 +238,7 @@ public final class RunsCommand extends CommandGroup {
         RunNow now = RunNow.of(context, found.run());
         String money =
             priced
-                ? RunRecordFile.cost(found.run(), one -> RunsText.cost(one, now))
+                ? RunRecordFile.cost(found.run(), one -> RunsText.cost(found.run(), one, now))
                 : RunsText.NO_COST;
         String text =
             RunRecordFile.manifest(

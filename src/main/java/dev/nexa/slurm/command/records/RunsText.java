@@ -14,6 +14,7 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -166,7 +167,7 @@ public final class RunsText {
    *
    * @param now what the run has cost until now, if the scheduler said it
    */
-  public static String cost(CostFile cost, RunNow now) {
+  public static String cost(RunFolder run, CostFile cost, RunNow now) {
     StringBuilder text = new StringBuilder();
     Optional<Money> live = now.row().map(row -> row.soFar().orElse(row.cost()));
     line(
@@ -175,7 +176,8 @@ public final class RunsText {
         live.isEmpty()
             ? cost.total().words(CostLine.unrounded(cost.lines()))
             : money(live.get()) + (now.row().get().status().ended() ? "" : " so far"));
-    line(text, "reserved", money(cost.reservation()));
+    Money reserved = cost.reservation();
+    line(text, "reserved", reserved.words(CostFile.unroundedMost(run, reserved.amount())));
     line(text, "wasted", money(cost.wasted()));
     return text.toString();
   }

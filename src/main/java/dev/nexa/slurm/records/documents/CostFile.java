@@ -11,6 +11,7 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -108,6 +109,21 @@ public final class CostFile {
       return CostLine.unrounded(parse(DurableFiles.read(run.cost()), run.cost() + "").lines());
     } catch (RuntimeException unreadable) {
       return cost.amount();
+    }
+  }
+
+  /**
+   * Returns the most that a run can cost before rounding. Its estimate is read only for an amount
+   * of 0; if it cannot be read, the amount is 0.
+   */
+  public static BigDecimal unroundedMost(RunFolder run, BigDecimal most) {
+    if (most.signum() != 0) {
+      return most;
+    }
+    try {
+      return CostLine.unrounded(ProvenFiles.of(run).estimate().lines());
+    } catch (RuntimeException unreadable) {
+      return most;
     }
   }
 

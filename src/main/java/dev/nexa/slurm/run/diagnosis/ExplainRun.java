@@ -15,6 +15,7 @@ import dev.nexa.slurm.job.config.Signatures;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.AccountCheck;
@@ -112,11 +113,24 @@ public final class ExplainRun {
     return failure(run, facts, journal, tasks, OptionalInt.empty(), problems);
   }
 
+  /** Returns what became of submissions without a job, a sentence each. */
   private static List<String> refusals(RunState journal) {
-    return journal.current().stream()
-        .filter(submission -> !submission.message().isEmpty())
-        .map(submission -> submission.message())
-        .toList();
+    List<String> refusals = new ArrayList<>();
+    for (Submission submission : journal.current()) {
+      String message = submission.message();
+      if (!message.isEmpty()) {
+        refusals.add(
+            switch (submission.phase()) {
+              case REFUSED -> "The scheduler refused the job: " + message;
+              case CLOSED -> "There is no job: " + message;
+              default ->
+                  "It is not known whether there is a job: "
+                      + message
+                      + "; `nexa-slurm reconcile` finds out, do not submit again";
+            });
+      }
+    }
+    return refusals;
   }
 
   private Optional<Failure> failure(

@@ -40,7 +40,7 @@ public record Explanation(
       return Optional.of(failure.get().sentence());
     }
     if (!refusals.isEmpty()) {
-      return Optional.of("The scheduler refused the job: " + refusals.get(0));
+      return Optional.of(refusals.get(0));
     }
     return waiting.map(Waiting::sentence);
   }

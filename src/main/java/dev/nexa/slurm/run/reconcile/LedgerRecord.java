@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -58,10 +59,11 @@ final class LedgerRecord {
     long gpuSecondsWasted = 0;
     long cpuSeconds = 0;
     long cpuSecondsWasted = 0;
+    Set<JobState> withResult = RunOutcome.withResult(manifest.stage());
     for (Attempt attempt : attempts) {
       long seconds = attempt.elapsedSeconds();
       long gpus = attempt.gpuCount();
-      boolean wasted = JobState.parse(attempt.state()) != JobState.COMPLETED;
+      boolean wasted = !withResult.contains(JobState.parse(attempt.state()));
       gpuSeconds += gpus * seconds;
       gpuSecondsWasted += wasted ? gpus * seconds : 0;
       cpuSeconds += attempt.cpus() * seconds;

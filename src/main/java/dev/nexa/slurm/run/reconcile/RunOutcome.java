@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempts every ended row that held an allocation, those of duplicate jobs too; sorted by
  *     submit time, task and job id
  * @param used the resources that the attempts held
- * @param wasted the part of {@code used} of attempts that did not end COMPLETED
+ * @param wasted the part of {@code used} of attempts without a result ({@link #withResult})
  * @param disagreements differences between the jobs' own results and accounting
  */
 public record RunOutcome(
@@ -53,6 +53,16 @@ public record RunOutcome(
    * time.
    */
   private static final Duration REQUEUE_GRACE = Duration.ofMinutes(2);
+
+  /**
+   * Returns the end states of attempts that did what they were for, so that their money is not
+   * wasted: a server serves until somebody stops it or its time is over.
+   */
+  static EnumSet<JobState> withResult(String stage) {
+    return stage.equals("serve")
+        ? EnumSet.of(JobState.COMPLETED, JobState.CANCELLED, JobState.TIMEOUT)
+        : EnumSet.of(JobState.COMPLETED);
+  }
 
   /**
    * Derives the state of a run.
@@ -79,7 +89,7 @@ public record RunOutcome(
       attempts.sort(RunOutcome::byTime);
     }
     RunStatus status = status(tasks, journal);
-    EnumSet<JobState> failures = EnumSet.complementOf(EnumSet.of(JobState.COMPLETED));
+    EnumSet<JobState> failures = EnumSet.complementOf(withResult(facts.stage()));
     return new RunOutcome(
         status,
         state(status, tasks, journal),

@@ -31,12 +31,21 @@ public final class WaitReason {
                   : "will never start: it waits for "
                       + names(after, " and ", states)
                       + ", which did not end as needed")
-              + "; `nexa-slurm cancel "
-              + run
-              + "` removes it";
+              + "; "
+              + wayOut(run, journal);
       case "JobHeldUser" -> "held; `scontrol release " + entry.arrayJobId() + "` lets it go";
       default -> sentence;
     };
+  }
+
+  /**
+   * Returns the command for a run that waits for what cannot happen any more, and what it does. In
+   * a pipeline, the stage that failed is run again; a cancelled stage would end the pipeline.
+   */
+  private static String wayOut(String run, RunState journal) {
+    return journal.pipeline().isPresent()
+        ? "`nexa-slurm pipeline resume " + journal.pipeline().get() + "` runs again what failed"
+        : "`nexa-slurm cancel " + run + "` removes it";
   }
 
   /** Returns the earlier runs, each with the condition: {@code afterok of train_… (cancelled)}. */

@@ -14,7 +14,7 @@ import java.util.Optional;
 /**
  * Money that was spent without a result. Immutable; reads no file.
  *
- * @param failures for each end state other than COMPLETED, the cost of the attempts
+ * @param failures for each end state without a result, the cost of the attempts
  * @param idleGpus the cost of the idle time of GPUs in completed attempts; empty if no task reports
  *     {@code gpu_utilization}, or if the price book does not price GPUs
  */
@@ -24,7 +24,7 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
     for (AccountingRecord row : outcome.attempts()) {
       states.add(outcome.cameTo(row));
     }
-    states.remove(JobState.COMPLETED);
+    states.removeAll(RunOutcome.withResult(facts.stage()));
     Map<JobState, Money> failures = new EnumMap<>(JobState.class);
     for (JobState state : states) {
       Usage usage = outcome.usage(EnumSet.of(state), facts);

@@ -75,6 +75,13 @@ class FileOwnerTest {
     DurableFiles.onDisk().directories(shared.resolve("link"));
   }
 
+  @Test
+  void myLinkToItselfIsMineAndStopsNoPassOverAllRuns() throws IOException {
+    Path loop = own.resolve("loop");
+    Files.createSymbolicLink(loop, loop);
+    assertThat(FileOwner.isMine(loop)).isTrue();
+  }
+
   /** Where fs.protected_hardlinks is 0, anybody can give my link a second name. */
   @Test
   void aLinkWithTwoNamesIsNobodys() throws IOException {

@@ -164,6 +164,31 @@ class CostsCommandTest {
     assertThat(type("costs --month 2025-10 --format csv").out()).contains(",0.00,");
   }
 
+  /** A sum is what the ledger has: COST is never above MAXIMUM, and the row adds up. */
+  @Test
+  void severalRunsOfLessThanACentAreASumOfZeroAndALineSaysSo() {
+    String small =
+        OLD.replace("'0.04'", "'0.00'")
+            + ", 'lines': {'cpu': '0.00', 'memory': '0.00', 'storage': '0.00'},"
+            + " 'quantities': {'cpu': '0.0833', 'memory': '0.0833', 'storage': '0.0000'}";
+    Lines.write(
+        terminal.workspace,
+        "2025-10",
+        Lines.line(small),
+        Lines.line(small.replaceFirst("_\\d{6}'", "_235959'")));
+
+    assertThat(type("costs --month 2025-10").out())
+        .isEqualTo(
+            """
+            MONTH    RUNS  CPU HOURS  COST
+            2025-10     2       2.00  0.00
+            all         2       2.00  0.00
+            in USD
+            4 amounts of 2 runs were rounded to 0.00 USD
+            """);
+    assertThat(type("costs --month 2025-10 --by run").out()).contains("<0.01");
+  }
+
   /** Each line of the run is rounded to 0: all tables say the same of it. */
   @Test
   void aRunOfLessThanACentCostsTheSameInAllTables() {

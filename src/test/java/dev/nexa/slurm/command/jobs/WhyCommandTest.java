@@ -531,7 +531,22 @@ class WhyCommandTest {
     terminal.program("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1");
     terminal.type("submit", "run.yaml");
 
-    assertThat(terminal.type("why").out()).contains("refused").contains("Invalid account");
+    assertThat(terminal.type("why").out()).contains("sbatch: error: Invalid account");
+  }
+
+  /** Whoever reads that it was refused submits it again. */
+  @Test
+  void aSubmissionWithoutAnAnswerIsNoRefusal() {
+    terminal.program(
+        "sbatch",
+        "echo 'sbatch: error: Batch job submission failed: Unable to contact slurm controller"
+            + " (connect failure)' >&2; exit 1");
+    terminal.type("submit", "run.yaml");
+
+    assertThat(terminal.type("why").out())
+        .contains(": It is not known whether there is a job: ")
+        .contains("do not submit again")
+        .doesNotContain("refused");
   }
 
   /** The rows of a workspace are its own mistake; a person must still see the state of runs. */

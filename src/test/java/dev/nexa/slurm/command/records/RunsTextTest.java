@@ -8,6 +8,8 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -21,6 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RunsTextTest {
   private static final Workspace EMPTY =
       new Workspace(Path.of("no-such-workspace"), DurableFiles.onDisk());
+
+  private static final RunFolder RUN = EMPTY.run(new RunId("train_20251101_120000"));
 
   @ParameterizedTest
   @ValueSource(
@@ -38,7 +42,7 @@ class RunsTextTest {
         "report/run-" + life + ".txt",
         RunsText.one(
             read("manifest-" + life),
-            RunsText.cost(cost("cost-" + life), RunNow.FINAL),
+            RunsText.cost(RUN, cost("cost-" + life), RunNow.FINAL),
             RunNow.FINAL));
   }
 
@@ -56,7 +60,7 @@ class RunsTextTest {
         "report/run-sweep.txt",
         RunsText.one(
             read("manifest-completed").points(points),
-            RunsText.cost(cost("cost-completed"), RunNow.FINAL),
+            RunsText.cost(RUN, cost("cost-completed"), RunNow.FINAL),
             RunNow.FINAL));
   }
 

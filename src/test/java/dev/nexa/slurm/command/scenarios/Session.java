@@ -160,7 +160,8 @@ final class Session {
             .replace(workspace.toString(), "WORKSPACE")
             .replace(Path.of("").toAbsolutePath().toString(), "HERE")
             // A task that ended within a second cost nothing.
-            .replaceAll("(?<![0-9<])0\\.00 USD", "<0.01 USD");
+            .replaceAll("less than 0\\.01 USD|(?<![0-9<])0\\.00 USD", "<0.01 USD")
+            .replaceAll("(?<![0-9<])0\\.00(?= )", "<0.01");
     all = RUN.matcher(all).replaceAll(this::numbered);
     for (Map.Entry<Pattern, String> one : NAMED.entrySet()) {
       Matcher matcher = one.getKey().matcher(all);

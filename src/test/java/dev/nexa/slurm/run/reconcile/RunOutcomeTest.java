@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunState;
@@ -299,6 +300,14 @@ class RunOutcomeTest {
       assertThat(counts(outcome)).isEqualTo("2 completed, 1 cancelled");
       assertThat(outcome.tasks().get(1).attempts()).hasSize(1);
     }
+  }
+
+  /** For a team that serves, WASTED would be the whole bill. */
+  @Test
+  void aServerThatWasStoppedHasServed() {
+    assertThat(RunOutcome.withResult("serve"))
+        .containsExactlyInAnyOrder(JobState.COMPLETED, JobState.CANCELLED, JobState.TIMEOUT);
+    assertThat(RunOutcome.withResult("train")).containsExactly(JobState.COMPLETED);
   }
 
   private static RunOutcome outcome(List<AccountingRecord> rows) {
