@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,14 +22,12 @@ import software.amazon.awssdk.core.ResponseInputStream;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
-import software.amazon.awssdk.services.s3.model.CommonPrefix;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
-import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
 import software.amazon.awssdk.services.s3.model.ListPartsResponse;
 import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
@@ -78,31 +75,12 @@ final class S3Store implements ObjectStore {
     }
   }
 
-  @Override
-  public Page list(String prefix, Optional<String> after) {
-    ListObjectsV2Response page =
-        listed(prefix, request -> request.continuationToken(after.orElse(null)));
-    return new Page(
-        objects(page),
-        page.isTruncated() ? Optional.of(page.nextContinuationToken()) : Optional.empty());
-  }
-
-  @Override
-  public Optional<Level> level(String prefix) {
-    ListObjectsV2Response page = listed(prefix, request -> request.delimiter("/"));
-    return page.isTruncated()
-        ? Optional.empty()
-        : Optional.of(
-            new Level(
-                objects(page), page.commonPrefixes().stream().map(CommonPrefix::prefix).toList()));
-  }
-
   /**
    * Lists objects. A page counts only if it names the bucket, the prefix, and whether it is the
    * last one: the login page of a network, or an empty answer, has the status 200 too.
    */
-  private ListObjectsV2Response listed(
-      String prefix, Consumer<ListObjectsV2Request.Builder> further) {
+  @Override
+  public Page list(String prefix, Optional<String> after) {
     ListObjectsV2Response page =
         askBucket(
             () ->
@@ -112,7 +90,7 @@ final class S3Store implements ObjectStore {
                             .bucket(place.bucket())
                             .prefix(prefix)
                             .encodingType(EncodingType.URL)
-                            .applyMutation(further)));
+                            .continuationToken(after.orElse(null))));
     boolean whole =
         page.isTruncated() != null
             && place.bucket().equals(page.name())
@@ -121,15 +99,15 @@ final class S3Store implements ObjectStore {
     if (!whole) {
       throw refusal.notFromS3("an S3 listing");
     }
-    return page;
-  }
-
-  private static List<Listed> objects(ListObjectsV2Response page) {
-    return page.contents().stream()
-        .map(
-            object ->
-                new Listed(object.key(), object.size(), bare(object.eTag()), object.lastModified()))
-        .toList();
+    List<Listed> objects =
+        page.contents().stream()
+            .map(
+                object ->
+                    new Listed(
+                        object.key(), object.size(), bare(object.eTag()), object.lastModified()))
+            .toList();
+    return new Page(
+        objects, page.isTruncated() ? Optional.of(page.nextContinuationToken()) : Optional.empty());
   }
 
   @Override

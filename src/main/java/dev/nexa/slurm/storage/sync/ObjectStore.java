@@ -86,20 +86,6 @@ public interface ObjectStore extends AutoCloseable {
    */
   Page list(String prefix, Optional<String> after);
 
-  /**
-   * The objects and folders right below a folder.
-   *
-   * @param folders their prefixes, each with a slash at its end
-   */
-  record Level(List<Listed> objects, List<String> folders) {}
-
-  /**
-   * Returns the objects and folders right below a prefix; empty if there are more than 1000.
-   *
-   * @param prefix empty, or ends with a slash
-   */
-  Optional<Level> level(String prefix);
-
   /** Returns what is known of an object; empty if there is none. */
   Optional<Stored> head(String key);
 

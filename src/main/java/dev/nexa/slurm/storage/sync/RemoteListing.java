@@ -3,19 +3,14 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.storage.sync.ObjectStore.Level;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import java.io.Closeable;
-import java.util.ArrayDeque;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.Iterator;
-import java.util.List;
-import java.util.NavigableMap;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,26 +19,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * All objects below a prefix, in the order of their keys, which are relative to the prefix.
  *
- * <p>S3 gives a thousand keys a request, and the next request needs the answer of the last one. If
- * the folders are large, a few of them are listed at once. Each has the next page asked for while
- * the caller works on this one.
+ * <p>S3 gives a thousand keys a request, and the next request needs the answer of the last one. The
+ * next page is asked for while the caller works on this one.
  *
  * <p>A page that cannot be had ends the iteration with an exception, never early.
  */
 final class RemoteListing implements Iterator<Listed>, Closeable {
-  /** How many folders are listed at once: each holds two pages at most. */
-  private static final int AT_ONCE = 4;
-
-  /** A folder pays for requests of its own if a page holds no more folders than this. */
-  private static final int FOLDERS_IN_A_PAGE = 2;
-
   private final Sides sides;
   private final String prefix;
   private final ExecutorService ahead =
-      Executors.newFixedThreadPool(AT_ONCE, SyncRun.daemons("sync-list"));
+      Executors.newSingleThreadExecutor(SyncRun.daemons("sync-list"));
 
-  /** What is still to come, in order. */
-  private final Deque<FolderPages> folders = new ArrayDeque<>();
+  /** The next page; null after the last one. */
+  private @Nullable Future<Page> coming;
 
   private Iterator<Listed> page = Collections.emptyIterator();
   private String last = "";
@@ -52,7 +40,7 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   RemoteListing(Sides sides) {
     this.sides = sides;
     this.prefix = sides.place().prefix();
-    folders.add(FolderPages.of(prefix, this::ask));
+    coming = ask(Optional.empty());
     try {
       advance();
     } catch (RuntimeException failed) {
@@ -61,8 +49,8 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
     }
   }
 
-  private Future<Page> ask(String folder, Optional<String> after) {
-    return ahead.submit(() -> sides.retry().call(() -> sides.store().list(folder, after)));
+  private Future<Page> ask(Optional<String> after) {
+    return ahead.submit(() -> sides.retry().call(() -> sides.store().list(prefix, after)));
   }
 
   @Override
@@ -81,79 +69,30 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   }
 
   private void advance() {
-    while (!page.hasNext() && !folders.isEmpty()) {
-      folders.stream().limit(AT_ONCE).forEach(FolderPages::begin);
-      FolderPages first = folders.element();
-      if (first.ended()) {
-        folders.remove();
-      } else {
-        List<Listed> taken = first.take();
-        page = taken.iterator();
-        while (!first.ended() && split(first, taken)) {
-          // The folder that the page ends in may have large folders, too.
-        }
-      }
+    while (!page.hasNext() && coming != null) {
+      Page taken = wait(coming);
+      coming = taken.next().isPresent() ? ask(taken.next()) : null;
+      page = taken.objects().iterator();
     }
     next = page.hasNext() ? checked(page.next()) : null;
   }
 
-  /**
-   * Lets a folder end with the folder below it that a page ends in, and puts what follows behind
-   * it. Returns false if it has no large folders.
-   */
-  private boolean split(FolderPages folder, List<Listed> taken) {
-    if (!inOrder(taken)) {
-      return false;
-    }
-    String name = folder.name();
-    List<String> below =
-        taken.stream()
-            .map(Listed::key)
-            .filter(key -> key.startsWith(name))
-            .map(key -> child(key, name))
-            .toList();
-    if (below.size() <= taken.size() / 2
-        || below.stream().distinct().count() > FOLDERS_IN_A_PAGE
-        || !below.get(below.size() - 1).endsWith("/")) {
-      return false;
-    }
-    String inside = below.get(below.size() - 1);
-    Optional<Level> level = level(name);
-    if (level.isEmpty() || !level.get().folders().contains(inside)) {
-      return false;
-    }
-    NavigableMap<String, FolderPages> after = new TreeMap<>(KeyOrder.KEYS);
-    level.get().folders().forEach(key -> after.put(key, FolderPages.of(key, this::ask)));
-    level.get().objects().forEach(object -> after.put(object.key(), FolderPages.of(object)));
-    folders.remove();
-    after.tailMap(inside, false).descendingMap().values().forEach(folders::addFirst);
-    folder.endWith(inside);
-    folders.addFirst(folder);
-    return true;
-  }
-
-  /** A store that lists in another order must be found out, and not be taken apart. */
-  private static boolean inOrder(List<Listed> objects) {
-    for (int i = 1; i < objects.size(); i++) {
-      if (KeyOrder.KEYS.compare(objects.get(i - 1).key(), objects.get(i).key()) >= 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** Returns the folder right below a folder that holds a key; the key if it is right below. */
-  private static String child(String key, String folder) {
-    int slash = key.indexOf('/', folder.length());
-    return slash < 0 ? key : key.substring(0, slash + 1);
-  }
-
-  /** Returns what is right below a folder; empty if it is too much, or if nobody may ask. */
-  private Optional<Level> level(String folder) {
+  private static Page wait(Future<Page> coming) {
     try {
-      return sides.retry().call(() -> sides.store().level(folder));
-    } catch (StoreException | NexaException refused) {
-      return Optional.empty();
+      return coming.get();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", interrupted);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof StoreException refused) {
+        throw new NexaException(
+            ErrorCode.S3_UNAVAILABLE,
+            "the listing failed: " + refused.getMessage(),
+            Advice.step("nothing was copied or deleted; type the command again"));
+      }
+      throw failed.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(failed.getCause());
     }
   }
 

@@ -114,10 +114,5 @@ class MillionObjectsTest {
       int next = from + 1000;
       return new Page(objects, next < all ? Optional.of(Integer.toString(next)) : Optional.empty());
     }
-
-    @Override
-    public Optional<Level> level(String prefix) {
-      return Optional.empty();
-    }
   }
 }

@@ -14,13 +14,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeSet;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The listing of folders at once gives what the listing page by page gives, or fails. */
+/** The listing gives all keys in order, or fails. */
 class RemoteListingTest {
   private static final List<String> NAMES =
       List.of("a", "a.b", "a b", "a0", "b", "ü", "\uFF5E", "\uD83D\uDE00", "", "z");
@@ -29,17 +27,12 @@ class RemoteListingTest {
 
   @Test
   void givesAllKeysOfRandomTreesInOrder() throws IOException {
-    int taken = 0;
     for (int seed = 0; seed < SuiteSize.of("listing.trees", 900, 3000); seed++) {
       Random random = new Random(seed);
       Keys store = new Keys(randomKeys(random), 1 + random.nextInt(20));
-      store.levelsRefused = random.nextInt(5) == 0;
 
       assertThat(listed(store)).as("seed " + seed).isEqualTo(store.relative());
-
-      taken += store.levels.get();
     }
-    assertThat(taken).isGreaterThan(1000);
   }
 
   @Test
@@ -66,32 +59,6 @@ class RemoteListingTest {
     store.shuffled = true;
 
     assertThatThrownBy(() -> listed(store)).hasMessageContaining("is not in UTF-8 order");
-  }
-
-  @Test
-  void largeFoldersAreListedAtOnce() throws IOException {
-    Keys store = new Keys(largeFolders(), 10);
-    store.together = new CountDownLatch(3);
-
-    assertThat(listed(store)).isEqualTo(store.relative());
-
-    assertThat(store.together.getCount()).isZero();
-    assertThat(store.levels.get()).isEqualTo(2); // of p/ and of p/data/
-  }
-
-  @Test
-  void smallFoldersCostNoRequestsOfTheirOwn() throws IOException {
-    Collection<String> keys = new TreeSet<>(KeyOrder.KEYS);
-    for (int i = 0; i < 300; i++) {
-      keys.add("p/run" + i + "/one");
-      keys.add("p/run" + i + "/two");
-    }
-    Keys store = new Keys(keys, 10);
-
-    assertThat(listed(store)).isEqualTo(store.relative());
-
-    assertThat(store.lists.get()).isEqualTo(60);
-    assertThat(store.levels.get()).isZero();
   }
 
   private static Collection<String> largeFolders() {
@@ -134,15 +101,10 @@ class RemoteListingTest {
     private final List<String> all;
     private final int onPage;
     private final AtomicInteger lists = new AtomicInteger();
-    private final AtomicInteger levels = new AtomicInteger();
-    private boolean levelsRefused;
     private boolean shuffled;
 
     /** The number of the request for a page that is refused. */
     private int failing = Integer.MAX_VALUE;
-
-    /** So many requests for a first page wait for each other. */
-    private CountDownLatch together = new CountDownLatch(0);
 
     Keys(Collection<String> keys, int onPage) {
       this.all = List.copyOf(keys);
@@ -158,10 +120,6 @@ class RemoteListingTest {
       if (lists.getAndIncrement() == failing) {
         throw new StoreException(StoreException.Kind.REFUSED, "no");
       }
-      if (after.isEmpty() && !prefix.equals("p/")) {
-        together.countDown();
-        await();
-      }
       List<String> keys =
           new ArrayList<>(all.stream().filter(key -> key.startsWith(prefix)).toList());
       if (shuffled) {
@@ -172,33 +130,6 @@ class RemoteListingTest {
       return new Page(
           keys.subList(from, end).stream().map(Keys::object).toList(),
           end < keys.size() ? Optional.of(Integer.toString(end)) : Optional.empty());
-    }
-
-    private void await() {
-      try {
-        together.await(20, TimeUnit.SECONDS);
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
-
-    @Override
-    public Optional<Level> level(String prefix) {
-      if (levelsRefused) {
-        throw new StoreException(StoreException.Kind.REFUSED, "no");
-      }
-      levels.incrementAndGet();
-      Collection<String> folders = new TreeSet<>(KeyOrder.KEYS);
-      List<Listed> objects = new ArrayList<>();
-      for (String key : all) {
-        int slash = key.startsWith(prefix) ? key.indexOf('/', prefix.length()) : -1;
-        if (slash >= 0) {
-          folders.add(key.substring(0, slash + 1));
-        } else if (key.startsWith(prefix)) {
-          objects.add(object(key));
-        }
-      }
-      return Optional.of(new Level(objects, List.copyOf(folders)));
     }
 
     private static Listed object(String key) {
