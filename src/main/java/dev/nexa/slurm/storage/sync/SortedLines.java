@@ -4,110 +4,61 @@ import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.Writer;
+import java.io.Reader;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
+import java.time.DateTimeException;
 import java.util.Iterator;
-import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.PriorityQueue;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of {@link Synced} in the order of their paths, from files that need not fit into memory.
- * Of several records of a path, the last one counts.
+ * Records of {@link Synced} in the order of their paths. Of several records of a path, the last one
+ * counts. Lines that a crash or a disk has damaged are left out: their files are compared again.
  */
 final class SortedLines implements Iterator<Synced>, Closeable {
-  private static final int CHUNK = 50_000;
+  private final TreeMap<String, Synced> recent = new TreeMap<>(KeyOrder.KEYS);
+  private final BufferedReader sorted;
 
-  /**
-   * An open file, sorted by path. A higher age overrides a lower one. Leaves out lines that a crash
-   * or a disk has damaged: their files are compared again.
-   */
-  private static final class Source {
-    private final BufferedReader reader;
-    private final int age;
-    private Synced head;
+  /** The next record of the sorted file. */
+  private @Nullable Synced old;
 
-    private Source(BufferedReader reader, int age, Synced head) {
-      this.reader = reader;
-      this.age = age;
-      this.head = head;
-    }
-
-    /** Returns the next line whose path comes after the path before. */
-    static Optional<Synced> next(BufferedReader reader, String before) throws IOException {
-      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-        Optional<Synced> record = record(line);
-        if (record.isPresent() && KeyOrder.KEYS.compare(before, record.get().path()) < 0) {
-          return record;
-        }
-      }
-      return Optional.empty();
-    }
-  }
-
-  private static Optional<Synced> record(String line) {
-    try {
-      return Optional.of(Synced.of(line));
-    } catch (IllegalArgumentException | java.time.DateTimeException damaged) {
-      return Optional.empty();
-    }
-  }
-
-  /** Opens a file whose damaged bytes become replacement characters. */
-  private static BufferedReader reader(Path file) throws IOException {
-    return new BufferedReader(
-        new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8));
-  }
-
-  private final PriorityQueue<Source> sources =
-      new PriorityQueue<>(
-          Comparator.comparing((Source source) -> source.head.path(), KeyOrder.KEYS)
-              .thenComparing(source -> -source.age));
-  private final List<Path> chunks = new ArrayList<>();
-  private final List<Closeable> open = new ArrayList<>();
   private @Nullable Synced next;
 
   /**
    * Opens the records.
    *
-   * @param sorted a file that is in order; may be missing
+   * @param sorted a file that is in order, and need not fit into memory; may be missing
    * @param log a file in the order of time, whose records override those of {@code sorted}; may be
    *     missing, and its last line may be cut
-   * @param folder for temporary files, which {@link #close} removes
    */
-  SortedLines(Path sorted, Path log, Path folder) throws IOException {
-    add(sorted, 0);
+  SortedLines(Path sorted, Path log) throws IOException {
     if (Files.exists(log)) {
-      split(log, folder);
+      read(log);
     }
+    this.sorted = Files.exists(sorted) ? reader(sorted) : new BufferedReader(Reader.nullReader());
+    old = after("");
     advance();
   }
 
-  private void split(Path log, Path folder) throws IOException {
-    List<Synced> chunk = new ArrayList<>();
+  private void read(Path log) throws IOException {
+    boolean torn = !endsWithLine(log);
     try (BufferedReader reader = reader(log)) {
-      boolean torn = !endsWithLine(log);
       String line = reader.readLine();
       while (line != null) {
         String following = reader.readLine();
         if (following != null || !torn) {
-          record(line).ifPresent(chunk::add);
-        }
-        if (chunk.size() == CHUNK) {
-          write(chunk, folder);
+          record(line).ifPresent(record -> recent.put(record.path(), record));
         }
         line = following;
       }
     }
-    write(chunk, folder);
   }
 
   /** A crash can cut the last line in a way that still looks like a record. */
@@ -119,28 +70,29 @@ final class SortedLines implements Iterator<Synced>, Closeable {
     }
   }
 
-  private void write(List<Synced> chunk, Path folder) throws IOException {
-    chunk.sort(Comparator.comparing(Synced::path, KeyOrder.KEYS));
-    Path file = Files.createTempFile(folder, "sort-", ".tmp");
-    chunks.add(file);
-    try (Writer writer = Files.newBufferedWriter(file)) {
-      for (int i = 0; i < chunk.size(); i++) {
-        // The sort is stable: the last of equal paths is the newest.
-        if (i + 1 == chunk.size() || !chunk.get(i).path().equals(chunk.get(i + 1).path())) {
-          writer.write(chunk.get(i).line() + "\n");
-        }
-      }
+  private static Optional<Synced> record(String line) {
+    try {
+      return Optional.of(Synced.of(line));
+    } catch (IllegalArgumentException | DateTimeException damaged) {
+      return Optional.empty();
     }
-    chunk.clear();
-    add(file, chunks.size());
   }
 
-  private void add(Path file, int age) throws IOException {
-    if (Files.exists(file)) {
-      BufferedReader reader = reader(file);
-      open.add(reader);
-      Source.next(reader, "").ifPresent(first -> sources.add(new Source(reader, age, first)));
+  /** Opens a file whose damaged bytes become replacement characters. */
+  private static BufferedReader reader(Path file) throws IOException {
+    return new BufferedReader(
+        new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8));
+  }
+
+  /** Returns the next record of the sorted file whose path comes after the path before. */
+  private @Nullable Synced after(String before) throws IOException {
+    for (String line = sorted.readLine(); line != null; line = sorted.readLine()) {
+      Optional<Synced> record = record(line);
+      if (record.isPresent() && KeyOrder.KEYS.compare(before, record.get().path()) < 0) {
+        return record.get();
+      }
     }
+    return null;
   }
 
   @Override
@@ -157,40 +109,31 @@ final class SortedLines implements Iterator<Synced>, Closeable {
     try {
       advance();
     } catch (IOException failed) {
-      throw new java.io.UncheckedIOException(failed);
+      throw new UncheckedIOException(failed);
     }
     return record;
   }
 
   private void advance() throws IOException {
-    next = null;
-    while (next == null && !sources.isEmpty()) {
-      Synced newest = take();
-      while (!sources.isEmpty() && sources.element().head.path().equals(newest.path())) {
-        take();
-      }
-      next = newest.bytes() < 0 ? null : newest;
-    }
+    do {
+      next = take();
+    } while (next != null && next.isRemoved());
   }
 
-  private Synced take() throws IOException {
-    Source source = sources.remove();
-    Synced head = source.head;
-    Optional<Synced> next = Source.next(source.reader, head.path());
-    if (next.isPresent()) {
-      source.head = next.get();
-      sources.add(source);
+  private @Nullable Synced take() throws IOException {
+    Synced known = old;
+    int order =
+        recent.isEmpty()
+            ? -1
+            : known == null ? 1 : KeyOrder.KEYS.compare(known.path(), recent.firstKey());
+    if (known != null && order <= 0) {
+      old = after(known.path());
     }
-    return head;
+    return order < 0 ? known : recent.pollFirstEntry().getValue();
   }
 
   @Override
   public void close() throws IOException {
-    for (Closeable reader : open) {
-      reader.close();
-    }
-    for (Path chunk : chunks) {
-      Files.deleteIfExists(chunk);
-    }
+    sorted.close();
   }
 }

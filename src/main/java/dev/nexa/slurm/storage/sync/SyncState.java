@@ -33,7 +33,8 @@ import java.util.function.Function;
  *
  * <ul>
  *   <li>{@code state}: each path that was equal on both sides, sorted
- *   <li>{@code log}: what became equal since then; merged into {@code state} by the next sync
+ *   <li>{@code log}: what became equal since then; merged into {@code state} when it is long, and
+ *       by the next sync
  *   <li>{@code journal.jsonl}: each deletion, written before it is done
  *   <li>{@code parts/}, {@code uploads/}: unfinished downloads and uploads
  * </ul>
@@ -42,9 +43,13 @@ final class SyncState implements Closeable {
   /** The folder of all states, in the synced folder. */
   static final String FOLDER = ".nexa-sync";
 
+  /** So many records of the log are read into memory, and not many more. */
+  private static final int MOST_LOGGED = 50_000;
+
   private final DurableFiles files = DurableFiles.onDisk();
   private final Path folder;
   private final FileLock lock;
+  private int logged;
 
   private SyncState(Path folder, FileLock lock) {
     this.folder = folder;
@@ -195,7 +200,7 @@ final class SyncState implements Closeable {
 
   /** Removes the plans of syncs that were killed. */
   private void removeTemporaries() throws IOException {
-    try (DirectoryStream<Path> left = Files.newDirectoryStream(folder, "{plan,sort}-*.tmp")) {
+    try (DirectoryStream<Path> left = Files.newDirectoryStream(folder, "plan-*.tmp")) {
       for (Path file : left) {
         Files.deleteIfExists(file);
       }
@@ -227,6 +232,7 @@ final class SyncState implements Closeable {
       state.commit();
     }
     Files.delete(log);
+    logged = 0;
   }
 
   Path folder() {
@@ -243,7 +249,7 @@ final class SyncState implements Closeable {
 
   /** Opens all records, sorted. */
   SortedLines records() throws IOException {
-    return new SortedLines(folder.resolve("state"), folder.resolve("log"), folder);
+    return new SortedLines(folder.resolve("state"), folder.resolve("log"));
   }
 
   /** Adds records, durably. */
@@ -251,6 +257,14 @@ final class SyncState implements Closeable {
     StringBuilder lines = new StringBuilder();
     records.forEach(record -> lines.append(record.line()).append('\n'));
     files.append(folder.resolve("log"), lines.toString());
+    logged += records.size();
+    if (logged >= MOST_LOGGED) {
+      try {
+        merge();
+      } catch (IOException failed) {
+        throw DurableFiles.failure("write", folder.resolve("state"), failed);
+      }
+    }
   }
 
   /** Adds lines to the journal, durably. */

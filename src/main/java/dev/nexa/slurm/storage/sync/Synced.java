@@ -37,6 +37,10 @@ record Synced(String path, long bytes, Instant modified, Optional<String> sha256
     return new Synced(path, -1, Instant.EPOCH, Optional.empty(), "-");
   }
 
+  boolean isRemoved() {
+    return bytes < 0;
+  }
+
   boolean holds(LocalFile file) {
     return file.bytes() == bytes && file.modified().equals(modified);
   }
