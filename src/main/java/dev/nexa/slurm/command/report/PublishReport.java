@@ -11,7 +11,7 @@ import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
-import dev.nexa.slurm.storage.sync.UploadDocument;
+import dev.nexa.slurm.storage.sync.Upload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -82,7 +82,7 @@ final class PublishReport {
             .withStorageClass(Optional.empty());
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(bucket)) {
-      UploadDocument.send(bucket, store, name, html);
+      Upload.document(bucket, store, name, html);
     } catch (StoreException refused) {
       throw new NexaException(
           refused.code(),

@@ -6,9 +6,10 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.storage.sync.Leftovers;
+import dev.nexa.slurm.storage.sync.Clutter;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
 import dev.nexa.slurm.storage.sync.ObjectStores;
@@ -46,15 +47,15 @@ final class AbortLeftoversCommand extends Subcommand {
     S3Place s3 = places.s3(context(), 2);
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(s3)) {
-      Leftovers leftovers = new Leftovers(store, s3.prefix());
-      List<Pending> found = leftovers.begunBefore(Instant.now().minus(age));
+      Clutter clutter = new Clutter(store, s3.prefix(), Progress.NONE);
+      List<Pending> found = clutter.uploadsBefore(Instant.now().minus(age));
       if (!given(json)) {
         found.forEach(upload -> out().println(upload.started() + "  " + upload.key()));
         out().flush();
       }
       boolean remove = !found.isEmpty() && !given(dryRun) && agrees(found.size());
       if (remove) {
-        leftovers.abort(found);
+        clutter.abort(found);
       }
       print(s3, found, remove);
     }

@@ -12,7 +12,6 @@ import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
-import dev.nexa.slurm.storage.sync.Rsync;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

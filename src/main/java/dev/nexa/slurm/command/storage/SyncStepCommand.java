@@ -7,20 +7,22 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.files.NamesOfFiles;
+import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.storage.cleanup.DeleteTree;
+import dev.nexa.slurm.storage.sync.Action;
+import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
-import dev.nexa.slurm.storage.sync.Direction;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.FullDisk;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.SyncOptions;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncPlan;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
@@ -42,7 +44,6 @@ final class SyncStepCommand extends Subcommand {
       List.of("permission denied", "Permission denied", "of this name", "Not a directory");
 
   private static final String NOT_REPLACED = "; it was not ";
-  private static final String OBSTACLE = "; it was not copied";
   private static final String INCLUDE = "--include";
   private static final String EXCLUDE = "--exclude";
   private static final int THREADS = 16;
@@ -184,7 +185,7 @@ final class SyncStepCommand extends Subcommand {
 
   private static void delete(Path folder) {
     try {
-      DeleteTree.whole(folder);
+      OpenFolder.deleteWhole(folder);
     } catch (IOException failed) {
       throw DurableFiles.failure("delete", folder, failed);
     }
@@ -279,10 +280,10 @@ final class SyncStepCommand extends Subcommand {
           Advice.command("lists the deletions", typed("plan")),
           Advice.step(
               planned.complete() && !empty
-                  ? "then raise --max-delete: " + planned.deleted().files()
+                  ? "then raise --max-delete: " + planned.count(Kind.DELETE).files()
                   : "check that the folder is mounted and the address is right, or sync without --delete"));
     }
-    long deletions = planned.deleted().files();
+    long deletions = planned.count(Kind.DELETE).files();
     if (deletions > 0 && !(yes != null && given(yes)) && !agrees(deletions)) {
       err().println("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();
@@ -320,7 +321,7 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private static boolean isReplaceable(SyncReport.Named file) {
-    return isConflict(file) && !file.reason().endsWith(OBSTACLE);
+    return isConflict(file) && !file.reason().endsWith(Action.OBSTACLE);
   }
 
   private boolean agrees(long deletions) {
@@ -348,7 +349,7 @@ final class SyncStepCommand extends Subcommand {
                       + " owner and the mode), or leave the files out with --exclude")
               : Advice.step("type the command again: what was copied is not copied again"));
     }
-    if (report.named().stream().anyMatch(file -> file.reason().endsWith(OBSTACLE))) {
+    if (report.named().stream().anyMatch(file -> file.reason().endsWith(Action.OBSTACLE))) {
       advice.add(
           Advice.step(
               "rename or remove the link or the folder that is in the place of a file, or leave the"

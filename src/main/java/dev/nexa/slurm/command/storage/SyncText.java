@@ -3,11 +3,13 @@ package dev.nexa.slurm.command.storage;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.storage.sync.Direction;
+import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.S3Place;
-import dev.nexa.slurm.storage.sync.Skipped;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncPlan;
 import dev.nexa.slurm.storage.sync.SyncPlan.Count;
+import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.nio.file.Path;
@@ -53,20 +55,20 @@ final class SyncText {
    */
   String plan(SyncPlan plan, boolean all) {
     StringBuilder text = new StringBuilder(source() + " → " + target() + "\n");
-    line(text, "new", plan.added());
-    line(text, "replaced", plan.replaced());
+    line(text, "new", plan.count(Kind.NEW));
+    line(text, "replaced", plan.count(Kind.REPLACE));
     line(text, "compared", plan.compared());
-    line(text, "conflicts", plan.conflicts());
-    line(text, "deleted", plan.deleted());
+    line(text, "conflicts", plan.count(Kind.CONFLICT));
+    line(text, "deleted", plan.count(Kind.DELETE));
     if (plan.deletedNeverSynced() > 0) {
       text.append("    never synced: " + files(plan.deletedNeverSynced()) + "\n");
     }
-    line(text, "unchanged", plan.same());
-    line(text, "only at target", plan.left());
+    line(text, "unchanged", plan.count(Kind.SAME));
+    line(text, "only at target", plan.count(Kind.LEAVE));
     long[] shown = {0, 0};
     plan.forEach(
         planned -> {
-          boolean risky = planned.action().equals("delete") || planned.action().equals("conflict");
+          boolean risky = planned.kind() == Kind.DELETE || planned.kind() == Kind.CONFLICT;
           if (all || risky) {
             int kind = risky ? 1 : 0;
             shown[kind]++;
@@ -75,10 +77,10 @@ final class SyncText {
                   String.format(
                       Locale.ROOT,
                       "    %-8s  %10s  %s%s%n",
-                      planned.action(),
-                      Memory.rounded(planned.bytes()),
+                      planned.word(),
+                      Memory.rounded(planned.bytes(direction)),
                       VisibleText.line(planned.path()),
-                      risky && planned.neverSynced()
+                      risky && planned.why() == Why.NEVER_SYNCED
                           ? " (never synced)"
                           : planned.obstacle().map(why -> " (" + why + ")").orElse("")));
             }
@@ -196,10 +198,10 @@ final class SyncText {
           if (planned.size() < IN_JSON) {
             planned.add(
                 new JsonObject()
-                    .with("action", file.action())
+                    .with("action", file.word())
                     .with("path", file.path())
-                    .with("bytes", file.bytes())
-                    .with("never_synced", file.neverSynced())
+                    .with("bytes", file.bytes(direction))
+                    .with("never_synced", file.why() == Why.NEVER_SYNCED)
                     .withOptional("obstacle", file.obstacle()));
           }
         });
@@ -213,13 +215,13 @@ final class SyncText {
         .with("schema_version", 1)
         .with("source", source())
         .with("target", target())
-        .with("new", count(plan.added()))
-        .with("replaced", count(plan.replaced()))
+        .with("new", count(plan.count(Kind.NEW)))
+        .with("replaced", count(plan.count(Kind.REPLACE)))
         .with("compared", count(plan.compared()))
-        .with("conflicts", count(plan.conflicts()))
-        .with("deleted", count(plan.deleted()))
-        .with("unchanged", count(plan.same()))
-        .with("only_at_target", count(plan.left()))
+        .with("conflicts", count(plan.count(Kind.CONFLICT)))
+        .with("deleted", count(plan.count(Kind.DELETE)))
+        .with("unchanged", count(plan.count(Kind.SAME)))
+        .with("only_at_target", count(plan.count(Kind.LEAVE)))
         .with("files", planned)
         .with("skipped", skipped)
         .with("skipped_files", plan.skippedFiles())
@@ -257,7 +259,9 @@ final class SyncText {
     return whole
         ? metrics
             .with("files", plan.sourceFiles())
-            .with("bytes", plan.same().bytes() + plan.copied().bytes() + plan.compared().bytes())
+            .with(
+                "bytes",
+                plan.count(Kind.SAME).bytes() + plan.copied().bytes() + plan.compared().bytes())
         : metrics;
   }
 

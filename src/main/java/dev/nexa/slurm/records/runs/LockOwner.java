@@ -34,10 +34,21 @@ public final class LockOwner {
     if (part.length < PARTS) {
       return false;
     }
-    ProcessIdentity holder =
-        new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
     boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
-    return holder.alive().map(alive -> !alive).orElse(old);
+    return holder(part).alive().map(alive -> !alive).orElse(old);
+  }
+
+  /**
+   * Returns whether the holder is known not to run any more. One on another host counts as alive:
+   * what it does can take days.
+   */
+  public static boolean provenDead(String owner) {
+    String[] part = owner.split(" ", -1);
+    return part.length >= PARTS && holder(part).alive().filter(alive -> !alive).isPresent();
+  }
+
+  private static ProcessIdentity holder(String[] part) {
+    return new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
   }
 
   /** Returns {@code process 17 on host login1, since 2026-01-02 03:04}, for a message. */

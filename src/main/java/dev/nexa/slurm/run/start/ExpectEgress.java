@@ -4,7 +4,7 @@ import dev.nexa.slurm.job.config.SyncStage;
 import dev.nexa.slurm.job.estimate.Egress;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.storage.sync.Filters;
-import dev.nexa.slurm.storage.sync.SourceSize;
+import dev.nexa.slurm.storage.sync.SyncPlan;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ final class ExpectEgress {
       return Egress.unknown(sync.from(), "an earlier stage has to make it first");
     }
     try {
-      SourceSize size = SourceSize.of(Path.of(from), filters(sync), MOST_FILES);
+      SyncPlan.Count size = SyncPlan.ofSource(Path.of(from), filters(sync), MOST_FILES);
       return Egress.of(from, size.files(), size.bytes());
     } catch (IOException unreadable) {
       return Egress.unknown(from, String.valueOf(unreadable.getMessage()));

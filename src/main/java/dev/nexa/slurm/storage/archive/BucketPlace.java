@@ -9,7 +9,7 @@ import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
-import dev.nexa.slurm.storage.sync.UploadFile;
+import dev.nexa.slurm.storage.sync.Upload;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -126,15 +126,14 @@ public final class BucketPlace implements ArchivePlace {
     Path folder = staged.resolveSibling("");
     String document = ArchiveFile.document(name);
     DurableFiles.onDisk().replace(folder.resolve(document), text);
-    new UploadFile(place, documents, folder).send(document, Optional.empty(), UNSEEN);
+    Upload.file(place, documents, folder.resolve(document), Optional.empty(), UNSEEN);
   }
 
   @Override
   public void putBundle(ArchiveFile archive, Path staged, Running sending) throws IOException {
     String bundle = ArchiveFile.bundle(archive.name());
     Optional<Stored> there = head(key(bundle));
-    new UploadFile(place, store, staged.resolveSibling(""))
-        .send(bundle, there.map(Stored::etag), sending);
+    Upload.file(place, store, staged, there.map(Stored::etag), sending);
     Optional<String> difference = difference(archive);
     if (difference.isPresent()) {
       throw new NexaException(

@@ -4,13 +4,13 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.Sync;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
-import dev.nexa.slurm.storage.cleanup.DeleteTree;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -123,7 +123,7 @@ public final class RestoreRun {
 
   private void extract(ArchiveFile archive, Map<String, Path> targets, Path hidden, Path whole)
       throws IOException {
-    DeleteTree.whole(hidden);
+    OpenFolder.deleteWhole(hidden);
     Files.createDirectories(hidden);
     Extract extract =
         new Extract(hidden, targets, () -> passing.accept(ArchiveStep.HALF_EXTRACTED));
@@ -148,8 +148,8 @@ public final class RestoreRun {
   /** Removes what is left, also of a call before this one. */
   private static void remove(Path hidden, Path whole) {
     try {
-      DeleteTree.whole(hidden);
-      DeleteTree.whole(whole);
+      OpenFolder.deleteWhole(hidden);
+      OpenFolder.deleteWhole(whole);
       Files.deleteIfExists(hidden.resolveSibling(""));
     } catch (IOException used) {
       // Another restore works beside it, or the next one removes it.

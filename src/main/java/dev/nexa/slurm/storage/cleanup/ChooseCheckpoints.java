@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.documents.ManifestFile;

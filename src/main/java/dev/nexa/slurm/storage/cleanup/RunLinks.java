@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import dev.nexa.slurm.base.files.OpenFolder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.tiers.FolderOfTier;

@@ -6,13 +6,13 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
+import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.records.runs.LockOwner;
-import dev.nexa.slurm.storage.cleanup.DeleteTree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -310,7 +310,7 @@ public final class PackageRelease {
    */
   private void delete(Path folder) {
     try {
-      DeleteTree.whole(parent.toRealPath().resolve(folder.getFileName()));
+      OpenFolder.deleteWhole(parent.toRealPath().resolve(folder.getFileName()));
     } catch (IOException failed) {
       throw DurableFiles.failure("delete", folder, failed);
     }

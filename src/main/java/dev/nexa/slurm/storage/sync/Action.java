@@ -1,6 +1,10 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -10,18 +14,18 @@ import java.util.Optional;
  * @param remote the object, if there is one; its key is relative to the prefix
  * @param recorded the object's SHA-256, if its version is the one that was recorded with it
  */
-record Action(
+public record Action(
     Kind kind,
     Why why,
     String path,
     Optional<LocalFile> local,
-    Optional<ObjectStore.Listed> remote,
+    Optional<Listed> remote,
     Optional<String> recorded) {
   /** Ends the reason of a file that was not copied because something that is no file is there. */
-  static final String OBSTACLE = "; it was not copied";
+  public static final String OBSTACLE = "; it was not copied";
 
   /** The kinds of actions. */
-  enum Kind {
+  public enum Kind {
     /** Both sides are as they were when they were last equal. */
     SAME,
     /** The target has no such file. */
@@ -41,7 +45,7 @@ record Action(
   }
 
   /** What a conflict, or a deletion at risk, is due to. */
-  enum Why {
+  public enum Why {
     /** Nothing to be said. */
     NONE,
     /** No sync has seen both sides equal. */
@@ -57,11 +61,16 @@ record Action(
   }
 
   /** Returns the bytes of the source's file, which the action copies at most; else the target's. */
-  long bytes(Direction direction) {
+  public long bytes(Direction direction) {
     Optional<Long> here = local.map(LocalFile::bytes);
-    Optional<Long> there = remote.map(ObjectStore.Listed::bytes);
+    Optional<Long> there = remote.map(Listed::bytes);
     boolean push = direction == Direction.PUSH;
     return (push ? here : there).or(() -> push ? there : here).orElse(0L);
+  }
+
+  /** Returns the action's name: a comparison is one, whatever follows from it. */
+  public String word() {
+    return kind == Kind.COMPARE_ONLY ? "compare" : kind.name().toLowerCase(Locale.ROOT);
   }
 
   /** Returns the action with which the target's file stays, whatever was typed. */
@@ -75,7 +84,7 @@ record Action(
   }
 
   /** Returns what takes the file's place in the folder; empty if nothing does. */
-  Optional<String> obstacle() {
+  public Optional<String> obstacle() {
     return switch (why) {
       case LINK_THERE -> Optional.of("a link is there, or at a folder above it");
       case FOLDER_THERE -> Optional.of("a folder is there");
@@ -100,8 +109,55 @@ record Action(
         + stays;
   }
 
+  /**
+   * Returns what a sync does with a path.
+   *
+   * <p>The target's file is replaced or deleted only if it is as it was when both were last equal.
+   * A time decides nothing: two hosts' clocks differ. Without a record, two files that differ are a
+   * conflict.
+   *
+   * @param known what both sides had when they were last equal
+   * @param options whether to delete, to overwrite, to read all bytes
+   */
+  static Action decide(
+      String path,
+      Optional<LocalFile> local,
+      Optional<Listed> remote,
+      Optional<Synced> known,
+      SyncOptions options) {
+    boolean push = options.direction() == Direction.PUSH;
+    boolean localHeld = known.isPresent() && local.map(known.get()::holds).orElse(false);
+    boolean remoteHeld = known.isPresent() && remote.map(known.get()::holds).orElse(false);
+    boolean targetHeld = push ? remoteHeld : localHeld;
+    Why why = known.isEmpty() ? Why.NEVER_SYNCED : targetHeld ? Why.NONE : Why.TARGET_CHANGED;
+    Kind kind;
+    if (local.isEmpty() || remote.isEmpty()) {
+      boolean atSource = push ? local.isPresent() : remote.isPresent();
+      boolean changed = why == Why.TARGET_CHANGED && !options.overwrite();
+      kind =
+          atSource
+              ? Kind.NEW
+              : !options.delete() ? Kind.LEAVE : changed ? Kind.CONFLICT : Kind.DELETE;
+    } else if (localHeld && remoteHeld) {
+      why = options.readAll() ? Why.LOOKS_UNCHANGED : Why.NONE;
+      kind =
+          !options.readAll()
+              ? Kind.SAME
+              : push && !options.overwrite() ? Kind.COMPARE_ONLY : Kind.COMPARE;
+    } else {
+      boolean replace = options.overwrite() || targetHeld;
+      boolean sameSize = local.get().bytes() == remote.get().bytes();
+      kind =
+          sameSize
+              ? replace ? Kind.COMPARE : Kind.COMPARE_ONLY
+              : replace ? Kind.REPLACE : Kind.CONFLICT;
+    }
+    return new Action(
+        kind, why, path, local, remote, remoteHeld ? known.get().sha256() : Optional.empty());
+  }
+
   String line() {
-    return Fields.join(
+    return Synced.line(
         kind,
         why,
         path,
@@ -109,25 +165,26 @@ record Action(
         local.map(file -> file.modified().toString()).orElse("-"),
         remote.map(object -> Long.toString(object.bytes())).orElse("-"),
         remote.map(object -> object.modified().toString()).orElse("-"),
-        remote.map(ObjectStore.Listed::etag).orElse("-"),
+        remote.map(Listed::etag).orElse("-"),
         recorded.orElse("-"));
   }
 
   static Action of(String line) {
-    String[] field = Fields.split(line, 9);
-    String path = field[2];
+    List<String> field = Synced.fields(line, 9);
+    String path = field.get(2);
     return new Action(
-        Kind.valueOf(field[0]),
-        Why.valueOf(field[1]),
+        Kind.valueOf(field.get(0)),
+        Why.valueOf(field.get(1)),
         path,
-        field[3].equals("-")
-            ? Optional.empty()
-            : Optional.of(new LocalFile(path, Long.parseLong(field[3]), Instant.parse(field[4]))),
-        field[5].equals("-")
+        field.get(3).equals("-")
             ? Optional.empty()
             : Optional.of(
-                new ObjectStore.Listed(
-                    path, Long.parseLong(field[5]), field[7], Instant.parse(field[6]))),
-        field[8].equals("-") ? Optional.empty() : Optional.of(field[8]));
+                new LocalFile(path, Long.parseLong(field.get(3)), Instant.parse(field.get(4)))),
+        field.get(5).equals("-")
+            ? Optional.empty()
+            : Optional.of(
+                new Listed(
+                    path, Long.parseLong(field.get(5)), field.get(7), Instant.parse(field.get(6)))),
+        Optional.of(field.get(8)).filter(digest -> !digest.equals("-")));
   }
 }

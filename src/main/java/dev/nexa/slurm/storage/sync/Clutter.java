@@ -10,6 +10,7 @@ import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import dev.nexa.slurm.storage.sync.ObjectStore.Part;
 import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
+import dev.nexa.slurm.storage.sync.ObjectStore.PendingPage;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,7 +40,7 @@ public final class Clutter {
   private final Progress progress;
   private final Retry retry;
 
-  /** Looks at the keys that begin with the prefix. */
+  /** Looks at the keys that begin with the prefix. The store charges for all of it. */
   public Clutter(ObjectStore store, String prefix, Progress progress) {
     this(store, prefix, progress, Retry.USUAL);
   }
@@ -197,7 +198,7 @@ public final class Clutter {
   }
 
   private void uploads(Instant before, String age, Found found) {
-    for (Pending upload : new Leftovers(store, prefix).begunBefore(Instant.MAX)) {
+    for (Pending upload : uploadsBefore(Instant.MAX)) {
       if (upload.started().isBefore(before)) {
         found.removes.add(
             new Piece(
@@ -263,14 +264,51 @@ public final class Clutter {
     retry.run(() -> store.abort(piece.key(), uploadId));
   }
 
+  /** Returns the uploads that began before a time, and that nobody completed. */
+  public List<Pending> uploadsBefore(Instant time) {
+    List<Pending> found = new ArrayList<>();
+    Optional<String> after = Optional.empty();
+    do {
+      Optional<String> marker = after;
+      PendingPage page = asked(() -> store.pending(prefix, marker));
+      for (Pending upload : page.uploads()) {
+        if (upload.key().startsWith(prefix) && upload.started().isBefore(time)) {
+          found.add(upload);
+        }
+      }
+      after = page.next();
+    } while (after.isPresent());
+    return found;
+  }
+
+  /** Removes uploads with their parts. */
+  public void abort(List<Pending> uploads) {
+    for (Pending upload : uploads) {
+      asked(
+          () -> {
+            store.abort(upload.key(), upload.uploadId());
+            return upload;
+          });
+    }
+  }
+
+  private <T> T asked(Supplier<T> request) {
+    return asked(request, "", "type the command again later");
+  }
+
   private <T> T listed(Supplier<T> request) {
+    return asked(
+        request,
+        "S3 could not be looked at: ",
+        "nothing was removed; type the command again later");
+  }
+
+  private <T> T asked(Supplier<T> request, String before, String advice) {
     try {
       return retry.call(request);
     } catch (StoreException refused) {
       throw new NexaException(
-          ErrorCode.S3_UNAVAILABLE,
-          "S3 could not be looked at: " + refused.getMessage(),
-          Advice.step("nothing was removed; type the command again later"));
+          ErrorCode.S3_UNAVAILABLE, before + refused.getMessage(), Advice.step(advice));
     }
   }
 }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.IOException;
 import java.time.Instant;
@@ -35,7 +36,7 @@ final class Deletion {
   /** Carries out all deletions of a plan. */
   void of(SyncPlan plan) {
     List<Action> batch = new ArrayList<>();
-    plan.actions(
+    plan.forEach(
         action -> {
           if (action.kind() == Kind.DELETE) {
             batch.add(action);

@@ -8,7 +8,7 @@ import java.time.Instant;
  *
  * @param path relative to the folder, with slashes
  */
-record LocalFile(String path, long bytes, Instant modified) {
+public record LocalFile(String path, long bytes, Instant modified) {
   static LocalFile of(String path, BasicFileAttributes facts) {
     return new LocalFile(path, facts.size(), facts.lastModifiedTime().toInstant());
   }

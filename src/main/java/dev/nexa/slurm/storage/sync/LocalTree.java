@@ -2,23 +2,18 @@ package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
+import dev.nexa.slurm.base.files.OpenFolder;
+import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.AtomicMoveNotSupportedException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.SecureDirectoryStream;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
@@ -28,7 +23,6 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -54,8 +48,8 @@ final class LocalTree {
   }
 
   /**
-   * Starts a walk over all files that the filters take, in the order of {@link KeyOrder}. Holds the
-   * names of one folder and of the folders above it in memory.
+   * Starts a walk over all files that the filters take, in the order of {@link ObjectStore#ORDER}.
+   * Holds the names of one folder and of the folders above it in memory.
    *
    * @param skipped gets names that are not UTF-8, unreadable folders, and, also if the filters do
    *     not take them, links and special files
@@ -78,22 +72,25 @@ final class LocalTree {
 
   /** Returns what is known of a file; empty if there is none, or if it is no regular file. */
   Optional<Found> look(String path) throws IOException {
-    try (Folder folder = folder(path, false)) {
-      PosixFileAttributes facts = facts(folder.stream, name(path));
-      int mode = FileModes.mode(PosixFilePermissions.toString(facts.permissions()));
-      return facts.isRegularFile()
-          ? Optional.of(new Found(LocalFile.of(path, facts), String.format("%03o", mode)))
-          : Optional.empty();
+    try (OpenFolder folder = folder(path)) {
+      return folder
+          .attributes(name(path))
+          .filter(PosixFileAttributes::isRegularFile)
+          .map(facts -> new Found(LocalFile.of(path, facts), mode(facts)));
     } catch (NoSuchFileException | NotDirectoryException missing) {
       return Optional.empty();
     }
   }
 
+  private static String mode(PosixFileAttributes facts) {
+    return String.format(
+        "%03o", FileModes.mode(PosixFilePermissions.toString(facts.permissions())));
+  }
+
   /** Opens a file for reading. */
   SeekableByteChannel read(String path) throws IOException {
-    try (Folder folder = folder(path, false)) {
-      return folder.stream.newByteChannel(
-          name(path), Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+    try (OpenFolder folder = folder(path)) {
+      return folder.read(name(path));
     }
   }
 
@@ -112,14 +109,15 @@ final class LocalTree {
    */
   Placed place(Path finished, String path, Optional<LocalFile> replaced) throws IOException {
     List<Path> changed = new ArrayList<>();
-    try (SecureDirectoryStream<Path> from = open(finished.resolveSibling(""));
-        Folder folder = folder(path, true)) {
-      changed.addAll(folder.made);
-      requireUnchanged(folder.stream, path, replaced);
-      from.move(finished.getFileName(), folder.stream, name(path));
-      Path parent = root.resolve(path).getParent();
-      changed.add(parent == null ? root : parent);
-      return new Placed(LocalFile.of(path, facts(folder.stream, name(path))), changed);
+    Path name = name(path);
+    try (OpenFolder from = OpenFolder.root(finished.resolveSibling(""));
+        OpenFolder folder = made(path, changed)) {
+      requireUnchanged(folder, path, replaced);
+      from.move(finished.getFileName(), folder, name);
+      changed.add(folder.path());
+      PosixFileAttributes facts =
+          folder.attributes(name).orElseThrow(() -> new NoSuchFileException(path));
+      return new Placed(LocalFile.of(path, facts), changed);
     } catch (AtomicMoveNotSupportedException elsewhere) {
       throw new FileSystemException(path, null, "it is on another file system than " + root);
     }
@@ -127,27 +125,20 @@ final class LocalTree {
 
   /** Deletes a file, if it is still this one. */
   void delete(LocalFile file) throws IOException {
-    try (Folder folder = folder(file.path(), false)) {
-      requireUnchanged(folder.stream, file.path(), Optional.of(file));
-      folder.stream.deleteFile(name(file.path()));
+    try (OpenFolder folder = folder(file.path())) {
+      requireUnchanged(folder, file.path(), Optional.of(file));
+      folder.deleteFile(name(file.path()));
     }
   }
 
-  private static void requireUnchanged(
-      SecureDirectoryStream<Path> folder, String path, Optional<LocalFile> expected)
+  private static void requireUnchanged(OpenFolder folder, String path, Optional<LocalFile> expected)
       throws IOException {
-    Optional<LocalFile> there;
-    try {
-      BasicFileAttributes facts = facts(folder, name(path));
-      if (!facts.isRegularFile()) {
-        throw new StoreException(
-            StoreException.Kind.CHANGED, "there is a folder, link or device of this name");
-      }
-      there = Optional.of(LocalFile.of(path, facts));
-    } catch (NoSuchFileException none) {
-      there = Optional.empty();
+    Optional<PosixFileAttributes> there = folder.attributes(name(path));
+    if (there.isPresent() && !there.get().isRegularFile()) {
+      throw new StoreException(
+          StoreException.Kind.CHANGED, "there is a folder, link or device of this name");
     }
-    if (!there.equals(expected)) {
+    if (!there.map(facts -> LocalFile.of(path, facts)).equals(expected)) {
       throw new StoreException(
           StoreException.Kind.CHANGED, "the file here changed since the plan was made");
     }
@@ -157,72 +148,47 @@ final class LocalTree {
     return Path.of(path.substring(path.lastIndexOf('/') + 1));
   }
 
-  private static PosixFileAttributes facts(SecureDirectoryStream<Path> folder, Path name)
-      throws IOException {
-    return folder
-        .getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
-        .readAttributes();
+  private static Path above(String path) {
+    return Path.of(path.substring(0, Math.max(0, path.lastIndexOf('/'))));
   }
 
-  @SuppressWarnings("StreamResourceLeak") // The caller closes it.
-  private static SecureDirectoryStream<Path> open(Path folder) throws IOException {
-    return secure(Files.newDirectoryStream(folder));
-  }
-
-  private static SecureDirectoryStream<Path> secure(DirectoryStream<Path> stream)
-      throws IOException {
-    if (stream instanceof SecureDirectoryStream<Path> secure) {
-      return secure;
-    }
-    stream.close();
-    throw new IOException("this system cannot open folders without following links");
-  }
-
-  /** The open folder of a file, and the folders that were made for it. */
-  private record Folder(SecureDirectoryStream<Path> stream, List<Path> made) implements Closeable {
-    @Override
-    public void close() throws IOException {
-      stream.close();
+  /** Opens the folder of a file. */
+  private OpenFolder folder(String path) throws IOException {
+    try (OpenFolder open = OpenFolder.root(root)) {
+      return open.openAll(above(path));
     }
   }
 
-  private Folder folder(String path, boolean make) throws IOException {
-    List<Path> made = new ArrayList<>();
-    SecureDirectoryStream<Path> folder = open(root);
-    Path at = root;
-    try {
-      int start = 0;
-      for (int slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', start)) {
-        Path name = Path.of(path.substring(start, slash));
-        at = at.resolve(name);
-        SecureDirectoryStream<Path> next = child(folder, name, make ? at : null, made);
-        folder.close();
-        folder = next;
-        start = slash + 1;
+  /**
+   * Opens the folder of a file, and makes it.
+   *
+   * @param changed gets the folders that have a new folder
+   */
+  private OpenFolder made(String path, List<Path> changed) throws IOException {
+    OpenFolder now = OpenFolder.root(root);
+    if (path.indexOf('/') < 0) {
+      return now;
+    }
+    for (Path name : above(path)) {
+      try (OpenFolder before = now) {
+        now = made(before, name, changed);
       }
-      return new Folder(folder, made);
-    } catch (IOException | RuntimeException failed) {
-      folder.close();
-      throw failed;
     }
+    return now;
   }
 
-  private static SecureDirectoryStream<Path> child(
-      SecureDirectoryStream<Path> folder, Path name, @Nullable Path make, List<Path> made)
+  private static OpenFolder made(OpenFolder above, Path name, List<Path> changed)
       throws IOException {
     try {
-      return folder.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS);
+      return above.open(name);
     } catch (NoSuchFileException missing) {
-      if (make == null) {
-        throw missing;
-      }
       try {
-        FileModes.createDirectory(make);
-        made.add(make.resolveSibling(""));
+        FileModes.createDirectory(above.path().resolve(name));
+        changed.add(above.path());
       } catch (FileAlreadyExistsException another) {
         // Another thread made it.
       }
-      return folder.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS);
+      return above.open(name);
     }
   }
 
@@ -233,8 +199,7 @@ final class LocalTree {
     }
   }
 
-  private record Level(
-      SecureDirectoryStream<Path> stream, String prefix, Iterator<Entry> entries) {}
+  private record Level(OpenFolder folder, String prefix, Iterator<Entry> entries) {}
 
   /** A walk. Not for several threads. */
   final class Walk implements Iterator<LocalFile>, Closeable {
@@ -246,7 +211,7 @@ final class LocalTree {
     private Walk(Filters filters, Consumer<Skipped> skipped) throws IOException {
       this.filters = filters;
       this.skipped = skipped;
-      levels.push(level(open(root), ""));
+      levels.push(level(OpenFolder.root(root), ""));
       advance();
     }
 
@@ -271,7 +236,7 @@ final class LocalTree {
         Level level = levels.element();
         if (!level.entries.hasNext()) {
           levels.pop();
-          closeQuietly(level.stream);
+          closeQuietly(level.folder);
           continue;
         }
         Entry entry = level.entries.next();
@@ -281,49 +246,42 @@ final class LocalTree {
         }
         String path = level.prefix + entry.name;
         try {
-          levels.push(
-              level(
-                  level.stream.newDirectoryStream(Path.of(entry.name), LinkOption.NOFOLLOW_LINKS),
-                  path + "/"));
+          levels.push(level(level.folder.open(entry.name), path + "/"));
         } catch (IOException failed) {
           skipped.accept(new Skipped(path + "/", unreadable(failed), false));
         }
       }
     }
 
-    private Level level(DirectoryStream<Path> opened, String prefix) throws IOException {
-      SecureDirectoryStream<Path> stream = secure(opened);
+    private Level level(OpenFolder folder, String prefix) throws IOException {
       List<Entry> entries = new ArrayList<>();
       try {
-        for (Path found : stream) {
-          add(entries, stream, prefix, found.getFileName());
-        }
-      } catch (IOException | java.nio.file.DirectoryIteratorException failed) {
-        stream.close();
-        throw failed instanceof IOException io
-            ? io
-            : ((java.nio.file.DirectoryIteratorException) failed).getCause();
+        folder.forEach(found -> add(entries, folder, prefix, found));
+      } catch (IOException failed) {
+        folder.close();
+        throw failed;
       }
-      entries.sort((one, other) -> KeyOrder.KEYS.compare(one.sortKey(), other.sortKey()));
-      return new Level(stream, prefix, entries.iterator());
+      entries.sort((one, other) -> ObjectStore.ORDER.compare(one.sortKey(), other.sortKey()));
+      return new Level(folder, prefix, entries.iterator());
     }
 
-    private void add(
-        List<Entry> entries, SecureDirectoryStream<Path> stream, String prefix, Path found)
+    private void add(List<Entry> entries, OpenFolder folder, String prefix, Path found)
         throws IOException {
       String name = found.toString();
       String path = prefix + name;
-      BasicFileAttributes facts;
+      Optional<PosixFileAttributes> known;
       try {
-        facts = facts(stream, found);
-      } catch (NoSuchFileException gone) {
-        return;
+        known = folder.attributes(found);
       } catch (IOException failed) {
         if (!Filters.isOurs(path)) {
           skipped.accept(new Skipped(path, unreadable(failed), false));
         }
         return;
       }
+      if (known.isEmpty()) {
+        return;
+      }
+      PosixFileAttributes facts = known.get();
       if (facts.isDirectory()) {
         if (Filters.isOurs(path) || !filters.mayTakeBelow(path)) {
           return;
@@ -361,7 +319,7 @@ final class LocalTree {
 
     @Override
     public void close() {
-      levels.forEach(level -> closeQuietly(level.stream));
+      levels.forEach(level -> closeQuietly(level.folder));
       levels.clear();
     }
 

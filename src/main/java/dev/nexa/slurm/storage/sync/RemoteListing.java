@@ -100,7 +100,7 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   private Listed checked(Listed object) {
     String key = object.key();
     boolean inOrder =
-        key.startsWith(prefix) && (last.isEmpty() || KeyOrder.KEYS.compare(last, key) < 0);
+        key.startsWith(prefix) && (last.isEmpty() || ObjectStore.ORDER.compare(last, key) < 0);
     if (!inOrder) {
       throw new NexaException(
           ErrorCode.S3_UNAVAILABLE,

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * counts. Lines that a crash or a disk has damaged are left out: their files are compared again.
  */
 final class SortedLines implements Iterator<Synced>, Closeable {
-  private final TreeMap<String, Synced> recent = new TreeMap<>(KeyOrder.KEYS);
+  private final TreeMap<String, Synced> recent = new TreeMap<>(ObjectStore.ORDER);
   private final BufferedReader sorted;
 
   /** The next record of the sorted file. */
@@ -88,7 +88,7 @@ final class SortedLines implements Iterator<Synced>, Closeable {
   private @Nullable Synced after(String before) throws IOException {
     for (String line = sorted.readLine(); line != null; line = sorted.readLine()) {
       Optional<Synced> record = record(line);
-      if (record.isPresent() && KeyOrder.KEYS.compare(before, record.get().path()) < 0) {
+      if (record.isPresent() && ObjectStore.ORDER.compare(before, record.get().path()) < 0) {
         return record.get();
       }
     }
@@ -125,7 +125,7 @@ final class SortedLines implements Iterator<Synced>, Closeable {
     int order =
         recent.isEmpty()
             ? -1
-            : known == null ? 1 : KeyOrder.KEYS.compare(known.path(), recent.firstKey());
+            : known == null ? 1 : ObjectStore.ORDER.compare(known.path(), recent.firstKey());
     if (known != null && order <= 0) {
       old = after(known.path());
     }

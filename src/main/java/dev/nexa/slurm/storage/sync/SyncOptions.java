@@ -16,4 +16,12 @@ public record SyncOptions(
     boolean overwrite,
     boolean readAll,
     long bytesPerSecond,
-    int threads) {}
+    int threads) {
+  /** Which side of a sync is changed. */
+  public enum Direction {
+    /** From the folder to S3. */
+    PUSH,
+    /** From S3 to the folder. */
+    PULL
+  }
+}

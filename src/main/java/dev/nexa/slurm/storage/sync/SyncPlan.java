@@ -1,9 +1,11 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -19,11 +21,11 @@ import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,7 +91,7 @@ public final class SyncPlan implements Closeable {
     Head<Synced> synced = new Head<>(known);
     while (local.value != null || remote.value != null) {
       String path = least(local.value, remote.value);
-      while (synced.value != null && KeyOrder.KEYS.compare(synced.value.path(), path) < 0) {
+      while (synced.value != null && ObjectStore.ORDER.compare(synced.value.path(), path) < 0) {
         synced.next();
       }
       Optional<Synced> both =
@@ -129,7 +131,7 @@ public final class SyncPlan implements Closeable {
       }
       return;
     }
-    Optional<String> unusable = PathRules.unusable(path, prefix);
+    Optional<String> unusable = Filters.unusable(path, prefix);
     if (unusable.isPresent()) {
       // A file that cannot be an object is missing in the copy. An object need not be a file.
       skip(new Skipped(path, unusable.get(), here.isEmpty()));
@@ -137,7 +139,7 @@ public final class SyncPlan implements Closeable {
     }
     localFiles += here.isPresent() ? 1 : 0;
     remoteFiles += there.isPresent() ? 1 : 0;
-    Action action = SyncComparison.of(path, here, there, known, options);
+    Action action = Action.decide(path, here, there, known, options);
     // It stays, but a comparison has to name it.
     boolean kept =
         options.direction() == Direction.PUSH
@@ -186,7 +188,7 @@ public final class SyncPlan implements Closeable {
     if (local == null || remote == null) {
       return local == null ? (remote == null ? "" : remote.key()) : local.path();
     }
-    return KeyOrder.KEYS.compare(local.path(), remote.key()) <= 0 ? local.path() : remote.key();
+    return ObjectStore.ORDER.compare(local.path(), remote.key()) <= 0 ? local.path() : remote.key();
   }
 
   private void skipHere(Skipped name, Filters filters) {
@@ -222,14 +224,56 @@ public final class SyncPlan implements Closeable {
   }
 
   /**
-   * One path of a plan.
+   * A name that is not copied.
    *
-   * @param action {@code new}, {@code replace}, {@code compare}, {@code conflict}, {@code delete},
-   *     or {@code leave} for a path that would be deleted but for a link at or above it
-   * @param neverSynced whether no sync has recorded the path as equal on both sides
+   * @param reason as a part of a sentence, such as {@code a symbolic link}
+   * @param complete false if files below it are unknown, so that nothing may be deleted
    */
-  public record Planned(
-      String action, String path, long bytes, boolean neverSynced, Optional<String> obstacle) {}
+  public record Skipped(String path, String reason, boolean complete) {}
+
+  /**
+   * Counts the files of a folder that a push can send: all that its filters take. A push into an
+   * address that has some of them sends less. Reads no byte of them.
+   *
+   * @param from the folder, or a single file, which no filter leaves out
+   * @param most the most files that are counted
+   * @throws IOException if something cannot be read, or if there are more files; the message is a
+   *     reason, without the path
+   */
+  public static Count ofSource(Path from, Filters filters, long most) throws IOException {
+    if (Files.isRegularFile(from)) {
+      return new Count(1, Files.size(from));
+    }
+    if (!Files.exists(from)) {
+      throw new IOException("it does not exist on this host");
+    }
+    long files = 0;
+    long bytes = 0;
+    List<Skipped> unread = new ArrayList<>();
+    try (LocalTree.Walk walk =
+        new LocalTree(from)
+            .walk(
+                filters,
+                skipped -> {
+                  if (!skipped.complete()) {
+                    unread.add(skipped);
+                  }
+                })) {
+      while (walk.hasNext() && unread.isEmpty()) {
+        files++;
+        bytes += walk.next().bytes();
+        if (files > most) {
+          throw new IOException("it has more than " + most + " files, which are not counted");
+        }
+      }
+    } catch (java.nio.file.FileSystemException failed) {
+      throw new IOException("it cannot be read: " + DurableFiles.reason(failed), failed);
+    }
+    if (!unread.isEmpty()) {
+      throw new IOException(unread.get(0).path() + " " + unread.get(0).reason());
+    }
+    return new Count(files, bytes);
+  }
 
   /** A number of files and their bytes. */
   public record Count(long files, long bytes) {
@@ -240,34 +284,21 @@ public final class SyncPlan implements Closeable {
     }
   }
 
-  /** Returns the files that the target does not have. */
-  public Count added() {
-    return count(Kind.NEW);
-  }
-
-  /** Returns the files that will be replaced. */
-  public Count replaced() {
-    return count(Kind.REPLACE);
+  /** Returns the files of an action, or of several. */
+  public Count count(Kind... kinds) {
+    return Stream.of(kinds)
+        .map(kind -> counts.getOrDefault(kind, Count.NONE))
+        .reduce(Count.NONE, Count::plus);
   }
 
   /** Returns the files of the same size whose digests decide. */
   public Count compared() {
-    return count(Kind.COMPARE).plus(count(Kind.COMPARE_ONLY));
+    return count(Kind.COMPARE, Kind.COMPARE_ONLY);
   }
 
-  /** Returns the files that differ and stay, because no sync left the target's as they are. */
-  public Count conflicts() {
-    return count(Kind.CONFLICT);
-  }
-
-  /** Returns the unchanged files. */
-  public Count same() {
-    return count(Kind.SAME);
-  }
-
-  /** Returns the files that will be deleted at the target. */
-  public Count deleted() {
-    return count(Kind.DELETE);
+  /** Returns the files and bytes that will be copied, without those that are only compared. */
+  public Count copied() {
+    return count(Kind.NEW, Kind.REPLACE);
   }
 
   /** Returns how many of the files that will be deleted no sync has ever recorded. */
@@ -281,16 +312,6 @@ public final class SyncPlan implements Closeable {
    */
   public boolean complete() {
     return complete;
-  }
-
-  /** Returns the files that only the target has, and that stay. */
-  public Count left() {
-    return count(Kind.LEAVE);
-  }
-
-  /** Returns the files and bytes that will be copied, without those that are only compared. */
-  public Count copied() {
-    return added().plus(replaced());
   }
 
   /** Returns the files of the folder that the filters take. */
@@ -323,27 +344,8 @@ public final class SyncPlan implements Closeable {
     return options.direction() == Direction.PUSH ? localFiles : remoteFiles;
   }
 
-  private Count count(Kind kind) {
-    return counts.getOrDefault(kind, Count.NONE);
-  }
-
-  /** Reads all paths that are not the same, in order. */
-  public void forEach(Consumer<Planned> consumer) {
-    actions(
-        action ->
-            consumer.accept(
-                new Planned(
-                    action.kind() == Kind.COMPARE_ONLY
-                        ? "compare"
-                        : action.kind().name().toLowerCase(Locale.ROOT),
-                    action.path(),
-                    action.bytes(options.direction()),
-                    action.why() == Why.NEVER_SYNCED,
-                    action.obstacle())));
-  }
-
-  /** Reads the actions, in the order of their paths. */
-  void actions(Consumer<Action> consumer) {
+  /** Reads the actions of all paths that are not the same, in the order of the paths. */
+  public void forEach(Consumer<Action> consumer) {
     try (BufferedReader reader = Files.newBufferedReader(file)) {
       for (String line = reader.readLine(); line != null; line = reader.readLine()) {
         consumer.accept(Action.of(line));

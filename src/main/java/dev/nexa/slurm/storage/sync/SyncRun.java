@@ -12,7 +12,9 @@ import dev.nexa.slurm.storage.sync.DigestComparison.Compared;
 import dev.nexa.slurm.storage.sync.DigestComparison.ReadObject;
 import dev.nexa.slurm.storage.sync.DigestComparison.Verdict;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
+import dev.nexa.slurm.storage.sync.SyncState.Settled;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -106,7 +108,7 @@ public final class SyncRun implements Closeable {
       Progress progress) {
     try {
       LocalTree tree = new LocalTree(root);
-      Traffic traffic = new Traffic(new Throttle(options.bytesPerSecond()));
+      Traffic traffic = new Traffic(options.bytesPerSecond());
       Sides sides = new Sides(tree, place, store, retry, traffic);
       try {
         SyncState state = SyncState.open(tree.root(), place);
@@ -230,7 +232,7 @@ public final class SyncRun implements Closeable {
     } catch (UncheckedIOException failed) {
       throw FullDisk.isCause(failed) ? FullDisk.error(root, failed) : failed;
     }
-    long deletions = plan.deleted().files();
+    long deletions = plan.count(Kind.DELETE).files();
     if (deletions > 0 && report.count(Outcome.FAILED) == 0 && report.count(Outcome.CONFLICT) == 0) {
       try (Running deleting = progress.begin(Phase.of("deleting", FILES, deletions))) {
         new Deletion(sides, options.direction(), state, report, deleting).of(plan);
@@ -247,7 +249,7 @@ public final class SyncRun implements Closeable {
    */
   public Optional<String> refusal(DeleteLimit limit) {
     return limit.refusal(
-        plan.deleted().files(), plan.targetFiles(), plan.sourceFiles(), plan.complete());
+        plan.count(Kind.DELETE).files(), plan.targetFiles(), plan.sourceFiles(), plan.complete());
   }
 
   /** Does something with one action. */

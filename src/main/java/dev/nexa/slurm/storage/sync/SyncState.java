@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.StagedFile;
-import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.files.Sync;
 import dev.nexa.slurm.records.runs.LockOwner;
 import java.io.Closeable;
 import java.io.IOException;
@@ -19,11 +19,14 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a sync remembers: a folder {@code .nexa-sync/<user>-<digest>} of the synced folder, one for
@@ -90,18 +93,20 @@ final class SyncState implements Closeable {
     Path lock = root.resolve(FOLDER).resolve(name(place)).resolve("lock");
     Optional<String> holder =
         Files.exists(lock) ? Optional.of(Files.readString(lock)) : Optional.empty();
-    if (holder.isPresent() && !dead(holder.get())) {
+    if (holder.isPresent() && !LockOwner.provenDead(holder.get())) {
       throw busy(root, place, lock, holder.get());
     }
     return locked(elsewhere(root, place, home(System.getenv())), root, place);
   }
 
   private static SyncState locked(Path folder, Path root, S3Place place) throws IOException {
-    ProcessIdentity me = ProcessIdentity.ofThisProcess();
-    String owner = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
     try {
       FileLock lock =
-          FileLock.acquire(folder.resolve("lock"), owner, SyncState::dead, Duration.ofMillis(500));
+          FileLock.acquire(
+              folder.resolve("lock"),
+              LockOwner.me(),
+              LockOwner::provenDead,
+              Duration.ofMillis(500));
       SyncState state = new SyncState(folder, lock);
       try {
         for (String name : List.of("parts", "uploads")) {
@@ -207,18 +212,6 @@ final class SyncState implements Closeable {
     }
   }
 
-  /** A holder on another host counts as alive: a sync can take days. */
-  private static boolean dead(String owner) {
-    String[] part = owner.split(" ", -1);
-    if (part.length < 3) {
-      return false;
-    }
-    ProcessIdentity holder =
-        new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
-    Function<Boolean, Boolean> gone = alive -> !alive;
-    return holder.alive().map(gone).orElse(false);
-  }
-
   private void merge() throws IOException {
     Path log = folder.resolve("log");
     if (!Files.exists(log)) {
@@ -275,5 +268,97 @@ final class SyncState implements Closeable {
   @Override
   public void close() {
     lock.close();
+  }
+
+  /**
+   * Writes finished files into the state. Files that several threads finish meanwhile share one
+   * fsync of each folder and one of the log.
+   *
+   * <p>After a kill, the next sync compares the files that were not written yet by their digests.
+   */
+  static final class Settled implements Closeable {
+    /** How long files are gathered: each fsync holds up the threads that force files to disk. */
+    private static final long GATHER = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final SyncState state;
+    private final Thread writer;
+    private List<Synced> records = new ArrayList<>();
+    private Set<Path> folders = new LinkedHashSet<>();
+    private boolean closed;
+    private @Nullable Exception failure;
+
+    Settled(SyncState state) {
+      this.state = state;
+      this.writer = SyncRun.daemons("sync-state").newThread(this::write);
+      writer.start();
+    }
+
+    /**
+     * Adds a finished file.
+     *
+     * @param changed the folders whose names must be on disk before the record is
+     */
+    synchronized void add(Synced record, List<Path> changed) {
+      records.add(record);
+      folders.addAll(changed);
+      notifyAll();
+    }
+
+    private void write() {
+      try {
+        while (true) {
+          List<Synced> done;
+          Set<Path> dirty;
+          synchronized (this) {
+            while (records.isEmpty() && !closed) {
+              wait();
+            }
+            long until = System.nanoTime() + GATHER;
+            for (long left = GATHER; left > 0 && !closed; left = until - System.nanoTime()) {
+              TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+            if (records.isEmpty()) {
+              return;
+            }
+            done = records;
+            dirty = folders;
+            records = new ArrayList<>();
+            folders = new LinkedHashSet<>();
+          }
+          for (Path folder : dirty) {
+            Sync.DISK.force(folder);
+          }
+          state.add(done);
+        }
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+      } catch (IOException | RuntimeException failed) {
+        synchronized (this) {
+          failure = failed;
+        }
+      }
+    }
+
+    /** Waits until all records are on disk. */
+    @Override
+    public void close() throws IOException {
+      synchronized (this) {
+        closed = true;
+        notifyAll();
+      }
+      try {
+        writer.join();
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      synchronized (this) {
+        if (failure instanceof RuntimeException failed) {
+          throw failed;
+        }
+        if (failure instanceof IOException failed) {
+          throw failed;
+        }
+      }
+    }
   }
 }

@@ -2,7 +2,10 @@ package dev.nexa.slurm.storage.sync;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What both sides had when a file and its object were last known to be equal.
@@ -50,16 +53,43 @@ record Synced(String path, long bytes, Instant modified, Optional<String> sha256
   }
 
   String line() {
-    return Fields.join(path, bytes, modified, sha256.orElse("-"), etag);
+    return line(path, bytes, modified, sha256.orElse("-"), etag);
   }
 
   static Synced of(String line) {
-    String[] fields = Fields.split(line, 5);
+    List<String> fields = fields(line, 5);
     return new Synced(
-        fields[0],
-        Long.parseLong(fields[1]),
-        Instant.parse(fields[2]),
-        fields[3].equals("-") ? Optional.empty() : Optional.of(fields[3]),
-        fields[4]);
+        fields.get(0),
+        Long.parseLong(fields.get(1)),
+        Instant.parse(fields.get(2)),
+        Optional.of(fields.get(3)).filter(digest -> !digest.equals("-")),
+        fields.get(4));
+  }
+
+  /** Returns a line of fields with tabs between them. A path can hold every character but NUL. */
+  static String line(Object... fields) {
+    return Stream.of(fields).map(Synced::escaped).collect(Collectors.joining("\t"));
+  }
+
+  private static String escaped(Object field) {
+    return field
+        .toString()
+        .replace("\\", "\\\\")
+        .replace("\t", "\\t")
+        .replace("\n", "\\n")
+        .replace("\r", "\\r");
+  }
+
+  /**
+   * Returns the fields of a line.
+   *
+   * @throws IllegalArgumentException if there are not this many
+   */
+  static List<String> fields(String line, int count) {
+    List<String> fields = Stream.of(line.split("\t", -1)).map(String::translateEscapes).toList();
+    if (fields.size() != count) {
+      throw new IllegalArgumentException("expected " + count + " fields: " + line);
+    }
+    return fields;
   }
 }

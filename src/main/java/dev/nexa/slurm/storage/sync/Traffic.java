@@ -13,11 +13,20 @@ final class Traffic {
 
   private final AtomicLong bytes = new AtomicLong();
   private volatile Running running = (files, bytes) -> {};
-  private final Throttle throttle;
+  private final long bytesPerSecond;
+
+  /** When the bytes of all threads that were let go have been moved; guarded by this object. */
+  private long free = System.nanoTime();
+
   private volatile boolean stopped;
 
-  Traffic(Throttle throttle) {
-    this.throttle = throttle;
+  /**
+   * Counts nothing yet.
+   *
+   * @param bytesPerSecond the most bytes that all threads together move in a second; 0 for no limit
+   */
+  Traffic(long bytesPerSecond) {
+    this.bytesPerSecond = bytesPerSecond;
   }
 
   long bytes() {
@@ -44,11 +53,33 @@ final class Traffic {
    * @throws CancellationException if the sync cannot go on
    */
   void await(long more) {
-    for (long left = more; left > 0; left -= throttle.take(left)) {
+    for (long left = more; left > 0; left -= take(left)) {
       if (stopped) {
         throw new CancellationException("the sync has ended");
       }
     }
+  }
+
+  /**
+   * Waits until some of these bytes may be moved: a quarter of a second's share at most, so that
+   * the caller can look often whether it should go on.
+   *
+   * @return how many bytes may be moved now
+   */
+  private long take(long more) {
+    if (bytesPerSecond <= 0) {
+      return more;
+    }
+    long share = Math.min(more, Math.max(1, bytesPerSecond / 4));
+    long wait;
+    synchronized (this) {
+      long now = System.nanoTime();
+      // Unused time is not saved up.
+      free = Math.max(free, now) + (long) (share * 1e9 / bytesPerSecond);
+      wait = free - now;
+    }
+    Retry.sleep(wait / 1_000_000);
+    return share;
   }
 
   /** Counts bytes that were moved. */

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.ObjectStore.Content;
 import dev.nexa.slurm.storage.sync.ObjectStore.Part;
 import dev.nexa.slurm.storage.sync.ObjectStore.Properties;
@@ -39,7 +40,7 @@ import java.util.function.Supplier;
  * changes in between is an error and no object. An upload in parts has a file in {@code uploads/};
  * after a crash the next sync asks the store for the parts that it has, and sends the others.
  */
-final class Upload {
+public final class Upload {
   /** A file of this many bytes or more is sent in parts, and each part has this many. */
   static final long PART = 8L << 20;
 
@@ -88,6 +89,44 @@ final class Upload {
             ? whole(key, file, mode, replaced)
             : inParts(key, file, mode, replaced);
     return Synced.of(file, begun, sent.sha256(), sent.etag());
+  }
+
+  /**
+   * Uploads a single file with the guarantees of a sync: checked, never over a version that was not
+   * expected, and resumed after a crash.
+   *
+   * @param place the prefix of the object's key, which ends with the file's name
+   * @param file beside it is {@code .nexa-uploads}, with what is known of broken uploads
+   * @param replaced the version of the object that it replaces; empty if there must be none
+   * @param sending gets the bytes that were sent
+   * @throws StoreException of kind CHANGED if the file or the object changed
+   */
+  public static void file(
+      S3Place place, ObjectStore store, Path file, Optional<String> replaced, Running sending)
+      throws IOException {
+    Path folder = file.resolveSibling("");
+    Path uploads = Files.createDirectories(folder.resolve(".nexa-uploads"));
+    Traffic traffic = new Traffic(0);
+    traffic.report(sending);
+    Sides sides = new Sides(new LocalTree(folder), place, store, Retry.USUAL, traffic);
+    new Upload(sides, uploads, Runnable::run).send(file.getFileName().toString(), replaced);
+  }
+
+  /**
+   * Uploads a document that is in memory, with one request, over the version of it that is there.
+   *
+   * @param name its key without the prefix
+   * @throws StoreException of kind CHANGED if somebody else replaces it in the same moment
+   */
+  public static void document(S3Place place, ObjectStore store, String name, byte[] content) {
+    String key = place.prefix() + name;
+    Digests digests = new Digests();
+    digests.update(content, 0, content.length);
+    Properties properties = new Properties(Sha256.of(content), Instant.now());
+    String md5 = digests.md5Base64();
+    Content bytes = () -> new ByteArrayInputStream(content);
+    Optional<String> there = Retry.USUAL.call(() -> store.head(key)).map(Stored::etag);
+    Retry.USUAL.call(() -> store.put(key, bytes, content.length, md5, properties, there));
   }
 
   /** The digest of the bytes that were sent, and the object's new version. */

@@ -9,6 +9,7 @@ import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.sync.Clutter.Kept;
 import dev.nexa.slurm.storage.sync.Clutter.Piece;
 import dev.nexa.slurm.storage.sync.Clutter.Plan;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import java.io.ByteArrayInputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -15,9 +15,9 @@ class KeyOrderTest {
         Arrays.compareUnsigned(
             one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
 
-    assertThat(Integer.signum(KeyOrder.KEYS.compare(one, other)))
+    assertThat(Integer.signum(ObjectStore.ORDER.compare(one, other)))
         .isEqualTo(Integer.signum(expected));
-    assertThat(Integer.signum(KeyOrder.KEYS.compare(other, one)))
+    assertThat(Integer.signum(ObjectStore.ORDER.compare(other, one)))
         .isEqualTo(-Integer.signum(expected));
   }
 }

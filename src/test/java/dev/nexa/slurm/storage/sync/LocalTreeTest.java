@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

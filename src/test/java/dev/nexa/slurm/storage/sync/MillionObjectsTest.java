@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -85,7 +87,7 @@ class MillionObjectsTest {
                 Progress.NONE)) {
       long[] seen = {0};
       run.planned().forEach(planned -> seen[0]++);
-      System.out.println(run.planned().added().files() + " new, " + seen[0] + " in order");
+      System.out.println(run.planned().count(Kind.NEW).files() + " new, " + seen[0] + " in order");
     }
   }
 

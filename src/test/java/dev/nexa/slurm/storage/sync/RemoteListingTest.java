@@ -62,7 +62,7 @@ class RemoteListingTest {
   }
 
   private static Collection<String> largeFolders() {
-    Collection<String> keys = new TreeSet<>(KeyOrder.KEYS);
+    Collection<String> keys = new TreeSet<>(ObjectStore.ORDER);
     for (int i = 0; i < 300; i++) {
       keys.add("p/data/" + i / 50 + "/" + i);
     }
@@ -70,7 +70,7 @@ class RemoteListingTest {
   }
 
   private static Collection<String> randomKeys(Random random) {
-    Collection<String> keys = new TreeSet<>(KeyOrder.KEYS);
+    Collection<String> keys = new TreeSet<>(ObjectStore.ORDER);
     int names = 1 + random.nextInt(NAMES.size());
     int depth = 1 + random.nextInt(4);
     int all = random.nextInt(120);
@@ -86,9 +86,7 @@ class RemoteListingTest {
 
   private List<String> listed(Keys store) throws IOException {
     S3Place place = S3Place.parse("s3://bucket/p", "test");
-    Sides sides =
-        new Sides(
-            new LocalTree(folder), place, store, SyncTrial.FAST, new Traffic(new Throttle(0)));
+    Sides sides = new Sides(new LocalTree(folder), place, store, SyncTrial.FAST, new Traffic(0));
     List<String> keys = new ArrayList<>();
     try (RemoteListing listing = new RemoteListing(sides)) {
       listing.forEachRemaining(object -> keys.add(object.key()));

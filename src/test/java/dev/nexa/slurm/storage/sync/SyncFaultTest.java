@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;

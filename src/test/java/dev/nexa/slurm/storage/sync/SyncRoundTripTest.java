@@ -11,6 +11,9 @@ import dev.nexa.slurm.storage.s3.ConnectionCounter;
 import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.s3.S3Server;
+import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
+import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -114,7 +117,7 @@ class SyncRoundTripTest {
                 SyncTrial.usual(),
                 SyncTrial.options(Direction.PUSH),
                 Progress.NONE)) {
-          assertThat(again.planned().same().files()).isEqualTo(5);
+          assertThat(again.planned().count(Kind.SAME).files()).isEqualTo(5);
         }
       }
     }
@@ -166,9 +169,7 @@ class SyncRoundTripTest {
     }
     try (ObjectStore store = SyncTrial.open(place)) {
       SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
-      Sides sides =
-          new Sides(
-              new LocalTree(source), place, store, SyncTrial.FAST, new Traffic(new Throttle(0)));
+      Sides sides = new Sides(new LocalTree(source), place, store, SyncTrial.FAST, new Traffic(0));
       try (RemoteListing listing = new RemoteListing(sides);
           LocalTree.Walk walk = sides.tree().walk(SyncTrial.usual(), skipped -> {})) {
         assertThat(listing)
@@ -311,15 +312,15 @@ class SyncRoundTripTest {
     try (ObjectStore store = SyncTrial.open(place)) {
       store.begin(
           place.prefix() + "left", new ObjectStore.Properties("0".repeat(64), Instant.EPOCH));
-      Leftovers leftovers = new Leftovers(store, place.prefix());
+      Clutter leftovers = new Clutter(store, place.prefix(), Progress.NONE);
 
-      assertThat(leftovers.begunBefore(Instant.now().minusSeconds(3600))).isEmpty();
-      List<ObjectStore.Pending> found = leftovers.begunBefore(Instant.now().plusSeconds(60));
+      assertThat(leftovers.uploadsBefore(Instant.now().minusSeconds(3600))).isEmpty();
+      List<ObjectStore.Pending> found = leftovers.uploadsBefore(Instant.now().plusSeconds(60));
       assertThat(found)
           .extracting(ObjectStore.Pending::key)
           .containsExactly(place.prefix() + "left");
       leftovers.abort(found);
-      assertThat(leftovers.begunBefore(Instant.now().plusSeconds(60))).isEmpty();
+      assertThat(leftovers.uploadsBefore(Instant.now().plusSeconds(60))).isEmpty();
     }
   }
 

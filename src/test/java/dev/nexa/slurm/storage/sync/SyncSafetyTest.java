@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
+import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

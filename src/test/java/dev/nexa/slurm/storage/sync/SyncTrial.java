@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.s3.S3Server;
 import dev.nexa.slurm.storage.s3.S3Stores;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;

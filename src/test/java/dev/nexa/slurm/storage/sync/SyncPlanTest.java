@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class SourceSizeTest {
+class SyncPlanTest {
   @TempDir Path folder;
 
   @Test
@@ -20,9 +20,10 @@ class SourceSizeTest {
     Files.write(Files.createDirectory(folder.resolve(".nexa-sync")).resolve("f"), new byte[9]);
     Files.createSymbolicLink(folder.resolve("link"), folder.resolve("d"));
 
-    assertThat(SourceSize.of(folder, SyncTrial.usual(), 2)).isEqualTo(new SourceSize(2, 12));
-    assertThat(SourceSize.of(folder.resolve("e.tmp"), SyncTrial.usual(), 2))
-        .isEqualTo(new SourceSize(1, 3));
+    assertThat(SyncPlan.ofSource(folder, SyncTrial.usual(), 2))
+        .isEqualTo(new SyncPlan.Count(2, 12));
+    assertThat(SyncPlan.ofSource(folder.resolve("e.tmp"), SyncTrial.usual(), 2))
+        .isEqualTo(new SyncPlan.Count(1, 3));
   }
 
   @Test
@@ -30,9 +31,9 @@ class SourceSizeTest {
     Files.write(folder.resolve("a"), new byte[7]);
     Files.write(folder.resolve("b"), new byte[7]);
 
-    assertThatThrownBy(() -> SourceSize.of(folder, SyncTrial.usual(), 1))
+    assertThatThrownBy(() -> SyncPlan.ofSource(folder, SyncTrial.usual(), 1))
         .hasMessage("it has more than 1 files, which are not counted");
-    assertThatThrownBy(() -> SourceSize.of(folder.resolve("c"), SyncTrial.usual(), 1))
+    assertThatThrownBy(() -> SyncPlan.ofSource(folder.resolve("c"), SyncTrial.usual(), 1))
         .hasMessage("it does not exist on this host");
   }
 }

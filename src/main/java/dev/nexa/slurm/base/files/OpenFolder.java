@@ -1,11 +1,11 @@
-package dev.nexa.slurm.storage.cleanup;
+package dev.nexa.slurm.base.files;
 
-import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
@@ -28,7 +28,7 @@ import java.util.Set;
  * An open folder. All that is done below it is done relative to this open folder (openat(2)), and
  * no link is followed. So nobody can lead a call elsewhere by replacing a folder with a link.
  */
-final class OpenFolder implements Closeable {
+public final class OpenFolder implements Closeable {
   private static final Path SELF = Path.of(".");
   private static final int MOST_READS = 5;
   private static final Set<PosixFilePermission> OWNER =
@@ -46,33 +46,33 @@ final class OpenFolder implements Closeable {
   }
 
   /**
-   * Opens a tier.
+   * Opens a folder.
    *
-   * @param root its folder, with all links resolved
+   * @param root the folder, with all links resolved
    */
   @SuppressWarnings("StreamResourceLeak") // The open folder closes it.
-  static OpenFolder root(Path root) throws IOException {
+  public static OpenFolder root(Path root) throws IOException {
     DirectoryStream<Path> stream = Files.newDirectoryStream(root);
     if (stream instanceof SecureDirectoryStream<Path> secure) {
       return new OpenFolder(secure, root);
     }
     stream.close();
     throw new FileSystemException(
-        root.toString(), null, "this file system has no openat(2); nothing is removed there");
+        root.toString(), null, "this file system has no openat(2); nothing is changed there");
   }
 
   /** Opens a folder in this one. A link is an error. */
-  OpenFolder open(Path name) throws IOException {
+  public OpenFolder open(Path name) throws IOException {
     return new OpenFolder(
         stream.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS), path.resolve(name));
   }
 
-  OpenFolder open(String name) throws IOException {
+  public OpenFolder open(String name) throws IOException {
     return open(Path.of(name));
   }
 
   /** Opens the folder at the end of a relative path, which may be empty. */
-  OpenFolder openAll(Path relative) throws IOException {
+  public OpenFolder openAll(Path relative) throws IOException {
     OpenFolder now =
         new OpenFolder(stream.newDirectoryStream(SELF, LinkOption.NOFOLLOW_LINKS), path);
     for (Path part : relative) {
@@ -87,7 +87,7 @@ final class OpenFolder implements Closeable {
   }
 
   /** Where the folder was when it was opened, for messages. */
-  Path path() {
+  public Path path() {
     return path;
   }
 
@@ -95,12 +95,12 @@ final class OpenFolder implements Closeable {
    * Does something with each entry, in no order. A name stays a Path: as a text it would lose the
    * bytes that this locale cannot express.
    */
-  interface Visit {
+  public interface Visit {
     void visit(Path name) throws IOException;
   }
 
   /** Visits the entries one by one, so that a folder may have any number of them. */
-  void forEach(Visit visit) throws IOException {
+  public void forEach(Visit visit) throws IOException {
     // A stream can be read once, and this one also serves the relative calls.
     try (DirectoryStream<Path> entries =
         stream.newDirectoryStream(SELF, LinkOption.NOFOLLOW_LINKS)) {
@@ -114,13 +114,13 @@ final class OpenFolder implements Closeable {
   private static boolean hasNext(Iterator<Path> entries) throws IOException {
     try {
       return entries.hasNext();
-    } catch (java.nio.file.DirectoryIteratorException failed) {
+    } catch (DirectoryIteratorException failed) {
       throw failed.getCause();
     }
   }
 
   /** Returns the attributes of an entry itself, also of a link; empty if there is none. */
-  Optional<PosixFileAttributes> attributes(Path name) throws IOException {
+  public Optional<PosixFileAttributes> attributes(Path name) throws IOException {
     try {
       return Optional.of(
           stream
@@ -131,17 +131,17 @@ final class OpenFolder implements Closeable {
     }
   }
 
-  Optional<PosixFileAttributes> attributes(String name) throws IOException {
+  public Optional<PosixFileAttributes> attributes(String name) throws IOException {
     return attributes(Path.of(name));
   }
 
   /** Returns whether an entry is a folder, and no link to one. */
-  boolean isFolder(Path name) throws IOException {
+  public boolean isFolder(Path name) throws IOException {
     return attributes(name).filter(PosixFileAttributes::isDirectory).isPresent();
   }
 
   /** Returns the user of this process. */
-  static UserPrincipal me() {
+  public static UserPrincipal me() {
     try {
       return Files.getOwner(Path.of("/proc/self"));
     } catch (IOException failed) {
@@ -150,14 +150,19 @@ final class OpenFolder implements Closeable {
   }
 
   /** Returns the identity of an entry: its device and inode. */
-  static String identity(PosixFileAttributes attributes) {
+  public static String identity(PosixFileAttributes attributes) {
     return String.valueOf(attributes.fileKey());
   }
 
   /** Returns the device of an entry, as text. */
-  static String device(PosixFileAttributes attributes) {
+  public static String device(PosixFileAttributes attributes) {
     String identity = identity(attributes);
     return identity.substring(0, Math.max(0, identity.indexOf(',')));
+  }
+
+  /** Opens a file for reading. A link is an error. */
+  public SeekableByteChannel read(Path name) throws IOException {
+    return stream.newByteChannel(name, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
   }
 
   /**
@@ -166,7 +171,7 @@ final class OpenFolder implements Closeable {
    * @param most the largest size in bytes; a larger file is an error
    * @return empty if there is no such file, or it is a link or another thing
    */
-  Optional<String> text(Path name, int most) throws IOException {
+  public Optional<String> text(Path name, int most) throws IOException {
     Optional<PosixFileAttributes> attributes = attributes(name);
     if (attributes.isEmpty() || !attributes.get().isRegularFile()) {
       return Optional.empty();
@@ -175,8 +180,7 @@ final class OpenFolder implements Closeable {
       throw new FileSystemException(
           path.resolve(name).toString(), null, "it has more than " + most + " bytes");
     }
-    try (SeekableByteChannel channel =
-        stream.newByteChannel(name, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+    try (SeekableByteChannel channel = read(name)) {
       ByteBuffer bytes = ByteBuffer.allocate((int) attributes.get().size());
       while (bytes.hasRemaining() && channel.read(bytes) >= 0) {}
       return Optional.of(new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8));
@@ -186,18 +190,29 @@ final class OpenFolder implements Closeable {
   }
 
   /** Moves an entry into another open folder of this file system, by one rename. */
-  void move(Path name, OpenFolder to, Path newName) throws IOException {
+  public void move(Path name, OpenFolder to, Path newName) throws IOException {
     stream.move(name, to.stream, newName);
   }
 
   /** Removes a file or a link, never what a link leads to. */
-  private void deleteFile(Path name) throws IOException {
+  public void deleteFile(Path name) throws IOException {
     stream.deleteFile(name);
   }
 
   /** Removes an empty folder. */
-  void deleteFolder(Path name) throws IOException {
+  public void deleteFolder(Path name) throws IOException {
     stream.deleteDirectory(name);
+  }
+
+  /** Removes a folder with all that is below it, except what links lead to. */
+  public static void deleteWhole(Path folder) throws IOException {
+    Path parent = folder.getParent();
+    if (parent == null || !Files.isDirectory(parent, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try (OpenFolder open = root(parent)) {
+      open.deleteTree(folder.getFileName(), () -> {});
+    }
   }
 
   /**
@@ -205,7 +220,7 @@ final class OpenFolder implements Closeable {
    *
    * @param removed called after each removed file and link
    */
-  void deleteTree(Path name, Runnable removed) throws IOException {
+  public void deleteTree(Path name, Runnable removed) throws IOException {
     Optional<PosixFileAttributes> attributes = attributes(name);
     if (attributes.isEmpty()) {
       return;

@@ -5,13 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import java.time.Instant;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class SyncComparisonTest {
+class ActionTest {
   private static final Instant OLD = Instant.ofEpochSecond(1000);
   private static final Instant NEW = Instant.ofEpochSecond(2000);
 
@@ -20,7 +21,7 @@ class SyncComparisonTest {
       Optional<LocalFile> local,
       Optional<Listed> remote,
       Optional<Synced> known) {
-    return SyncComparison.of("x", local, remote, known, SyncTrial.options(direction)).kind();
+    return Action.decide("x", local, remote, known, SyncTrial.options(direction)).kind();
   }
 
   private static Optional<LocalFile> local(long bytes, Instant modified) {
@@ -46,7 +47,7 @@ class SyncComparisonTest {
       Optional<LocalFile> local,
       Optional<Listed> remote,
       Optional<Synced> known) {
-    return SyncComparison.of("x", local, remote, known, SyncTrial.deleting(direction));
+    return Action.decide("x", local, remote, known, SyncTrial.deleting(direction));
   }
 
   /** What changed at the target after the last sync is a conflict on both sides alike. */
@@ -107,10 +108,10 @@ class SyncComparisonTest {
   void checksumReplacesADamagedFileHereButNoGoodObject() {
     SyncOptions push = new SyncOptions(Direction.PUSH, false, false, true, 0, 4);
     SyncOptions pull = new SyncOptions(Direction.PULL, false, false, true, 0, 4);
-    assertThat(SyncComparison.of("x", local(5, OLD), remote(5, "e1", OLD), KNOWN, push))
+    assertThat(Action.decide("x", local(5, OLD), remote(5, "e1", OLD), KNOWN, push))
         .extracting(Action::kind, Action::why)
         .containsExactly(Kind.COMPARE_ONLY, Why.LOOKS_UNCHANGED);
-    assertThat(SyncComparison.of("x", local(5, OLD), remote(5, "e1", OLD), KNOWN, pull).kind())
+    assertThat(Action.decide("x", local(5, OLD), remote(5, "e1", OLD), KNOWN, pull).kind())
         .isEqualTo(Kind.COMPARE);
   }
 }

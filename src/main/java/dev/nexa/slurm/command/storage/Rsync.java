@@ -1,4 +1,4 @@
-package dev.nexa.slurm.storage.sync;
+package dev.nexa.slurm.command.storage;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * @param target a folder on this machine
  * @param delete whether files that only the target has are deleted
  */
-public record Rsync(String source, String target, boolean delete, List<String> excludes) {
+record Rsync(String source, String target, boolean delete, List<String> excludes) {
   /**
    * What rsync said at its end.
    *
@@ -22,7 +22,7 @@ public record Rsync(String source, String target, boolean delete, List<String> e
    * @param bytes the bytes of these files
    * @param deleted files and folders that were deleted, or would be
    */
-  public record Stats(long files, long copied, long bytes, long deleted) {}
+  record Stats(long files, long copied, long bytes, long deleted) {}
 
   /**
    * Returns the arguments.
@@ -30,7 +30,7 @@ public record Rsync(String source, String target, boolean delete, List<String> e
    * @param dryRun whether rsync only says what it would do
    * @param mostDeletions the most files that rsync may delete, if it is no dry run
    */
-  public List<String> argv(boolean dryRun, long mostDeletions) {
+  List<String> argv(boolean dryRun, long mostDeletions) {
     List<String> argv =
         new ArrayList<>(
             List.of(
@@ -59,7 +59,7 @@ public record Rsync(String source, String target, boolean delete, List<String> e
   }
 
   /** Reads what rsync printed with {@code --stats}. */
-  public static Stats stats(String out) {
+  static Stats stats(String out) {
     long regular = number(out, "Number of files: \\d+ \\(reg: (\\d+)").orElse(0);
     return new Stats(
         regular,
@@ -76,7 +76,7 @@ public record Rsync(String source, String target, boolean delete, List<String> e
   }
 
   /** Returns the paths that rsync would delete, from the output of a dry run. */
-  public static List<String> deletions(String out) {
+  static List<String> deletions(String out) {
     return out.lines()
         .filter(line -> line.startsWith("deleting "))
         .map(line -> line.substring("deleting ".length()))
@@ -84,7 +84,7 @@ public record Rsync(String source, String target, boolean delete, List<String> e
   }
 
   /** Returns what an exit status of rsync means (rsync(1), EXIT VALUES). */
-  public static String words(int exit) {
+  static String words(int exit) {
     return switch (exit) {
       case 1, 2, 4 -> "rsync did not take its arguments, or the two versions do not fit";
       case 3 -> "the source or the target is not a folder that can be used";
