@@ -1,6 +1,7 @@
 package dev.nexa.slurm.data.generate;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Backoff;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -5,10 +5,12 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Backoff;
 import dev.nexa.slurm.data.rows.Share;
 import dev.nexa.slurm.data.rows.TaskReport;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -20,6 +22,9 @@ import java.util.function.Consumer;
 public final class Generate {
   /** The folder below the output that keeps the answers as they arrive, without a cache. */
   static final String JOURNAL = "journal";
+
+  private static final Backoff BACKOFF =
+      Backoff.between(Duration.ofSeconds(1), Duration.ofMinutes(1));
 
   private final Where where;
   private final Server server;
@@ -89,7 +94,7 @@ public final class Generate {
    */
   public static Result run(
       List<Path> files, Where where, Server server, GenerateSettings settings, Listener listener) {
-    return new Generate(where, server, settings, Backoff.usual(), listener).run(files);
+    return new Generate(where, server, settings, BACKOFF, listener).run(files);
   }
 
   /**
@@ -105,7 +110,7 @@ public final class Generate {
       Server server,
       GenerateSettings settings,
       Listener listener) {
-    return new Generate(where, server, settings, Backoff.usual(), listener).run(conversations);
+    return new Generate(where, server, settings, BACKOFF, listener).run(conversations);
   }
 
   Result run(List<Path> files) {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.notify;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Backoff;
 import dev.nexa.slurm.records.notices.Outbox;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -18,9 +19,8 @@ import java.util.TreeMap;
  * from one minute to one hour, unless the receiver names another time.
  */
 public final class Pauses {
-  private static final Duration SHORTEST = Duration.ofMinutes(1);
-  private static final Duration LONGEST = Duration.ofHours(1);
-  private static final int DOUBLED = 6;
+  private static final Backoff BACKOFF =
+      new Backoff(Duration.ofMinutes(1), Duration.ofHours(1), () -> 1);
 
   /** One channel's pause. */
   record Pause(int failures, Instant since, Instant until, String error) {}
@@ -82,15 +82,13 @@ public final class Pauses {
   boolean failed(String channel, Answer answer, Instant now) {
     Pause before = pauses.get(channel);
     int failures = before == null ? 1 : before.failures() + 1;
-    Duration doubled = SHORTEST.multipliedBy(1L << Math.min(failures - 1, DOUBLED));
-    Duration own = doubled.compareTo(LONGEST) > 0 ? LONGEST : doubled;
     Instant second = now.truncatedTo(ChronoUnit.SECONDS);
     pauses.put(
         channel,
         new Pause(
             failures,
             before == null ? second : before.since(),
-            second.plus(answer.retryAfter().orElse(own)),
+            second.plus(answer.retryAfter().orElse(BACKOFF.after(failures))),
             answer.error().orElse("")));
     write();
     return before == null;

@@ -1,19 +1,18 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.units.Backoff;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
 
 /**
- * Sends a request again while the store is busy. The pauses double, with a random part, so that
- * many threads do not come back at once.
+ * Sends a request again while the store is busy.
  *
  * @param attempts how often a request is sent, including the first time
- * @param first the pause before the second attempt
- * @param longest the longest pause
+ * @param pauses the pauses between them
  */
-record Retry(int attempts, Duration first, Duration longest) {
-  static final Retry USUAL = new Retry(8, Duration.ofMillis(100), Duration.ofSeconds(20));
+record Retry(int attempts, Backoff pauses) {
+  static final Retry USUAL =
+      new Retry(8, Backoff.between(Duration.ofMillis(100), Duration.ofSeconds(20)));
 
   /**
    * Sends a request until it succeeds.
@@ -49,8 +48,7 @@ record Retry(int attempts, Duration first, Duration longest) {
 
   /** Waits before the attempt after this one. */
   void pause(int attempt) {
-    long most = Math.min(longest.toMillis(), first.toMillis() << Math.min(attempt - 1, 20));
-    sleep(most / 2 + ThreadLocalRandom.current().nextLong(most / 2 + 1));
+    sleep(pauses.after(attempt).toMillis());
   }
 
   /** Waits. The end of the process may interrupt it. */

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Backoff;
 import dev.nexa.slurm.data.collect.BatchAnswer;
 import dev.nexa.slurm.data.generate.FakeTeacher.Fault;
 import dev.nexa.slurm.data.rows.Share;

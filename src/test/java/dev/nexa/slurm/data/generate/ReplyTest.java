@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.Backoff;
 import dev.nexa.slurm.data.generate.Reply.Kind;
 import java.net.URI;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.units.Backoff;
 import dev.nexa.slurm.storage.s3.S3Server;
 import dev.nexa.slurm.storage.s3.S3Stores;
 import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
@@ -27,7 +28,8 @@ import java.util.stream.Stream;
 
 /** What tests with a real S3 server share: places, syncs, and the digests of both sides. */
 final class SyncTrial {
-  static final Retry FAST = new Retry(6, Duration.ofMillis(5), Duration.ofMillis(50));
+  static final Retry FAST =
+      new Retry(6, Backoff.between(Duration.ofMillis(5), Duration.ofMillis(50)));
 
   static {
     System.setProperty("aws.accessKeyId", S3Server.KEY);
