@@ -3,17 +3,25 @@ package dev.nexa.slurm.base.files;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.Comparator;
 
 /** The order of files' names, and whether this process can read them. */
 public final class NamesOfFiles {
   /** By the bytes of their UTF-8, which no locale changes. */
   public static final Comparator<String> ORDER =
-      (one, other) ->
-          Arrays.compareUnsigned(
-              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+      (one, other) -> {
+        int common = Math.min(one.length(), other.length());
+        for (int i = 0; i < common; i++) {
+          char a = one.charAt(i);
+          char b = other.charAt(i);
+          if (a != b) {
+            // A pair of surrogates is a code point above all single chars.
+            boolean pairs = Character.isSurrogate(a) != Character.isSurrogate(b);
+            return pairs ? (Character.isSurrogate(a) ? 1 : -1) : Character.compare(a, b);
+          }
+        }
+        return Integer.compare(one.length(), other.length());
+      };
 
   private NamesOfFiles() {}
 

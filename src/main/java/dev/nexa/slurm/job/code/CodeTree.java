@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.Code;
 import dev.nexa.slurm.job.config.ConfigPositions;
@@ -61,7 +62,7 @@ final class CodeTree {
   static List<CodeEntry> entries(
       Path root, Git git, Code code, Excludes excludes, ConfigPositions written) {
     CodeTree tree = new CodeTree(root, excludes, written);
-    TreeSet<String> paths = new TreeSet<>(CodeEntry.ORDER);
+    TreeSet<String> paths = new TreeSet<>(NamesOfFiles.ORDER);
     git.paths(paths::add);
     for (String path : paths) {
       tree.add(path);

@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.code;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.Code;
@@ -81,7 +82,7 @@ public record PackedCode(
       Excludes excludes = excludes(code, root, own, written);
       List<CodeEntry> entries =
           CodeTree.entries(root, new Git(root, written, environment), code, excludes, written);
-      Map<String, String> secrets = new TreeMap<>(CodeEntry.ORDER);
+      Map<String, String> secrets = new TreeMap<>(NamesOfFiles.ORDER);
       String sha256 = new CodeArchive(root, entries).digest(secrets);
       CodeTree.refuseSecrets(secrets, written);
       Git.Status status = new Git(root, written, environment).status();

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import java.io.Closeable;
@@ -48,7 +49,7 @@ final class LocalTree {
   }
 
   /**
-   * Starts a walk over all files that the filters take, in the order of {@link ObjectStore#ORDER}.
+   * Starts a walk over all files that the filters take, in the order of {@link NamesOfFiles#ORDER}.
    * Holds the names of one folder and of the folders above it in memory.
    *
    * @param skipped gets names that are not UTF-8, unreadable folders, and, also if the filters do
@@ -261,7 +262,7 @@ final class LocalTree {
         folder.close();
         throw failed;
       }
-      entries.sort((one, other) -> ObjectStore.ORDER.compare(one.sortKey(), other.sortKey()));
+      entries.sort((one, other) -> NamesOfFiles.ORDER.compare(one.sortKey(), other.sortKey()));
       return new Level(folder, prefix, entries.iterator());
     }
 

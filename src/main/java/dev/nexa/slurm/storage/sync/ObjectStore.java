@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,22 +20,6 @@ public interface ObjectStore extends AutoCloseable {
    * @param etag the version's mark, without quotes
    */
   record Listed(String key, long bytes, String etag, Instant modified) {}
-
-  /** The order of keys in a listing: by the bytes of their UTF-8. */
-  Comparator<String> ORDER =
-      (one, other) -> {
-        int common = Math.min(one.length(), other.length());
-        for (int i = 0; i < common; i++) {
-          char a = one.charAt(i);
-          char b = other.charAt(i);
-          if (a != b) {
-            // A pair of surrogates is a code point above all single chars.
-            boolean pairs = Character.isSurrogate(a) != Character.isSurrogate(b);
-            return pairs ? (Character.isSurrogate(a) ? 1 : -1) : Character.compare(a, b);
-          }
-        }
-        return Integer.compare(one.length(), other.length());
-      };
 
   /** The end of every object. */
   long END = Long.MAX_VALUE;
@@ -97,7 +80,7 @@ public interface ObjectStore extends AutoCloseable {
   }
 
   /**
-   * Lists up to 1000 objects whose keys begin with the prefix, in the order of {@link #ORDER}.
+   * Lists up to 1000 objects whose keys begin with the prefix, by the bytes of their UTF-8.
    *
    * @param after empty for the first page, else {@code next} of the page before
    */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import java.io.Closeable;
@@ -100,7 +101,7 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   private Listed checked(Listed object) {
     String key = object.key();
     boolean inOrder =
-        key.startsWith(prefix) && (last.isEmpty() || ObjectStore.ORDER.compare(last, key) < 0);
+        key.startsWith(prefix) && (last.isEmpty() || NamesOfFiles.ORDER.compare(last, key) < 0);
     if (!inOrder) {
       throw new NexaException(
           ErrorCode.S3_UNAVAILABLE,

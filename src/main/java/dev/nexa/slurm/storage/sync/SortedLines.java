@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * counts. Lines that a crash or a disk has damaged are left out: their files are compared again.
  */
 final class SortedLines implements Iterator<Synced>, Closeable {
-  private final TreeMap<String, Synced> recent = new TreeMap<>(ObjectStore.ORDER);
+  private final TreeMap<String, Synced> recent = new TreeMap<>(NamesOfFiles.ORDER);
   private final BufferedReader sorted;
 
   /** The next record of the sorted file. */
@@ -88,7 +89,7 @@ final class SortedLines implements Iterator<Synced>, Closeable {
   private @Nullable Synced after(String before) throws IOException {
     for (String line = sorted.readLine(); line != null; line = sorted.readLine()) {
       Optional<Synced> record = record(line);
-      if (record.isPresent() && ObjectStore.ORDER.compare(before, record.get().path()) < 0) {
+      if (record.isPresent() && NamesOfFiles.ORDER.compare(before, record.get().path()) < 0) {
         return record.get();
       }
     }
@@ -125,7 +126,7 @@ final class SortedLines implements Iterator<Synced>, Closeable {
     int order =
         recent.isEmpty()
             ? -1
-            : known == null ? 1 : ObjectStore.ORDER.compare(known.path(), recent.firstKey());
+            : known == null ? 1 : NamesOfFiles.ORDER.compare(known.path(), recent.firstKey());
     if (known != null && order <= 0) {
       old = after(known.path());
     }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.Action.Why;
@@ -91,7 +92,7 @@ public final class SyncPlan implements Closeable {
     Head<Synced> synced = new Head<>(known);
     while (local.value != null || remote.value != null) {
       String path = least(local.value, remote.value);
-      while (synced.value != null && ObjectStore.ORDER.compare(synced.value.path(), path) < 0) {
+      while (synced.value != null && NamesOfFiles.ORDER.compare(synced.value.path(), path) < 0) {
         synced.next();
       }
       Optional<Synced> both =
@@ -188,7 +189,9 @@ public final class SyncPlan implements Closeable {
     if (local == null || remote == null) {
       return local == null ? (remote == null ? "" : remote.key()) : local.path();
     }
-    return ObjectStore.ORDER.compare(local.path(), remote.key()) <= 0 ? local.path() : remote.key();
+    return NamesOfFiles.ORDER.compare(local.path(), remote.key()) <= 0
+        ? local.path()
+        : remote.key();
   }
 
   private void skipHere(Skipped name, Filters filters) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -62,7 +63,7 @@ class RemoteListingTest {
   }
 
   private static Collection<String> largeFolders() {
-    Collection<String> keys = new TreeSet<>(ObjectStore.ORDER);
+    Collection<String> keys = new TreeSet<>(NamesOfFiles.ORDER);
     for (int i = 0; i < 300; i++) {
       keys.add("p/data/" + i / 50 + "/" + i);
     }
@@ -70,7 +71,7 @@ class RemoteListingTest {
   }
 
   private static Collection<String> randomKeys(Random random) {
-    Collection<String> keys = new TreeSet<>(ObjectStore.ORDER);
+    Collection<String> keys = new TreeSet<>(NamesOfFiles.ORDER);
     int names = 1 + random.nextInt(NAMES.size());
     int depth = 1 + random.nextInt(4);
     int all = random.nextInt(120);
