@@ -4,7 +4,8 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.text.WithoutSecrets;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
-import dev.nexa.slurm.job.code.TarHeader;
+import dev.nexa.slurm.job.code.TarEntry;
+import dev.nexa.slurm.job.code.TarWriter;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
@@ -202,20 +203,19 @@ final class CollectPostmortem {
     try {
       Files.deleteIfExists(temporary);
       try (OutputStream out =
-          new BufferedOutputStream(
-              new GZIPOutputStream(
-                  Files.newOutputStream(temporary, StandardOpenOption.CREATE_NEW)))) {
+              new BufferedOutputStream(
+                  new GZIPOutputStream(
+                      Files.newOutputStream(temporary, StandardOpenOption.CREATE_NEW)));
+          TarWriter tar = new TarWriter(out, TarWriter.Format.GNU)) {
         for (Map.Entry<String, Object> entry : all().entrySet()) {
           byte[] bytes =
               entry.getValue() instanceof Path path
                   ? secrets.tail(path)
                   : secrets.clean((String) entry.getValue()).getBytes(StandardCharsets.UTF_8);
-          out.write(TarHeader.file("postmortem/" + entry.getKey(), bytes.length, false));
-          out.write(bytes);
-          int rest = bytes.length % TarHeader.BLOCK;
-          out.write(new byte[rest == 0 ? 0 : TarHeader.BLOCK - rest]);
+          tar.write(
+              TarEntry.file("postmortem/" + entry.getKey(), bytes.length, false),
+              to -> to.write(bytes));
         }
-        out.write(new byte[2 * TarHeader.BLOCK]);
       }
       Files.createLink(file, temporary);
       durable.force(file.toAbsolutePath().resolveSibling(""));

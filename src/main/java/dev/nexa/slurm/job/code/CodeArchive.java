@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.job.code.TarWriter.Format;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -56,19 +57,19 @@ final class CodeArchive {
    */
   String write(OutputStream out, Map<String, String> secrets) throws IOException {
     MessageDigest digest = Sha256.digest();
-    StoredGzip gzip = new StoredGzip(new DigestOutputStream(out, digest));
-    for (CodeEntry entry : entries) {
-      if (entry.isLink()) {
-        requireTarget(entry);
-        gzip.write(TarHeader.link(entry.path(), entry.target()));
-      } else {
-        gzip.write(TarHeader.file(entry.path(), entry.size(), entry.executable()));
-        content(entry, gzip, secrets);
-        gzip.write(new byte[(int) (-entry.size() & (TarHeader.BLOCK - 1))]);
+    try (TarWriter tar =
+        new TarWriter(new StoredGzip(new DigestOutputStream(out, digest)), Format.GNU)) {
+      for (CodeEntry entry : entries) {
+        if (entry.isLink()) {
+          requireTarget(entry);
+          tar.write(TarEntry.link(entry.path(), entry.target()), InputStream.nullInputStream());
+        } else {
+          tar.write(
+              TarEntry.file(entry.path(), entry.size(), entry.executable()),
+              to -> content(entry, to, secrets));
+        }
       }
     }
-    gzip.write(new byte[2 * TarHeader.BLOCK]);
-    gzip.finish();
     return Sha256.hex(digest);
   }
 

@@ -50,7 +50,8 @@ final class StoredGzip extends FilterOutputStream {
   }
 
   /** Writes the last block and the trailer. The stream below stays open. */
-  void finish() throws IOException {
+  @Override
+  public void close() throws IOException {
     flushBlock(true);
     writeLittle(crc.getValue(), 4);
     writeLittle(size, 4);

@@ -2,9 +2,10 @@ package dev.nexa.slurm.storage.archive;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress.Running;
-import dev.nexa.slurm.storage.bundle.TarEntry;
-import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
-import dev.nexa.slurm.storage.bundle.TarWriter;
+import dev.nexa.slurm.job.code.TarEntry;
+import dev.nexa.slurm.job.code.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarWriter;
+import dev.nexa.slurm.storage.bundle.Zstd;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -46,7 +47,7 @@ final class BundleWriter {
       OutputStream out =
           new DigestOutputStream(
               new BufferedOutputStream(Channels.newOutputStream(disk), 1 << 18), digest);
-      try (TarWriter tar = new TarWriter(out)) {
+      try (TarWriter tar = new TarWriter(Zstd.into(out), TarWriter.Format.PAX)) {
         for (SourceTree.Item item : tree.items()) {
           files.add(write(tar, item, packing));
           packing.done(1, 0);

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.storage.archive;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.storage.bundle.TarEntry;
-import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarEntry;
+import dev.nexa.slurm.job.code.TarEntry.Kind;
 import java.util.Locale;
 
 /**

@@ -1,13 +1,16 @@
 package dev.nexa.slurm.storage.bundle;
 
-import dev.nexa.slurm.job.code.TarHeader;
-import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarEntry;
+import dev.nexa.slurm.job.code.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarWriter;
 import io.airlift.compress.zstd.ZstdInputStream;
 import java.io.Closeable;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,7 +21,7 @@ import java.util.Optional;
  * writes it. Each number is checked, because the archive may come from anybody.
  */
 public final class TarReader implements Closeable {
-  private static final int BLOCK = TarHeader.BLOCK;
+  private static final int BLOCK = TarWriter.BLOCK;
   private static final int LONGEST_PAX = 1 << 20;
 
   private final InputStream in;
@@ -57,7 +60,7 @@ public final class TarReader implements Closeable {
       if (isZero(block)) {
         return Optional.empty();
       }
-      if (number(block, 148, 8) != TarHeader.sum(block)) {
+      if (number(block, 148, 8) != TarWriter.sum(block)) {
         throw new IOException("a header has another checksum");
       }
       long size = longSize >= 0 ? longSize : number(block, 124, 12);
@@ -71,7 +74,7 @@ public final class TarReader implements Closeable {
                 size,
                 (int) number(block, 100, 8),
                 modified.orElse(Instant.ofEpochSecond(number(block, 136, 12))),
-                target.isEmpty() ? text(block, TarHeader.TARGET) : target));
+                target.isEmpty() ? text(block, TarWriter.TARGET) : target));
       }
       if (size > LONGEST_PAX) {
         throw new IOException("a header is too long");
@@ -82,7 +85,7 @@ public final class TarReader implements Closeable {
           case "path" -> path = value;
           case "linkpath" -> target = value;
           case "size" -> longSize = size(value);
-          case "mtime" -> modified = Optional.of(TarTime.parse(value));
+          case "mtime" -> modified = Optional.of(time(value));
           default -> {
             // Another program's keys say nothing that counts here.
           }
@@ -178,7 +181,7 @@ public final class TarReader implements Closeable {
 
   private static String text(byte[] block, int at) {
     int end = at;
-    while (end < at + TarHeader.NAME_BYTES && block[end] != 0) {
+    while (end < at + TarWriter.NAME_BYTES && block[end] != 0) {
       end++;
     }
     return new String(block, at, end - at, StandardCharsets.UTF_8);
@@ -189,6 +192,17 @@ public final class TarReader implements Closeable {
       throw new IOException("a header has no number where one belongs");
     }
     return Long.parseLong(text);
+  }
+
+  /** A time as pax writes it: seconds since 1970 with a fraction. */
+  private static Instant time(String text) throws IOException {
+    try {
+      BigDecimal seconds = new BigDecimal(text.length() > 40 ? "" : text);
+      long nanos = seconds.remainder(BigDecimal.ONE).movePointRight(9).longValue();
+      return Instant.ofEpochSecond(seconds.longValue(), nanos);
+    } catch (NumberFormatException | ArithmeticException | DateTimeException broken) {
+      throw new IOException("a header has no time where one belongs", broken);
+    }
   }
 
   private static long number(byte[] block, int at, int length) throws IOException {

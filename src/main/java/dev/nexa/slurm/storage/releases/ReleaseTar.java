@@ -9,10 +9,11 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
-import dev.nexa.slurm.storage.bundle.TarEntry;
-import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarEntry;
+import dev.nexa.slurm.job.code.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarWriter;
 import dev.nexa.slurm.storage.bundle.TarReader;
-import dev.nexa.slurm.storage.bundle.TarWriter;
+import dev.nexa.slurm.storage.bundle.Zstd;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -61,7 +62,7 @@ public final class ReleaseTar {
       return files.claim(
           archive,
           out -> {
-            try (TarWriter tar = new TarWriter(out)) {
+            try (TarWriter tar = new TarWriter(Zstd.into(out), TarWriter.Format.PAX)) {
               for (Map.Entry<String, String> file : digests.entrySet()) {
                 Path from = release.path().resolve(file.getKey());
                 String name = release.name() + "/" + file.getKey();

@@ -3,7 +3,9 @@ package dev.nexa.slurm.storage.bundle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarEntry;
+import dev.nexa.slurm.job.code.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarWriter;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,7 +32,7 @@ class TarTest {
 
   private static byte[] written() throws IOException {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    try (TarWriter tar = new TarWriter(out)) {
+    try (TarWriter tar = new TarWriter(Zstd.into(out), TarWriter.Format.PAX)) {
       for (TarEntry entry : ENTRIES) {
         byte[] content = "12345".getBytes(StandardCharsets.UTF_8);
         tar.write(entry, new ByteArrayInputStream(content, 0, (int) entry.bytes()));
@@ -85,7 +87,8 @@ class TarTest {
     }
     assertThatThrownBy(
             () -> {
-              try (TarWriter tar = new TarWriter(new ByteArrayOutputStream())) {
+              try (TarWriter tar =
+                  new TarWriter(Zstd.into(new ByteArrayOutputStream()), TarWriter.Format.PAX)) {
                 tar.write(ENTRIES.get(1), new ByteArrayInputStream(new byte[4]));
               }
             })
