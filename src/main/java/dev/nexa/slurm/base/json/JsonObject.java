@@ -28,6 +28,11 @@ public final class JsonObject {
     this.members = members;
   }
 
+  /** Returns a document that begins with the version of its schema. */
+  public static JsonObject ofVersion(int schemaVersion) {
+    return new JsonObject().with("schema_version", schemaVersion);
+  }
+
   /**
    * Adds or replaces a member and returns this object: {@code new JsonObject().with("a",
    * 1).with("b", 2)}.

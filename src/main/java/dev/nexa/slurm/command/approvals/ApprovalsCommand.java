@@ -36,7 +36,7 @@ public final class ApprovalsCommand extends CommandGroup {
 
   private static void tell(Subcommand command, ShowApprovals.Row row, boolean json) {
     if (json) {
-      JsonObject document = new JsonObject().with("schema_version", 1);
+      JsonObject document = JsonObject.ofVersion(1);
       row.json().members().forEach(document::with);
       command.print(document);
       return;
@@ -68,7 +68,7 @@ public final class ApprovalsCommand extends CommandGroup {
       List<ShowApprovals.Row> rows = approvals.list();
       if (given(json)) {
         List<JsonObject> documents = rows.stream().map(ShowApprovals.Row::json).toList();
-        print(new JsonObject().with("schema_version", 1).with("approvals", documents));
+        print(JsonObject.ofVersion(1).with("approvals", documents));
       } else if (rows.isEmpty()) {
         out().println("No approvals.");
       } else {
@@ -131,8 +131,7 @@ public final class ApprovalsCommand extends CommandGroup {
       String approval = row.file().get().approval().id();
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("approval_id", approval)
                 .with("revoked", true)
                 .with("was_revoked", !now));
@@ -217,8 +216,7 @@ public final class ApprovalsCommand extends CommandGroup {
             new JsonObject().with("id", one.token().id()).with("file", one.file().toString()));
       }
       SlurmToken first = installed.get(0).token();
-      return new JsonObject()
-          .with("schema_version", 1)
+      return JsonObject.ofVersion(1)
           .with("user", first.user())
           .with("uid", first.uid())
           .with("tokens", tokens);

@@ -171,9 +171,7 @@ public final class ApproveCommand extends Subcommand {
   private static JsonObject document(
       List<ApproveEstimate.Draft> shown, ApproveEstimate.Outcome outcome) {
     JsonObject json =
-        new JsonObject()
-            .with("schema_version", 1)
-            .with("signed", outcome instanceof ApproveEstimate.Signed);
+        JsonObject.ofVersion(1).with("signed", outcome instanceof ApproveEstimate.Signed);
     if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
       Approval approval = already.row().file().orElseThrow().approval();
       return json.with("already_approved", true)

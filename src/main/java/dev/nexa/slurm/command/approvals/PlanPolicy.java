@@ -39,8 +39,7 @@ public final class PlanPolicy {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
-      return new JsonObject()
-          .with("schema_version", 1)
+      return JsonObject.ofVersion(1)
           .with("policy", policy)
           .with("cluster", cluster)
           .with("price_book", book)

@@ -64,8 +64,7 @@ final class ReplayText {
   /** Returns the JSON document. */
   static JsonObject json(Replayed replayed) {
     JsonObject json =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("since", replayed.asked().since())
             .with("until", replayed.asked().until())
             .with("currency", replayed.currency());

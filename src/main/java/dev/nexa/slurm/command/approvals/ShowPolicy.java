@@ -39,8 +39,7 @@ public final class ShowPolicy {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
-      return new JsonObject()
-          .with("schema_version", 1)
+      return JsonObject.ofVersion(1)
           .with("file", file)
           .with("ignored", ignored)
           .with("settings", SETTINGS.of(settings).json());

@@ -207,8 +207,7 @@ final class BudgetText {
    */
   static JsonObject json(List<Row> budgets, boolean days, SpentAsOf asOf, List<String> problems) {
     JsonObject json =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("budgets", COLUMNS.of(budgets).json())
             .with("forecast_method", Forecast.METHOD);
     if (days) {

@@ -198,8 +198,7 @@ final class CloseCommand extends Subcommand {
         new VerifyMonths(context.workspace(), approvals.signers()).of(months);
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("months", months.stream().map(YearMonth::toString).toList())
               .with("findings", FINDINGS.of(findings).json()));
     } else {

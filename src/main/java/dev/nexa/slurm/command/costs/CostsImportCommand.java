@@ -54,8 +54,7 @@ final class CostsImportCommand extends CommandGroup {
                     new JsonObject()
                         .with("currency", currency)
                         .with("amount", sum.toPlainString())));
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("rows", imported.rows())
         .with("added", imported.added())
         .with("changed", imported.changed())

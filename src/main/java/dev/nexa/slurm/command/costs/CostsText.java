@@ -366,8 +366,7 @@ public final class CostsText {
                     new JsonObject()
                         .with("currency", currency)
                         .with("amount", amount.toPlainString())));
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("by", summary.by().words())
         .with("groups", groups)
         .with("totals", totals)
@@ -440,8 +439,7 @@ public final class CostsText {
                     ACCURACY.addTo(
                         GroupKeys.json(accuracy.by(), group, Accuracy.Group::key), group))
             .toList();
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("by", accuracy.by().words())
         .with("groups", groups)
         .with("problems", problems);
@@ -505,8 +503,7 @@ public final class CostsText {
   public static JsonObject attemptsJson(ShowCost.Cost shown) {
     CostFile cost = shown.file();
     List<Attempt> attempts = shown.attempts();
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("run_id", cost.runId())
         .with("settled", shown.settled())
         .with("currency", cost.currency())

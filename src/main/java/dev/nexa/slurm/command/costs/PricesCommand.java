@@ -107,8 +107,7 @@ public final class PricesCommand extends CommandGroup {
       PriceBook book = new ShowPrices(context()).check(path, LocalDate.now(ZoneOffset.UTC), notes);
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("file", path)
                 .with("name", book.name())
                 .with("as_of", book.asOf().toString())
@@ -188,8 +187,7 @@ public final class PricesCommand extends CommandGroup {
                   given(replace));
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("file", imported.file().normalize().toString())
                 .with("name", imported.book().name())
                 .with("as_of", imported.book().asOf().toString())

@@ -86,8 +86,7 @@ public final class RatesText {
 
   /** Returns the JSON document of the prices. */
   public static JsonObject json(PriceKey key, Rates rates) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("cluster", key.cluster())
         .with("partition", key.partition().orElse(null))
         .with("account", key.account().orElse(null))

@@ -165,6 +165,6 @@ final class StatementText {
 
   /** Returns the JSON document of closed months. */
   static JsonObject json(List<Closed> months) {
-    return new JsonObject().with("schema_version", 1).with("closed", CLOSED.of(months).json());
+    return JsonObject.ofVersion(1).with("closed", CLOSED.of(months).json());
   }
 }

@@ -72,8 +72,7 @@ public final class CronPasses {
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
       JsonObject json =
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("installed", installed.stream().map(Installed::toJson).toList())
               .with("late", check.late())
               .with("message", check.words());

@@ -174,8 +174,7 @@ public final class ComparisonText {
           .with("runs", shorter.get().runs())
           .with("cut", shorter.get().cut());
     }
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("config", config)
         .with("currency", total.currency())
         .with("offers", comparison.offers().stream().map(offer -> json(comparison, offer)).toList())

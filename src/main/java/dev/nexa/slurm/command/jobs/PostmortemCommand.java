@@ -69,8 +69,7 @@ public final class PostmortemCommand extends Subcommand {
     problems.forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("run_id", run.id().value())
               .with("file", file.toString())
               .with("entries", collected.names())
@@ -92,8 +91,7 @@ public final class PostmortemCommand extends Subcommand {
     new RecordRemediation(context).add(run, text.strip());
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("run_id", run.id().value())
               .with("remediation", text.strip()));
     } else {

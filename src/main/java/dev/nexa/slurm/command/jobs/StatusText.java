@@ -109,6 +109,6 @@ public final class StatusText {
 
   /** Returns the document that {@code --json} prints. */
   public static JsonObject json(List<RunRow> rows) {
-    return new JsonObject().with("schema_version", 1).with("runs", COLUMNS.of(rows).json());
+    return JsonObject.ofVersion(1).with("runs", COLUMNS.of(rows).json());
   }
 }

@@ -201,8 +201,7 @@ public final class WhyText {
 
   /** Returns the document that {@code --json} prints. */
   public static JsonObject json(Explanation explanation) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("run_id", explanation.run().value())
         .with("state", explanation.state())
         .with("headline", explanation.headline().orElse(null))

@@ -269,8 +269,7 @@ final class MonitorText {
 
   /** Returns the document that {@code --json} prints. */
   JsonObject json() {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("run_id", run)
         .with("task", task)
         .with("nodes", nodes.stream().map(MonitorText::json).toList())

@@ -73,7 +73,7 @@ final class NotifyListCommand extends Subcommand {
               .with("deliveries", notice.deliveries().stream().map(Delivery::toJson).toList()));
     }
     if (given(json)) {
-      print(new JsonObject().with("schema_version", 1).with("notifications", documents));
+      print(JsonObject.ofVersion(1).with("notifications", documents));
     } else if (notices.isEmpty()) {
       out().println("no notification was recorded; `nexa-slurm notify test` tries the channels");
     } else {

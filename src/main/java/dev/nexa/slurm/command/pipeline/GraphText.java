@@ -50,8 +50,7 @@ final class GraphText {
   }
 
   static JsonObject json(PipelineConfig pipeline) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("name", pipeline.name())
         .with("file", pipeline.file())
         .with("stages", pipeline.stages().stream().map(PipelineText::stage).toList());

@@ -40,10 +40,7 @@ final class PipelineListCommand extends Subcommand {
     }
     problems.forEach(err()::println);
     if (given(json)) {
-      print(
-          new JsonObject()
-              .with("schema_version", 1)
-              .with("pipelines", all.stream().map(ProgressFile::of).toList()));
+      print(JsonObject.ofVersion(1).with("pipelines", all.stream().map(ProgressFile::of).toList()));
     } else {
       printTable(
           folders.isEmpty()

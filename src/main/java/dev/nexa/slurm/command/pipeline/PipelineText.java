@@ -122,8 +122,7 @@ final class PipelineText {
               .with("notes", stage.notes())
               .with("estimate", stage.prepared().estimateFile(context).json()));
     }
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("name", plan.config().name())
         .with("file", plan.config().file())
         .with("stages", stages)

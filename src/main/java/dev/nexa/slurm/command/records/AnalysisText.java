@@ -47,8 +47,7 @@ public final class AnalysisText {
         analysis.groups().stream()
             .map(group -> STATISTICS.addTo(GroupKeys.json(analysis.by(), group, Group::key), group))
             .toList();
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("by", analysis.by().words())
         .with("groups", groups)
         .with("total", STATISTICS.addTo(new JsonObject(), analysis.total()))

@@ -72,8 +72,7 @@ public final class AuditRuns {
       List<PastRetention> pastRetention) {
     /** Returns the document that {@code --json} prints. */
     public JsonObject toJson() {
-      return new JsonObject()
-          .with("schema_version", 1)
+      return JsonObject.ofVersion(1)
           .with("runs_read", runs)
           .with("rows_read", rows)
           .with("differences", differences)

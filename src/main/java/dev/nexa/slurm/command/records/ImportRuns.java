@@ -138,8 +138,7 @@ public final class ImportRuns {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson(Asked asked) {
-      return new JsonObject()
-          .with("schema_version", 1)
+      return JsonObject.ofVersion(1)
           .with("from", "sacct")
           .with("since", asked.since())
           .with("until", asked.until())

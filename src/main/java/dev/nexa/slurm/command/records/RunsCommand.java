@@ -106,8 +106,7 @@ public final class RunsCommand extends CommandGroup {
       problems.forEach(err()::println);
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("runs", runs.stream().map(ManifestFile::json).toList())
                 .with("problems", problems));
       } else if (runs.isEmpty() && !wanted.isEmpty()) {
@@ -222,8 +221,7 @@ public final class RunsCommand extends CommandGroup {
       boolean priced = begun && (Files.exists(cost) || found.run().hasSubmissions());
       if (given(json)) {
         JsonObject document =
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with(
                     "manifest",
                     begun

@@ -92,8 +92,7 @@ public final class ReportCommand extends Subcommand {
     collected.problems().forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("file", written)
               .with("bytes", html.length)
               .with("redacted", report.redacted())

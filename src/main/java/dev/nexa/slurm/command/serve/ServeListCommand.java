@@ -29,10 +29,7 @@ final class ServeListCommand extends Subcommand {
     problems.forEach(err()::println);
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
-              .with("servers", ServerRow.json(rows))
-              .with("problems", problems));
+          JsonObject.ofVersion(1).with("servers", ServerRow.json(rows)).with("problems", problems));
     } else {
       printTable(ServerRow.table(rows, style()));
     }

@@ -33,8 +33,7 @@ final class ServeStopCommand extends Subcommand {
     Money cost = manifest.cost().orElseThrow();
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("run_id", run.id().value())
               .with("status", manifest.status().text())
               .with("state", manifest.state())

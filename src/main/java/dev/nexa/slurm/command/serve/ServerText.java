@@ -45,8 +45,7 @@ public final class ServerText {
   /** The document that {@code --json} prints. */
   public static JsonObject json(Registration server, ServerCost cost) {
     Money perHour = cost.perHour();
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("run_id", server.runId().value())
         .with("status", "running")
         .with("state", "running")

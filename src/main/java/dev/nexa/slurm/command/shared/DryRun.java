@@ -95,8 +95,7 @@ public final class DryRun {
       files.add(one);
     }
     List<String> notes = rendered.prepared().plan().notes();
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("template", rendered.script().template())
         .with("script", rendered.script().text())
         .with("script_digest", rendered.script().digest())

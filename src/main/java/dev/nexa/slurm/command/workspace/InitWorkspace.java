@@ -100,8 +100,7 @@ public final class InitWorkspace {
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
       JsonObject json =
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("written", names(written))
               .with("left", names(left))
               .with("profile", profile.normalize().toString())
