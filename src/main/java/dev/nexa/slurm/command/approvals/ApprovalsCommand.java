@@ -27,11 +27,12 @@ public final class ApprovalsCommand extends CommandGroup {
         "approvals needs a command: type `approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`",
         "nexa-slurm approvals list",
         "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
-    spec().addSubcommand("list", new ListCommand().spec());
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("revoke", new RevokeCommand().spec());
-    spec().addSubcommand("verify", new VerifyCommand().spec());
-    spec().addSubcommand("install", new InstallCommand().spec());
+    subcommands(
+        new ListCommand(),
+        new ShowCommand(),
+        new RevokeCommand(),
+        new VerifyCommand(),
+        new InstallCommand());
   }
 
   private static void tell(Subcommand command, ShowApprovals.Row row, boolean json) {
@@ -98,9 +99,7 @@ public final class ApprovalsCommand extends CommandGroup {
   }
 
   private static PositionalParamSpec id(Subcommand command) {
-    return command.add(
-        PositionalParamSpec.builder().paramLabel("ID").type(String.class).required(true),
-        "An approval's id, or the beginning of one.");
+    return command.parameter("ID", "An approval's id, or the beginning of one.");
   }
 
   /** The command {@code approvals revoke}. */
@@ -144,10 +143,7 @@ public final class ApprovalsCommand extends CommandGroup {
 
   /** The command {@code approvals verify}. */
   private static final class VerifyCommand extends Subcommand {
-    private final PositionalParamSpec file =
-        add(
-            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
-            "An approval's file.");
+    private final PositionalParamSpec file = fileParameter("FILE", "An approval's file.");
     private final OptionSpec json = jsonFlag();
 
     VerifyCommand() {
@@ -168,10 +164,7 @@ public final class ApprovalsCommand extends CommandGroup {
 
   /** The command {@code approvals install}. */
   private static final class InstallCommand extends Subcommand {
-    private final PositionalParamSpec file =
-        add(
-            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
-            "An approval's file.");
+    private final PositionalParamSpec file = fileParameter("FILE", "An approval's file.");
     private final OptionSpec to =
         option(
             "--to",

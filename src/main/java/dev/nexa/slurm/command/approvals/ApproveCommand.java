@@ -26,8 +26,8 @@ public final class ApproveCommand extends Subcommand {
   private static final Pattern AMOUNT = Pattern.compile("[0-9]{1,12}(\\.[0-9]{1,6})?");
 
   private final PositionalParamSpec estimate =
-      add(
-          PositionalParamSpec.builder().paramLabel("ESTIMATE").type(String.class).arity("0..1"),
+      optionalParameter(
+          "ESTIMATE",
           "An estimate's file or the beginning of its name, such as a1753 or estimates/a1753, or a run's config.");
   private final OptionSpec key =
       option(
@@ -40,16 +40,16 @@ public final class ApproveCommand extends Subcommand {
           "PRINCIPAL",
           "The signer; if it is missing, the name that allowed_signers has for the key.");
   private final OptionSpec expires =
-      add(
-          OptionSpec.builder("--expires").paramLabel("TIME").type(String.class),
+      option(
+          "--expires",
+          "TIME",
           "When the approval ends: after this long, or at a time such as 2026-12-01T00:00:00Z; 7d if not given.");
   private final OptionSpec uses =
-      add(
-          OptionSpec.builder("--uses").paramLabel("N").type(Integer.class),
-          "For how many runs; 1 if not given, 1000 for an envelope.");
+      number("--uses", "N", "For how many runs; 1 if not given, 1000 for an envelope.");
   private final OptionSpec upTo =
-      add(
-          OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(String.class),
+      option(
+          "--up-to",
+          "AMOUNT",
           "The most that a run may cost, with reruns of its failed tasks; if it is missing, 1 percent more than the estimate, and for a pipeline the estimate.");
   private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
   private final OptionSpec submitter =
@@ -77,8 +77,9 @@ public final class ApproveCommand extends Subcommand {
   private final OptionSpec users = names("--users", "NAME", "the users who may submit");
   private final OptionSpec projects = names("--projects", "NAME", "the tags project:NAME");
   private final OptionSpec month =
-      add(
-          OptionSpec.builder("--month").paramLabel("AMOUNT").type(String.class),
+      option(
+          "--month",
+          "AMOUNT",
           "For an envelope: the most that all its runs of one calendar month may cost.");
   private final OptionSpec yes =
       flag(

@@ -40,10 +40,7 @@ public final class PolicyCommand extends CommandGroup {
             + " replay`",
         "nexa-slurm policy show",
         "nexa-slurm policy install --to /etc/slurm/job_submit.lua");
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("install", new InstallCommand().spec());
-    spec().addSubcommand("plan", new PlanCommand().spec());
-    spec().addSubcommand("replay", new ReplayCommand().spec());
+    subcommands(new ShowCommand(), new InstallCommand(), new PlanCommand(), new ReplayCommand());
   }
 
   /** The command {@code policy show}. */

@@ -31,9 +31,7 @@ final class CloseCommand extends Subcommand {
           .note("what", VerifyMonths.Finding::what);
 
   private final PositionalParamSpec month =
-      add(
-          PositionalParamSpec.builder().paramLabel("MONTH").arity("0..1").type(String.class),
-          "A month that is over, such as 2025-11, or `last`.");
+      optionalParameter("MONTH", "A month that is over, such as 2025-11, or `last`.");
   private final OptionSpec key =
       option("--key", "FILE", "Your SSH key. Default: the first of ssh's own keys.");
   private final OptionSpec as =

@@ -51,12 +51,13 @@ public final class CostsCommand extends Subcommand {
         "nexa-slurm costs --by run --month last --sort cost --limit 10",
         "nexa-slurm costs --month 2025-11 --format focus > november.csv",
         "nexa-slurm costs show latest");
-    spec().addSubcommand("accuracy", new AccuracyCommand().spec());
-    spec().addSubcommand("budget", new BudgetCommand().spec());
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("import", new CostsImportCommand().spec());
-    spec().addSubcommand("close", new CloseCommand().spec());
-    spec().addSubcommand("statement", new StatementCommand().spec());
+    subcommands(
+        new AccuracyCommand(),
+        new BudgetCommand(),
+        new ShowCommand(),
+        new CostsImportCommand(),
+        new CloseCommand(),
+        new StatementCommand());
   }
 
   @Override
@@ -179,8 +180,9 @@ public final class CostsCommand extends Subcommand {
   /** The command {@code costs budget}. */
   private static final class BudgetCommand extends Subcommand {
     private final OptionSpec on =
-        add(
-            OptionSpec.builder("--on", "--month").paramLabel("DATE").type(String.class),
+        option(
+            "--on, --month",
+            "DATE",
             "The period of this day or month, such as 2025-11-30, 2025-11 or `last`, in UTC; today if not given.");
     private final OptionSpec days =
         flag("--days", "Shows each day: what was spent on it, and what was left (burn-down).");

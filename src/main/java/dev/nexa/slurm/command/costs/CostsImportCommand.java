@@ -28,11 +28,12 @@ final class CostsImportCommand extends CommandGroup {
         "nexa-slurm costs import focus november.csv --provider acme",
         "nexa-slurm costs import usage tokens.jsonl",
         "nexa-slurm costs import aws");
-    spec().addSubcommand("csv", new BillCommand("csv", BillFormat.PLAIN, "").spec());
-    spec().addSubcommand("gcp", new BillCommand("gcp", BillFormat.GCP, "gcp").spec());
-    spec().addSubcommand("focus", new BillCommand("focus", BillFormat.FOCUS, "").spec());
-    spec().addSubcommand("usage", new UsageCommand().spec());
-    spec().addSubcommand("aws", new CostsImportAwsCommand().spec());
+    subcommands(
+        new BillCommand("csv", BillFormat.PLAIN, ""),
+        new BillCommand("gcp", BillFormat.GCP, "gcp"),
+        new BillCommand("focus", BillFormat.FOCUS, ""),
+        new UsageCommand(),
+        new CostsImportAwsCommand());
   }
 
   private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
@@ -82,8 +83,7 @@ final class CostsImportCommand extends CommandGroup {
   }
 
   private static PositionalParamSpec file(Subcommand command, String what) {
-    return command.add(
-        PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true), what);
+    return command.fileParameter("FILE", what);
   }
 
   private static OptionSpec replace(Subcommand command) {

@@ -9,7 +9,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.AccountCheck;
-import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
@@ -29,9 +28,7 @@ public final class PricesCommand extends CommandGroup {
         "nexa-slurm prices show --partition gpu --account nlp",
         "nexa-slurm prices check configs/prices/default.yaml",
         "nexa-slurm prices import aws p5.json --region us-east-1");
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("check", new CheckCommand().spec());
-    spec().addSubcommand("import", new ImportCommand().spec());
+    subcommands(new ShowCommand(), new CheckCommand(), new ImportCommand());
   }
 
   private static LocalDate day(OptionSpec option) {
@@ -88,9 +85,7 @@ public final class PricesCommand extends CommandGroup {
   /** The command {@code prices check}. */
   private static final class CheckCommand extends Subcommand {
     private final PositionalParamSpec file =
-        add(
-            PositionalParamSpec.builder().paramLabel("FILE").type(String.class).required(true),
-            "A price book, also a SkyPilot config with slurm.pricing.");
+        parameter("FILE", "A price book, also a SkyPilot config with slurm.pricing.");
     private final OptionSpec json = jsonFlag();
 
     CheckCommand() {
@@ -150,9 +145,8 @@ public final class PricesCommand extends CommandGroup {
   /** The command {@code prices import aws}. */
   private static final class AwsCommand extends Subcommand {
     private final PositionalParamSpec file =
-        add(
-            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
-            "The offer file of AmazonEC2, or the output of `aws pricing get-products`.");
+        fileParameter(
+            "FILE", "The offer file of AmazonEC2, or the output of `aws pricing get-products`.");
     private final OptionSpec region =
         option("--region", "REGION", "Such as us-east-1; needed where the file has several.");
     private final OptionSpec types =

@@ -19,9 +19,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code costs statement}. */
 final class StatementCommand extends Subcommand {
   private final PositionalParamSpec month =
-      add(
-          PositionalParamSpec.builder().paramLabel("MONTH").arity("0..1").type(String.class),
-          "A closed month, such as 2025-11 or `last`; the newest one if not given.");
+      optionalParameter(
+          "MONTH", "A closed month, such as 2025-11 or `last`; the newest one if not given.");
   private final OptionSpec by =
       option("--by", "NAME", "Only this part: " + String.join(", ", StatementText.PARTS) + ".");
   private final FormatOption format =

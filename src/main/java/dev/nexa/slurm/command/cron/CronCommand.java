@@ -29,9 +29,7 @@ public final class CronCommand extends CommandGroup {
         "cron needs a command: type `cron install`, `cron show` or `cron remove`",
         "nexa-slurm cron install",
         "nexa-slurm cron show");
-    spec().addSubcommand("install", new InstallCommand().spec());
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("remove", new RemoveCommand().spec());
+    subcommands(new InstallCommand(), new ShowCommand(), new RemoveCommand());
   }
 
   /** The command {@code cron install}. */

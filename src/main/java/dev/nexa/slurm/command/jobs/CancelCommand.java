@@ -29,18 +29,10 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm cancel}. */
 public final class CancelCommand extends Subcommand {
   private final PositionalParamSpec references =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN")
-              .arity("0..*")
-              .type(List.class)
-              .auxiliaryTypes(String.class)
-              .initialValue(new ArrayList<>()),
+      parameters(
+          "RUN",
           "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; may be given often.");
-  private final OptionSpec task =
-      add(
-          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
-          "Ends only this task of the run.");
+  private final OptionSpec task = number("--task", "N", "Ends only this task of the run.");
   private final OptionSpec all =
       flag(
           "--all",

@@ -27,16 +27,16 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class LogsCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec task =
-      add(
-          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
+      number(
+          "--task",
+          "N",
           "Prints only this task's log, without the task's number before each line.");
   private final OptionSpec rank =
-      add(
-          OptionSpec.builder("--rank").paramLabel("N").type(Integer.class),
-          "Only this rank of the task, where torchrun or accelerate started it.");
+      number("--rank", "N", "Only this rank of the task, where torchrun or accelerate started it.");
   private final OptionSpec tail =
-      add(
-          OptionSpec.builder("--tail").paramLabel("N").type(Integer.class),
+      number(
+          "--tail",
+          "N",
           "Prints only the last N lines; for an array, of each task. Default: all lines, and before them the last 20 of each failed task.");
   private final OptionSpec follow = flag("-f, --follow", "Goes on until the run has ended.");
 

@@ -22,9 +22,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class PostmortemCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec output =
-      add(
-          OptionSpec.builder("-o", "--output").paramLabel("FILE").type(String.class),
-          "The archive. Default: postmortem_RUN.tar.gz in this folder.");
+      option("-o, --output", "FILE", "The archive. Default: postmortem_RUN.tar.gz in this folder.");
   private final OptionSpec remediation =
       option(
           "--remediation",

@@ -37,9 +37,7 @@ public final class ShellCommand extends Subcommand {
               .initialValue(new ArrayList<>()),
           "What to run there, after `--`. Default: a shell.");
   private final OptionSpec task =
-      add(
-          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
-          "The task. Default: the first one that runs.");
+      number("--task", "N", "The task. Default: the first one that runs.");
   private final OptionSpec node =
       option("--node", "NAME", "The node. Default: the first node of the task.");
 

@@ -25,14 +25,7 @@ public final class StatusCommand extends Subcommand {
   private static final Duration INTERVAL = Duration.ofSeconds(10);
 
   private final PositionalParamSpec references =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN")
-              .arity("0..*")
-              .type(List.class)
-              .auxiliaryTypes(String.class)
-              .initialValue(new ArrayList<>()),
-          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
+      parameters("RUN", "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   private final OptionSpec watch =
       add(
           OptionSpec.builder("--watch")

@@ -20,9 +20,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class WhyCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec task =
-      add(
-          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
-          "Explains this task. Default: the task that failed first.");
+      number("--task", "N", "Explains this task. Default: the task that failed first.");
   private final OptionSpec json = jsonFlag();
 
   public WhyCommand() {

@@ -23,14 +23,8 @@ import picocli.CommandLine.ParameterException;
 /** The command {@code nexa-slurm monitor show}. */
 final class MonitorShowCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
-  private final OptionSpec task =
-      add(
-          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
-          "The task to show. Default: 0.");
-  private final OptionSpec gpu =
-      add(
-          OptionSpec.builder("--gpu").paramLabel("N").type(Integer.class),
-          "Shows only this GPU of each node.");
+  private final OptionSpec task = number("--task", "N", "The task to show. Default: 0.");
+  private final OptionSpec gpu = number("--gpu", "N", "Shows only this GPU of each node.");
   private final OptionSpec csv = flag("--csv", "Prints the samples as CSV, one value a line.");
   private final OptionSpec json = jsonFlag();
 

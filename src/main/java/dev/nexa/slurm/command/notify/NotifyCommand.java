@@ -12,8 +12,6 @@ public final class NotifyCommand extends CommandGroup {
         "nexa-slurm notify test",
         "nexa-slurm notify list",
         "nexa-slurm notify resend failed.train_20251101_143200");
-    spec().addSubcommand("test", new NotifyTestCommand().spec());
-    spec().addSubcommand("list", new NotifyListCommand().spec());
-    spec().addSubcommand("resend", new ResendCommand().spec());
+    subcommands(new NotifyTestCommand(), new NotifyListCommand(), new ResendCommand());
   }
 }

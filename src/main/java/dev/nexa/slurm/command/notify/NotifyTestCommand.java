@@ -26,8 +26,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code notify test}. */
 final class NotifyTestCommand extends Subcommand {
   private final PositionalParamSpec name =
-      add(
-          PositionalParamSpec.builder().paramLabel("CHANNEL").arity("0..1").type(String.class),
+      optionalParameter(
+          "CHANNEL",
           "A channel of the policy, or of the config that --config names. Default: all of them.");
   private final OptionSpec config =
       option("--config", "CONFIG", "Tries the channels of this run's config instead.");

@@ -17,10 +17,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code notify resend}. */
 final class ResendCommand extends Subcommand {
-  private final PositionalParamSpec id =
-      add(
-          PositionalParamSpec.builder().paramLabel("ID").type(String.class).required(true),
-          "The id, as `notify list` shows it.");
+  private final PositionalParamSpec id = parameter("ID", "The id, as `notify list` shows it.");
 
   ResendCommand() {
     super(

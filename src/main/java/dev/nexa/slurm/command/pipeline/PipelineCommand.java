@@ -12,12 +12,13 @@ public final class PipelineCommand extends CommandGroup {
         "nexa-slurm pipeline estimate configs/pipelines/distill.yaml",
         "nexa-slurm pipeline run configs/pipelines/distill.yaml",
         "nexa-slurm pipeline status");
-    spec().addSubcommand("estimate", new PipelineEstimateCommand().spec());
-    spec().addSubcommand("graph", new PipelineGraphCommand().spec());
-    spec().addSubcommand("run", new RunPipelineCommand().spec());
-    spec().addSubcommand("status", new PipelineStatusCommand().spec());
-    spec().addSubcommand("list", new PipelineListCommand().spec());
-    spec().addSubcommand("cancel", new PipelineCancelCommand().spec());
-    spec().addSubcommand("resume", new PipelineResumeCommand().spec());
+    subcommands(
+        new PipelineEstimateCommand(),
+        new PipelineGraphCommand(),
+        new RunPipelineCommand(),
+        new PipelineStatusCommand(),
+        new PipelineListCommand(),
+        new PipelineCancelCommand(),
+        new PipelineResumeCommand());
   }
 }

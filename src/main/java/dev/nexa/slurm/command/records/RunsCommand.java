@@ -51,10 +51,8 @@ public final class RunsCommand extends CommandGroup {
         "nexa-slurm runs list",
         "nexa-slurm runs show latest",
         "nexa-slurm runs analyze --by model");
-    spec().addSubcommand("list", new ListCommand().spec());
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("import", new RunsImportCommand().spec());
-    spec().addSubcommand("analyze", new AnalyzeCommand().spec());
+    subcommands(
+        new ListCommand(), new ShowCommand(), new RunsImportCommand(), new AnalyzeCommand());
   }
 
   /** The command {@code runs list}. */

@@ -11,7 +11,6 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -23,14 +22,7 @@ import picocli.CommandLine.ParameterException;
 /** The command {@code nexa-slurm usage}. */
 public final class UsageCommand extends Subcommand {
   private final PositionalParamSpec references =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("JOBID")
-              .arity("0..*")
-              .type(List.class)
-              .auxiliaryTypes(String.class)
-              .initialValue(new ArrayList<>()),
-          "A job of any user: 123, 123_4 or 123+1.");
+      parameters("JOBID", "A job of any user: 123, 123_4 or 123+1.");
   private final JobOptions whose =
       new JobOptions(
           this,

@@ -47,8 +47,7 @@ public final class ServeCommand extends Subcommand {
         "nexa-slurm serve configs/serve/science.yaml",
         "nexa-slurm serve list",
         "nexa-slurm serve stop latest");
-    spec().addSubcommand("list", new ServeListCommand().spec());
-    spec().addSubcommand("stop", new ServeStopCommand().spec());
+    subcommands(new ServeListCommand(), new ServeStopCommand());
   }
 
   @Override

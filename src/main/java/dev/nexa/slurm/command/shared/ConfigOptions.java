@@ -102,12 +102,9 @@ public final class ConfigOptions {
                 ? "The run's YAML file: here, in the workspace, or in the jar. Or a script (.py, .sh)."
                 : "The run's YAML file: here, in the workspace, or in the jar.");
     overrides =
-        command.add(
-            OptionSpec.builder("--set")
-                .paramLabel("KEY=VALUE")
-                .type(List.class)
-                .auxiliaryTypes(String.class)
-                .initialValue(new ArrayList<>()),
+        command.options(
+            "--set",
+            "KEY=VALUE",
             "Overrides a key, such as resources.nodes=2; may be given often.");
     cluster =
         command.option(
@@ -115,12 +112,9 @@ public final class ConfigOptions {
             "NAME",
             "Uses the profile configs/clusters/NAME.yaml. Default: the config's `cluster`, else NEXA_CLUSTER, else `default`.");
     from =
-        command.add(
-            OptionSpec.builder("--from")
-                .paramLabel("[NAME=]RUN")
-                .type(List.class)
-                .auxiliaryTypes(String.class)
-                .initialValue(new ArrayList<>()),
+        command.options(
+            "--from",
+            "[NAME=]RUN",
             "An earlier run whose files the new run reads: $${stages.NAME.output} and $${stages.NAME.checkpoint} in the config,"
                 + " or $${checkpoint} without a NAME. The new run waits for it. May be given often.");
     sameNode =

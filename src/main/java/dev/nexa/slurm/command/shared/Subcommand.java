@@ -14,6 +14,9 @@ import dev.nexa.slurm.run.decision.AccountCheck;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
@@ -108,7 +111,34 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Adds an option with a value; the value is null if the option was not typed. */
   public final OptionSpec option(String name, String label, String description) {
-    return add(OptionSpec.builder(name).paramLabel(label).type(String.class), description);
+    return option(String.class, name, label, description);
+  }
+
+  /** Adds an option whose value is a whole number; null if the option was not typed. */
+  protected final OptionSpec number(String name, String label, String description) {
+    return option(Integer.class, name, label, description);
+  }
+
+  private OptionSpec option(Class<?> type, String name, String label, String description) {
+    return add(OptionSpec.builder(name.split(", ", -1)).paramLabel(label).type(type), description);
+  }
+
+  /** Adds an option that may be given often; the value is the list of what was typed. */
+  public final OptionSpec options(String name, String label, String description) {
+    return add(
+        OptionSpec.builder(name)
+            .paramLabel(label)
+            .type(List.class)
+            .auxiliaryTypes(String.class)
+            .initialValue(new ArrayList<>()),
+        description);
+  }
+
+  /** Adds subcommands. */
+  protected final void subcommands(Specified... commands) {
+    for (Specified command : commands) {
+      spec.addSubcommand(command.spec().name(), command.spec());
+    }
   }
 
   public final OptionSpec add(OptionSpec.Builder builder, String description) {
@@ -124,11 +154,43 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return parameter;
   }
 
+  /** Adds a parameter that must be given. */
+  public final PositionalParamSpec parameter(String label, String description) {
+    return add(
+        PositionalParamSpec.builder().paramLabel(label).type(String.class).required(true),
+        description);
+  }
+
+  /** Adds a parameter that must be given, and is a file's path. */
+  public final PositionalParamSpec fileParameter(String label, String description) {
+    return add(
+        PositionalParamSpec.builder().paramLabel(label).type(Path.class).required(true),
+        description);
+  }
+
+  /** Adds a parameter whose value is null if it was not typed. */
+  protected final PositionalParamSpec optionalParameter(String label, String description) {
+    return add(
+        PositionalParamSpec.builder().paramLabel(label).arity("0..1").type(String.class),
+        description);
+  }
+
+  /** Adds a parameter that may be given often, or not at all. */
+  protected final PositionalParamSpec parameters(String label, String description) {
+    return add(
+        PositionalParamSpec.builder()
+            .paramLabel(label)
+            .arity("0..*")
+            .type(List.class)
+            .auxiliaryTypes(String.class)
+            .initialValue(new ArrayList<>()),
+        description);
+  }
+
   /** Adds the parameter RUN. */
   protected final PositionalParamSpec run() {
-    return add(
-        PositionalParamSpec.builder().paramLabel("RUN").type(String.class).required(true),
-        "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
+    return parameter(
+        "RUN", "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   }
 
   /** Adds the parameter RUN, which is the latest run if it is not typed. */
