@@ -42,11 +42,11 @@ public final class ApprovalsCommand extends CommandGroup {
       command.print(document);
       return;
     }
-    command.out().println(row.path() + ": " + row.state());
-    row.reasons().forEach(reason -> command.out().println("  " + reason));
+    command.say(row.path() + ": " + row.state());
+    row.reasons().forEach(reason -> command.say("  " + reason));
     if (row.file().isPresent()) {
       command.out().print(ApprovalText.of(row.file().get().approval()));
-      command.out().println("  key        " + row.file().get().signature().key());
+      command.say("  key        " + row.file().get().signature().key());
       command.out().print(ApprovalText.uses(row.uses()));
     }
     if (row.revocation().isPresent()) {
@@ -71,7 +71,7 @@ public final class ApprovalsCommand extends CommandGroup {
         List<JsonObject> documents = rows.stream().map(ShowApprovals.Row::json).toList();
         print(JsonObject.ofVersion(1).with("approvals", documents));
       } else if (rows.isEmpty()) {
-        out().println("No approvals.");
+        say("No approvals.");
       } else {
         printTable(ApprovalText.table(rows, style()));
       }
@@ -128,16 +128,14 @@ public final class ApprovalsCommand extends CommandGroup {
       }
       boolean now = approvals.revoke(row, Optional.ofNullable(reason.getValue()));
       String approval = row.file().get().approval().id();
-      if (given(json)) {
-        print(
-            JsonObject.ofVersion(1)
-                .with("approval_id", approval)
-                .with("revoked", true)
-                .with("was_revoked", !now));
-      } else {
-        out().println(approval + (now ? ": revoked" : ": was revoked before"));
-      }
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("approval_id", approval)
+                  .with("revoked", true)
+                  .with("was_revoked", !now),
+          () -> say(approval + (now ? ": revoked" : ": was revoked before")));
     }
   }
 
@@ -195,9 +193,9 @@ public final class ApprovalsCommand extends CommandGroup {
         return ExitCode.OK.status();
       }
       for (InstallApproval.Installed one : installed) {
-        out().println("wrote " + one.file() + " for " + one.token().user());
-        out().println("  its jobs name it: --comment=nexa:v1:" + one.token().id());
-        out().println("  to take it back: rm " + one.file());
+        say("wrote " + one.file() + " for " + one.token().user());
+        say("  its jobs name it: --comment=nexa:v1:" + one.token().id());
+        say("  to take it back: rm " + one.file());
       }
       return ExitCode.OK.status();
     }

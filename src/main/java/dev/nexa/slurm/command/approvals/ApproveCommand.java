@@ -138,19 +138,18 @@ public final class ApproveCommand extends Subcommand {
       print(document(shown, outcome));
     } else if (outcome instanceof ApproveEstimate.Signed signed) {
       String id = signed.file().approval().id();
-      out().println("approved: " + signed.path());
+      say("approved: " + signed.path());
       if (signed.isFound()) {
-        out().println(advised("  nexa-slurm approvals show " + id));
-        out().println(advised("  nexa-slurm approvals revoke " + id));
+        say(advised("  nexa-slurm approvals show " + id));
+        say(advised("  nexa-slurm approvals revoke " + id));
       } else {
-        out().println("submit does not find it there; the note says who types what");
-        out()
-            .println(advised("  nexa-slurm approvals verify " + Advice.command("", signed.path())));
+        say("submit does not find it there; the note says who types what");
+        say(advised("  nexa-slurm approvals verify " + Advice.command("", signed.path())));
       }
     } else if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
       out().print(ApprovalText.already(already.row()));
     } else {
-      out().println("nothing was signed");
+      say("nothing was signed");
     }
     boolean refused = outcome instanceof ApproveEstimate.NotSigned && !given(dryRun);
     return refused ? ExitCode.NEEDS_APPROVAL.status() : ExitCode.OK.status();

@@ -1,22 +1,15 @@
 package dev.nexa.slurm.command.approvals;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
 import dev.nexa.slurm.command.shared.CommandGroup;
-import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -57,8 +50,7 @@ public final class PolicyCommand extends CommandGroup {
     @Override
     public Integer call() {
       ShowPolicy.Shown shown = new ShowPolicy(context()).show();
-      out().print(given(json) ? Json.pretty(shown.toJson()) : shown.text());
-      return ExitCode.OK.status();
+      return answer(json, () -> shown.toJson(), () -> out().print(shown.text()));
     }
   }
 
@@ -99,7 +91,7 @@ public final class PolicyCommand extends CommandGroup {
       String named = approved.getValue();
       Path directory = Path.of(named == null ? APPROVED : named);
       Rendered rendered = install.render(Optional.ofNullable(cluster.getValue()), directory);
-      rendered.notes().forEach(note -> err().println("note: " + note));
+      rendered.notes().forEach(this::note);
       String file = to.getValue();
       if (given(check)) {
         Path installed = Path.of(file == null ? USUAL_FILE : file);
@@ -113,16 +105,15 @@ public final class PolicyCommand extends CommandGroup {
       boolean replaced = Files.exists(written);
       install.write(rendered, Path.of(file), command());
       boolean inPlace = besideSlurmConf(written);
-      out()
-          .println(
-              "wrote "
-                  + written
-                  + " from "
-                  + rendered.policy()
-                  + (inPlace && replaced
-                      ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
-                      : "; Slurm does not use it yet"));
-      out().println("next, on each machine of slurmctld, as root:");
+      say(
+          "wrote "
+              + written
+              + " from "
+              + rendered.policy()
+              + (inPlace && replaced
+                  ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
+                  : "; Slurm does not use it yet"));
+      say("next, on each machine of slurmctld, as root:");
       List<String> steps = new ArrayList<>(List.of("read " + written));
       Path place = inPlace ? written : Path.of(USUAL_FILE);
       steps.add(
@@ -139,7 +130,7 @@ public final class PolicyCommand extends CommandGroup {
       again.addAll(List.of("--to", place.toString(), "--check"));
       steps.add(Script.shellLine(again));
       for (int i = 0; i < steps.size(); i++) {
-        out().println("  " + (i + 1) + ". " + steps.get(i));
+        say("  " + (i + 1) + ". " + steps.get(i));
       }
       return ExitCode.OK.status();
     }
@@ -171,7 +162,7 @@ public final class PolicyCommand extends CommandGroup {
     private int checked(List<String> problems) {
       problems.forEach(out()::println);
       if (problems.isEmpty()) {
-        out().println("the script is up to date, and only root can approve");
+        say("the script is up to date, and only root can approve");
       }
       return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
     }
@@ -179,17 +170,16 @@ public final class PolicyCommand extends CommandGroup {
 
   /** The command {@code policy replay}. */
   private static final class ReplayCommand extends Subcommand {
-    private final OptionSpec since =
-        option("--since", "TIME", "Jobs that were submitted then or later; 30d if not given.");
+    private final PeriodOptions period =
+        new PeriodOptions(
+            this,
+            "Jobs that were submitted then or later; 30d if not given.",
+            "The zone of --since, --until and the file's times",
+            "30d");
     private final OptionSpec until =
         option("--until", "TIME", "Jobs that were submitted before; now if not given.");
     private final OptionSpec from =
         option("--from", "FILE", "Reads what `sacct -P` printed, instead of calling sacct.");
-    private final OptionSpec timezone =
-        option(
-            "--timezone",
-            "ZONE",
-            "The zone of --since, --until and the file's times (Europe/Berlin); else this host's.");
     private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
     private final OptionSpec json = jsonFlag();
 
@@ -204,57 +194,24 @@ public final class PolicyCommand extends CommandGroup {
     @Override
     public Integer call() {
       Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-      ZoneId zone = zone();
-      Instant begin = time(since, zone, now).orElse(now.minus(Duration.ofDays(30)));
-      JobOptions.requirePast(since, begin, now);
-      Instant end = time(until, zone, now).orElse(now);
-      if (end.isAfter(now)) {
-        err().println("note: " + JobOptions.endsNow(until, now));
-        end = now;
-      }
-      if (!begin.isBefore(end)) {
-        throw JobOptions.emptyPeriod(begin, end);
-      }
+      ZoneId zone = period.zone();
+      PeriodOptions.Period time = period.until(until, Duration.ofDays(30), now, this);
       Optional<Path> file = Optional.ofNullable(from.<String>getValue()).map(Path::of);
       ReplayPolicy.Replayed replayed =
           new ReplayPolicy(ruled(), Optional.ofNullable(cluster.getValue()))
-              .replay(new ReplayPolicy.Asked(begin, end, file, zone));
-      replayed.notes().forEach(note -> err().println("note: " + note));
+              .replay(new ReplayPolicy.Asked(time.begin(), time.end(), file, zone));
+      replayed.notes().forEach(this::note);
       replayed.problems().forEach(err()::println);
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(ReplayText.json(replayed))
-                  : ReplayText.text(
-                      replayed, begin.atZone(zone).toString(), end.atZone(zone).toString()));
-      return ExitCode.OK.status();
-    }
-
-    private ZoneId zone() {
-      String name = timezone.getValue();
-      try {
-        return name == null ? ZoneId.systemDefault() : ZoneId.of(name);
-      } catch (DateTimeException noZone) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
-            "--timezone: expected a zone such as Europe/Berlin or UTC, got '"
-                + name
-                + "'"
-                + Nearest.hint(name, ZoneId.getAvailableZoneIds()),
-            Advice.step("--timezone UTC"));
-      }
-    }
-
-    private static Optional<Instant> time(OptionSpec option, ZoneId zone, Instant now) {
-      String text = option.getValue();
-      try {
-        return text == null ? Optional.empty() : Optional.of(Moment.parse(text, zone, now).from());
-      } catch (IllegalArgumentException notATime) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
-            option.longestName() + ": " + notATime.getMessage(),
-            Advice.step(option.longestName() + " 30d"));
-      }
+      return answer(
+          json,
+          () -> ReplayText.json(replayed),
+          () ->
+              out()
+                  .print(
+                      ReplayText.text(
+                          replayed,
+                          time.begin().atZone(zone).toString(),
+                          time.end().atZone(zone).toString())));
     }
   }
 
@@ -274,8 +231,7 @@ public final class PolicyCommand extends CommandGroup {
     @Override
     public Integer call() {
       PlanPolicy.Plan plan = new PlanPolicy(ruled()).plan(Optional.ofNullable(cluster.getValue()));
-      out().print(given(json) ? Json.pretty(plan.toJson()) : plan.text());
-      return ExitCode.OK.status();
+      return answer(json, () -> plan.toJson(), () -> out().print(plan.text()));
     }
   }
 }

@@ -141,7 +141,7 @@ final class CloseCommand extends Subcommand {
   }
 
   private Integer notSigned() {
-    out().println("nothing was signed");
+    say("nothing was signed");
     return ExitCode.OK.status();
   }
 
@@ -159,16 +159,15 @@ final class CloseCommand extends Subcommand {
               .with("signature", statements.signature(wanted).toString()));
       return ExitCode.OK.status();
     }
-    out()
-        .println(
-            wanted
-                + (before ? " was closed by " : " is closed by ")
-                + closed.signature().signer()
-                + " at "
-                + closed.signature().at()
-                + ": "
-                + statements.file(wanted));
-    out().println("  SHA-256 " + closed.sha256());
+    say(
+        wanted
+            + (before ? " was closed by " : " is closed by ")
+            + closed.signature().signer()
+            + " at "
+            + closed.signature().at()
+            + ": "
+            + statements.file(wanted));
+    say("  SHA-256 " + closed.sha256());
     return ExitCode.OK.status();
   }
 
@@ -177,7 +176,7 @@ final class CloseCommand extends Subcommand {
     if (given(json)) {
       print(StatementText.json(months));
     } else if (months.isEmpty()) {
-      out().println("No month is closed. `nexa-slurm costs close last` closes the last one.");
+      say("No month is closed. `nexa-slurm costs close last` closes the last one.");
     } else {
       printTable(StatementText.closedForPeople(months).table(style()));
     }
@@ -201,15 +200,14 @@ final class CloseCommand extends Subcommand {
               .with("findings", FINDINGS.of(findings).json()));
     } else {
       for (VerifyMonths.Finding finding : findings) {
-        out().println(finding.file() + ": " + finding.what());
-        out().println(advised("  → " + finding.advice()));
+        say(finding.file() + ": " + finding.what());
+        say(advised("  → " + finding.advice()));
       }
-      out()
-          .println(
-              findings.isEmpty()
-                  ? counted(months)
-                      + ": each statement, signature, cost file and ledger line is as it was signed"
-                  : findings.size() + (findings.size() == 1 ? " change" : " changes") + " found");
+      say(
+          findings.isEmpty()
+              ? counted(months)
+                  + ": each statement, signature, cost file and ledger line is as it was signed"
+              : findings.size() + (findings.size() == 1 ? " change" : " changes") + " found");
     }
     return findings.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -90,16 +89,14 @@ public final class CostsCommand extends Subcommand {
         .unmatched()
         .forEach(
             (currency, sum) ->
-                err()
-                    .println(
-                        "note: "
-                            + sum.toPlainString()
-                            + " "
-                            + currency
-                            + " of the imported bills"
-                            + " of "
-                            + options.months().map(MonthRange::toString).orElse("all months")
-                            + " belong to no finished run"));
+                note(
+                    sum.toPlainString()
+                        + " "
+                        + currency
+                        + " of the imported bills"
+                        + " of "
+                        + options.months().map(MonthRange::toString).orElse("all months")
+                        + " belong to no finished run"));
     return ExitCode.OK.status();
   }
 
@@ -275,12 +272,10 @@ public final class CostsCommand extends Subcommand {
     @Override
     public Integer call() {
       ShowCost.Cost cost = new ShowCost(existing()).of(reference.getValue());
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(CostsText.attemptsJson(cost))
-                  : CostsText.attempts(cost, style()));
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () -> CostsText.attemptsJson(cost),
+          () -> out().print(CostsText.attempts(cost, style())));
     }
   }
 }

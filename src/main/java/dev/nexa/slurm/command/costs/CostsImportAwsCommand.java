@@ -80,10 +80,10 @@ final class CostsImportAwsCommand extends Subcommand {
       if (result.requests() > 0) {
         CostsImportCommand.print(out(), result.imported());
       }
-      result.months().forEach((month, read) -> out().println(sentence(month, read, now)));
-      out().println(result.requests() + " requests to AWS");
+      result.months().forEach((month, read) -> say(sentence(month, read, now)));
+      say(result.requests() + " requests to AWS");
     }
-    result.notes().forEach(note -> err().println("note: " + note));
+    result.notes().forEach(this::note);
     return ExitCode.OK.status();
   }
 

@@ -157,11 +157,10 @@ final class CostsImportCommand extends CommandGroup {
               key == null ? "run_id" : key);
       Bills.Imported imported = new ImportBills(existing()).bill(path, reader, given(replace));
       if (imported.unmatched() == imported.rows()) {
-        err()
-            .println(
-                "note: no row has a run's id in "
-                    + reader.runPlace()
-                    + "; to name another column and import again: --map run=COLUMN");
+        note(
+            "no row has a run's id in "
+                + reader.runPlace()
+                + "; to name another column and import again: --map run=COLUMN");
       }
       return tell(this, imported, given(json));
     }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.CommandGroup;
@@ -72,13 +71,11 @@ public final class PricesCommand extends CommandGroup {
                   Optional.ofNullable(partition.getValue()),
                   named,
                   day(day));
-      AccountCheck.of(context, named).ifPresent(note -> err().println("note: " + note));
-      if (given(json)) {
-        print(RatesText.json(shown.key(), shown.rates()));
-      } else {
-        printTable(RatesText.of(shown.key(), shown.rates(), style()));
-      }
-      return ExitCode.OK.status();
+      AccountCheck.of(context, named).ifPresent(this::note);
+      return answer(
+          json,
+          () -> RatesText.json(shown.key(), shown.rates()),
+          () -> printTable(RatesText.of(shown.key(), shown.rates(), style())));
     }
   }
 
@@ -100,21 +97,21 @@ public final class PricesCommand extends CommandGroup {
       List<String> notes = new ArrayList<>();
       String path = file.getValue();
       PriceBook book = new ShowPrices(context()).check(path, LocalDate.now(ZoneOffset.UTC), notes);
-      if (given(json)) {
-        print(
-            JsonObject.ofVersion(1)
-                .with("file", path)
-                .with("name", book.name())
-                .with("as_of", book.asOf().toString())
-                .with("currency", book.currency())
-                .with("digest", book.digest())
-                .with("gpu_types", new ArrayList<>(book.gpuTypes()))
-                .with("overrides", Math.max(0, book.entries().size() - 1))
-                .with("notes", notes));
-      } else {
-        int overrides = Math.max(0, book.entries().size() - 1);
-        out()
-            .println(
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("file", path)
+                  .with("name", book.name())
+                  .with("as_of", book.asOf().toString())
+                  .with("currency", book.currency())
+                  .with("digest", book.digest())
+                  .with("gpu_types", new ArrayList<>(book.gpuTypes()))
+                  .with("overrides", Math.max(0, book.entries().size() - 1))
+                  .with("notes", notes),
+          () -> {
+            int overrides = Math.max(0, book.entries().size() - 1);
+            say(
                 path
                     + ": a price book in "
                     + book.currency()
@@ -124,9 +121,8 @@ public final class PricesCommand extends CommandGroup {
                         ? ""
                         : "; GPUs " + String.join(", ", book.gpuTypes()))
                     + (overrides == 0 ? "" : "; overrides: " + overrides));
-        notes.forEach(note -> out().println("note: " + note));
-      }
-      return ExitCode.OK.status();
+            notes.forEach(note -> say("note: " + note));
+          });
     }
   }
 
@@ -179,19 +175,19 @@ public final class PricesCommand extends CommandGroup {
                   typed == null ? List.of() : List.of(typed.split(",", -1)),
                   named == null ? "aws" : named,
                   given(replace));
-      if (given(json)) {
-        print(
-            JsonObject.ofVersion(1)
-                .with("file", imported.file().normalize().toString())
-                .with("name", imported.book().name())
-                .with("as_of", imported.book().asOf().toString())
-                .with("currency", imported.book().currency())
-                .with("gpu_types", new ArrayList<>(imported.book().gpuHour().keySet())));
-      } else {
-        out().print(imported.text());
-        out().println("# wrote " + imported.file().normalize());
-      }
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("file", imported.file().normalize().toString())
+                  .with("name", imported.book().name())
+                  .with("as_of", imported.book().asOf().toString())
+                  .with("currency", imported.book().currency())
+                  .with("gpu_types", new ArrayList<>(imported.book().gpuHour().keySet())),
+          () -> {
+            out().print(imported.text());
+            say("# wrote " + imported.file().normalize());
+          });
     }
   }
 }

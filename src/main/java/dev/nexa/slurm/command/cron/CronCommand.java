@@ -72,12 +72,10 @@ public final class CronCommand extends CommandGroup {
           given(systemd)
               ? passes.intoSystemd(period, wanted, days)
               : passes.intoCrontab(period, wanted, days);
-      out().println(installed.by() + "  " + installed.what());
-      out()
-          .println(
-              "a pass every " + period + "; `nexa-slurm cron show` shows whether passes happen");
+      say(installed.by() + "  " + installed.what());
+      say("a pass every " + period + "; `nexa-slurm cron show` shows whether passes happen");
       if (given(systemd)) {
-        out().println("while you are logged in; for good: loginctl enable-linger");
+        say("while you are logged in; for good: loginctl enable-linger");
       }
       return ExitCode.OK.status();
     }
@@ -118,32 +116,29 @@ public final class CronCommand extends CommandGroup {
     private void tell(Shown shown) {
       shown.notRead().ifPresent(why -> err().println("nexa-slurm: " + why));
       for (Installed one : shown.installed()) {
-        out().println(one.by() + "  " + one.what() + "  (every " + one.every() + ")");
-        one.start()
-            .ifPresent(start -> out().println("  it is written and not enabled; type: " + start));
+        say(one.by() + "  " + one.what() + "  (every " + one.every() + ")");
+        one.start().ifPresent(start -> say("  it is written and not enabled; type: " + start));
       }
       if (shown.installed().isEmpty()) {
-        out()
-            .println(
-                shown.notRead().isEmpty()
-                    ? "nothing is installed; type:"
-                    : "it is not known whether something is installed; if it is not, type:");
-        OtherPasses.first(environment()).forEach(way -> out().println("  " + way));
+        say(
+            shown.notRead().isEmpty()
+                ? "nothing is installed; type:"
+                : "it is not known whether something is installed; if it is not, type:");
+        OtherPasses.first(environment()).forEach(way -> say("  " + way));
       }
-      out().println(shown.check().words());
+      say(shown.check().words());
       if (shown.heartbeat().isPresent()) {
         Heartbeat last = shown.heartbeat().get();
-        out()
-            .println(
-                "it looked at "
-                    + last.runsRead()
-                    + " unfinished runs, changed "
-                    + last.runsChanged()
-                    + ", read "
-                    + last.rowsRead()
-                    + " rows and took "
-                    + last.took().toMillis()
-                    + " ms");
+        say(
+            "it looked at "
+                + last.runsRead()
+                + " unfinished runs, changed "
+                + last.runsChanged()
+                + ", read "
+                + last.rowsRead()
+                + " rows and took "
+                + last.took().toMillis()
+                + " ms");
       }
     }
   }
@@ -164,11 +159,11 @@ public final class CronCommand extends CommandGroup {
         new CronPasses(existing()).remove(removed);
       } finally {
         for (Installed one : removed) {
-          out().println("removed  " + one.by() + "  " + one.what());
+          say("removed  " + one.by() + "  " + one.what());
         }
       }
       if (removed.isEmpty()) {
-        out().println("nothing was installed");
+        say("nothing was installed");
       }
       return ExitCode.OK.status();
     }

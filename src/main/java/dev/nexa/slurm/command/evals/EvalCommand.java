@@ -1,7 +1,5 @@
 package dev.nexa.slurm.command.evals;
 
-import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.score.EvalSummary;
@@ -56,10 +54,9 @@ public final class EvalCommand extends CommandGroup {
       Leaderboard board = Leaderboard.of(found, Optional.ofNullable(sort.getValue()));
       problems.forEach(err()::println);
       if (!board.judges().isEmpty()) {
-        err()
-            .println(
-                "note: scores of different judges cannot be compared; the judges are "
-                    + String.join(", ", board.judges()));
+        note(
+            "scores of different judges cannot be compared; the judges are "
+                + String.join(", ", board.judges()));
       }
       if (write.getValue() != null) {
         LocalDate today = LocalDate.now(ZoneOffset.UTC);
@@ -67,14 +64,15 @@ public final class EvalCommand extends CommandGroup {
             new WriteLeaderboard(Path.of(write.<String>getValue())).write(board, today);
         files.forEach(file -> err().println("wrote " + file));
       }
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(LeaderboardText.json(board, problems))
-                  : board.rows().isEmpty()
-                      ? "No evaluated runs. `nexa-slurm data score` evaluates one.\n"
-                      : LeaderboardText.listing(board, true).withoutRare().table());
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () -> LeaderboardText.json(board, problems),
+          () ->
+              out()
+                  .print(
+                      board.rows().isEmpty()
+                          ? "No evaluated runs. `nexa-slurm data score` evaluates one.\n"
+                          : LeaderboardText.listing(board, true).withoutRare().table()));
     }
   }
 }

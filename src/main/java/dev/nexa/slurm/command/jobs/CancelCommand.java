@@ -118,13 +118,11 @@ public final class CancelCommand extends Subcommand {
   private void cancel(Context context, RunLookup.Found found, String before) {
     Optional<EarlierEnd> ended = EarlierEnd.of(context, found.run(), found.task());
     if (ended.isPresent()) {
-      out().println(ended(found, ended.get()));
-      out().println(advised("  nexa-slurm runs show " + found.run().id()));
+      say(ended(found, ended.get()));
+      say(advised("  nexa-slurm runs show " + found.run().id()));
       return;
     }
-    out()
-        .println(
-            before + cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
+    say(before + cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
   }
 
   private int cancelAll(Context context) {
@@ -142,7 +140,7 @@ public final class CancelCommand extends Subcommand {
     if (rows.isEmpty()) {
       // A run that cannot be read may have a job that costs money.
       String unread = problems.isEmpty() ? "No run of yours is unfinished. " : "";
-      out().println(unread + "Nothing was cancelled.");
+      say(unread + "Nothing was cancelled.");
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
@@ -152,7 +150,7 @@ public final class CancelCommand extends Subcommand {
         "nobody can be asked here whether to cancel " + them + ", so nothing was cancelled",
         "Cancel " + them + "?",
         Advice.step("add --yes to cancel all, or name the runs: nexa-slurm cancel RUN"))) {
-      out().println("Nothing was cancelled.");
+      say("Nothing was cancelled.");
       return ExitCode.OK.status();
     }
     List<RunFolder> runs =
@@ -161,11 +159,10 @@ public final class CancelCommand extends Subcommand {
         .cancel(
             runs,
             (run, jobs) ->
-                out()
-                    .println(
-                        run.id()
-                            + ": "
-                            + cancelling(new RunLookup.Found(run, OptionalInt.empty()), jobs)));
+                say(
+                    run.id()
+                        + ": "
+                        + cancelling(new RunLookup.Found(run, OptionalInt.empty()), jobs)));
     return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }
 

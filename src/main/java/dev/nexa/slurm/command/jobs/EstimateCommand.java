@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
@@ -99,7 +98,7 @@ public final class EstimateCommand extends Subcommand {
     ExpectedStart start = new ExpectStart(context).of(planned.plan());
     Prepared prepared = planned.atLeast(start.cpus()).calibrated(numbers);
     tellNotes(prepared.plan());
-    DataPathCheck.of(prepared.plan()).ifPresent(wrong -> err().println("note: " + wrong));
+    DataPathCheck.of(prepared.plan()).ifPresent(this::note);
     tellAccount(context, prepared.plan());
     PrintWriter out = out();
     List<BudgetClaim> budgets = prepared.budgets(context);
@@ -152,14 +151,15 @@ public final class EstimateCommand extends Subcommand {
     Comparison comparison = use.compare();
     Money total = use.base().estimate().total();
     Instant now = Instant.now();
-    out()
-        .print(
-            given(json)
-                ? Json.pretty(ComparisonText.json(comparison, request.config(), total))
-                : given(markdown)
-                    ? ComparisonText.markdown(comparison, total, now)
-                    : ComparisonText.text(comparison, total, now, style()));
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () -> ComparisonText.json(comparison, request.config(), total),
+        () ->
+            out()
+                .print(
+                    given(markdown)
+                        ? ComparisonText.markdown(comparison, total, now)
+                        : ComparisonText.text(comparison, total, now, style())));
   }
 
   private Integer difference(String earlier) {

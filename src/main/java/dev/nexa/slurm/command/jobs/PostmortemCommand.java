@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -64,18 +63,16 @@ public final class PostmortemCommand extends Subcommand {
     List<String> problems = new ArrayList<>();
     CollectPostmortem collected = CollectPostmortem.of(context, run, problems);
     collected.write(file, context.workspace().files());
-    problems.forEach(problem -> err().println("note: " + problem));
-    if (given(json)) {
-      print(
-          JsonObject.ofVersion(1)
-              .with("run_id", run.id().value())
-              .with("file", file.toString())
-              .with("entries", collected.names())
-              .with("notes", problems));
-    } else {
-      out().println(file + ": " + collected.names().size() + " files; begin with report.md");
-    }
-    return ExitCode.OK.status();
+    problems.forEach(this::note);
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1)
+                .with("run_id", run.id().value())
+                .with("file", file.toString())
+                .with("entries", collected.names())
+                .with("notes", problems),
+        () -> say(file + ": " + collected.names().size() + " files; begin with report.md"));
   }
 
   private Integer remediate(Context context, RunFolder run, String text) {
@@ -87,14 +84,12 @@ public final class PostmortemCommand extends Subcommand {
               : "--remediation writes no archive, so it does not go with -o");
     }
     new RecordRemediation(context).add(run, text.strip());
-    if (given(json)) {
-      print(
-          JsonObject.ofVersion(1)
-              .with("run_id", run.id().value())
-              .with("remediation", text.strip()));
-    } else {
-      out().println(run.manifest().normalize() + " holds the remediation now");
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1)
+                .with("run_id", run.id().value())
+                .with("remediation", text.strip()),
+        () -> say(run.manifest().normalize() + " holds the remediation now"));
   }
 }

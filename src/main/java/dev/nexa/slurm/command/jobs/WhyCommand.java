@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -49,12 +48,8 @@ public final class WhyCommand extends Subcommand {
     }
     List<String> problems = new ArrayList<>();
     Explanation explanation = new ExplainRun(context).of(run, one, problems);
-    problems.forEach(problem -> err().println("note: " + problem));
-    if (given(json)) {
-      print(WhyText.json(explanation));
-    } else {
-      out().print(advised(WhyText.of(explanation)));
-    }
-    return ExitCode.OK.status();
+    problems.forEach(this::note);
+    return answer(
+        json, () -> WhyText.json(explanation), () -> out().print(advised(WhyText.of(explanation))));
   }
 }

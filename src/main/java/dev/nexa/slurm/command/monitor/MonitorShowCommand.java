@@ -72,8 +72,8 @@ final class MonitorShowCommand extends Subcommand {
       boolean blocks = isUnicode();
       out().print(text.drawing(blocks ? Sparkline.BLOCKS : Sparkline.ASCII, style().width()));
       printTable(text.table(style()));
-      text.problems().forEach(problem -> err().println("note: " + problem));
-      UseNotes.of(run).forEach(note -> out().println("use: " + note));
+      text.problems().forEach(this::note);
+      UseNotes.of(run).forEach(note -> say("use: " + note));
     }
     return ExitCode.OK.status();
   }

@@ -53,7 +53,7 @@ final class NotifyListCommand extends Subcommand {
   public Integer call() {
     List<String> problems = new ArrayList<>();
     List<Notice> notices = new Outbox(existing().workspace()).all(problems);
-    problems.forEach(problem -> err().println("note: " + problem));
+    problems.forEach(this::note);
     List<Row> rows = new ArrayList<>();
     int done = 0;
     int left = 0;
@@ -75,11 +75,11 @@ final class NotifyListCommand extends Subcommand {
     if (given(json)) {
       print(JsonObject.ofVersion(1).with("notifications", documents));
     } else if (notices.isEmpty()) {
-      out().println("no notification was recorded; `nexa-slurm notify test` tries the channels");
+      say("no notification was recorded; `nexa-slurm notify test` tries the channels");
     } else {
       printTable(COLUMNS.of(rows).table(style()));
       if (left > 0) {
-        out().println(left + " older ones were sent; --all lists them");
+        say(left + " older ones were sent; --all lists them");
       }
     }
     return ExitCode.OK.status();

@@ -49,9 +49,7 @@ final class NotifyTestCommand extends Subcommand {
     int status = ExitCode.OK.status();
     for (NotifyChannel channel : chosen) {
       Answer answer = sender.attempt(channel, notice(context, channel));
-      out()
-          .println(
-              channel.name() + ": " + answer.error().map(why -> "failed: " + why).orElse("sent"));
+      say(channel.name() + ": " + answer.error().map(why -> "failed: " + why).orElse("sent"));
       out().flush();
       status = answer.error().isPresent() ? ExitCode.DEFECT.status() : status;
     }

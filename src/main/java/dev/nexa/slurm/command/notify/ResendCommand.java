@@ -42,14 +42,14 @@ final class ResendCommand extends Subcommand {
                         ErrorCode.WORKSPACE_BUSY,
                         "another process has been sending notifications for a minute",
                         Advice.command("sends it", "nexa-slurm", "notify", "resend", typed)));
-    problems.forEach(problem -> err().println("note: " + problem));
+    problems.forEach(this::note);
     boolean sent = true;
     for (Delivery one : after.deliveries()) {
-      out().println(one.channel() + ": " + one.error().orElse(one.state().text()));
+      say(one.channel() + ": " + one.error().orElse(one.state().text()));
       sent &= one.state() == Delivery.State.SENT;
     }
     if (after.deliveries().isEmpty()) {
-      out().println("no channel asks for " + notice.kind().text());
+      say("no channel asks for " + notice.kind().text());
     }
     return sent ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }

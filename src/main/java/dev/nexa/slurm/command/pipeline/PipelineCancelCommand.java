@@ -28,13 +28,12 @@ final class PipelineCancelCommand extends Subcommand {
     List<String> problems = new ArrayList<>();
     List<String> stages = new CancelPipeline(context).cancel(folder, problems);
     problems.forEach(err()::println);
-    out()
-        .println(
-            stages.isEmpty()
-                ? folder.id() + ": all stages have already ended"
-                : folder.id() + ": asked " + String.join(", ", stages) + " to end");
+    say(
+        stages.isEmpty()
+            ? folder.id() + ": all stages have already ended"
+            : folder.id() + ": asked " + String.join(", ", stages) + " to end");
     if (!stages.isEmpty()) {
-      out().println(advised("  nexa-slurm reconcile  # writes the manifests and cost files"));
+      say(advised("  nexa-slurm reconcile  # writes the manifests and cost files"));
     }
     return ExitCode.OK.status();
   }

@@ -2,9 +2,7 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import picocli.CommandLine.Model.OptionSpec;
@@ -34,11 +32,10 @@ final class PipelineGraphCommand extends Subcommand {
           Advice.step("leave one of them out"));
     }
     PipelineConfig pipeline = context().configs().pipeline(file.getValue());
-    out()
-        .print(
-            given(json)
-                ? Json.pretty(GraphText.json(pipeline))
-                : given(mermaid) ? GraphText.mermaid(pipeline) : GraphText.table(pipeline));
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () -> GraphText.json(pipeline),
+        () ->
+            out().print(given(mermaid) ? GraphText.mermaid(pipeline) : GraphText.table(pipeline)));
   }
 }

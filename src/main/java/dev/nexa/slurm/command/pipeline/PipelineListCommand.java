@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -39,14 +38,14 @@ final class PipelineListCommand extends Subcommand {
       }
     }
     problems.forEach(err()::println);
-    if (given(json)) {
-      print(JsonObject.ofVersion(1).with("pipelines", all.stream().map(ProgressFile::of).toList()));
-    } else {
-      printTable(
-          folders.isEmpty()
-              ? "There is no pipeline yet.\n"
-              : new ProgressText(context.workspace(), style()).list(all));
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1).with("pipelines", all.stream().map(ProgressFile::of).toList()),
+        () ->
+            printTable(
+                folders.isEmpty()
+                    ? "There is no pipeline yet.\n"
+                    : new ProgressText(context.workspace(), style()).list(all)));
   }
 }

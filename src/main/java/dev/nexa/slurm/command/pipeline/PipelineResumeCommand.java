@@ -34,11 +34,10 @@ final class PipelineResumeCommand extends Subcommand {
         new ResumePipeline(context, Optional.ofNullable(approval.getValue()))
             .resume(folder, out()::println, problems);
     problems.forEach(err()::println);
-    out()
-        .println(
-            any
-                ? advised("  nexa-slurm pipeline status " + folder.id())
-                : folder.id() + ": nothing is left to run again");
+    say(
+        any
+            ? advised("  nexa-slurm pipeline status " + folder.id())
+            : folder.id() + ": nothing is left to run again");
     return ExitCode.OK.status();
   }
 }

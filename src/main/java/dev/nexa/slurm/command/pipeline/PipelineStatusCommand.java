@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.PipelineLookup;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
@@ -33,11 +32,9 @@ final class PipelineStatusCommand extends Subcommand {
         new ReadProgress(context)
             .of(new PipelineLookup(context.workspace()).find(PipelineOptions.id(id)), problems);
     problems.forEach(err()::println);
-    if (given(json)) {
-      print(ProgressFile.of(progress));
-    } else {
-      printTable(new ProgressText(context.workspace(), style()).of(progress));
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () -> ProgressFile.of(progress),
+        () -> printTable(new ProgressText(context.workspace(), style()).of(progress)));
   }
 }

@@ -72,7 +72,7 @@ final class RunPipelineCommand extends Subcommand {
         ChosenStages.of(
             context, plan, renderer, given(reuse), Optional.ofNullable(startAt.getValue()));
     for (String step : PastRemediation.lines(context, plan.config().name())) {
-      err().println("note: " + VisibleText.line(step));
+      note(VisibleText.line(step));
     }
     chosen.lines().forEach((given(json) ? err() : out())::println);
     Optional<PipelinePlan> rest = chosen.planToRun();

@@ -53,19 +53,18 @@ public final class AuditCommand extends Subcommand {
     if (given(json)) {
       print(report.toJson());
     } else {
-      report.differences().forEach(difference -> out().println(difference));
-      report.notes().forEach(note -> err().println("note: " + note));
-      report.mended().forEach(mended -> out().println("mended: " + mended));
-      report.corrected().forEach(run -> out().println("corrected: " + run));
+      report.differences().forEach(difference -> say(difference));
+      report.notes().forEach(this::note);
+      report.mended().forEach(mended -> say("mended: " + mended));
+      report.corrected().forEach(run -> say("corrected: " + run));
       tellRetention(report.pastRetention());
-      out()
-          .println(
-              report.runs()
-                  + " runs, "
-                  + report.rows()
-                  + " rows read, "
-                  + report.differences().size()
-                  + " differences");
+      say(
+          report.runs()
+              + " runs, "
+              + report.rows()
+              + " rows read, "
+              + report.differences().size()
+              + " differences");
     }
     if (report.remaining() > 0 && !given(repair)) {
       err()
@@ -77,14 +76,10 @@ public final class AuditCommand extends Subcommand {
 
   private void tellRetention(List<PastRetention> past) {
     for (PastRetention one : past.subList(0, Math.min(MOST_PAST, past.size()))) {
-      out().println("retention: " + one.words());
+      say("retention: " + one.words());
     }
     if (past.size() > MOST_PAST) {
-      out()
-          .println(
-              "retention: "
-                  + (past.size() - MOST_PAST)
-                  + " more runs are past it; --json lists all");
+      say("retention: " + (past.size() - MOST_PAST) + " more runs are past it; --json lists all");
     }
     if (!past.isEmpty()) {
       err().println("  → `" + PastRetention.COMMAND + "` shows which old checkpoints can go");

@@ -108,14 +108,13 @@ public final class RunsCommand extends CommandGroup {
                 .with("runs", runs.stream().map(ManifestFile::json).toList())
                 .with("problems", problems));
       } else if (runs.isEmpty() && !wanted.isEmpty()) {
-        notes.forEach(note -> err().println("note: " + note));
-        out()
-            .println(
-                "No run"
-                    + (where.getValue() == null ? "" : " that matches '" + where.getValue() + "'")
-                    + " is in the state "
-                    + String.join(" or ", wanted)
-                    + ". `nexa-slurm runs list` lists the runs of all states.");
+        notes.forEach(this::note);
+        say(
+            "No run"
+                + (where.getValue() == null ? "" : " that matches '" + where.getValue() + "'")
+                + " is in the state "
+                + String.join(" or ", wanted)
+                + ". `nexa-slurm runs list` lists the runs of all states.");
       } else if (runs.isEmpty() && where.getValue() != null) {
         out()
             .print(
@@ -128,7 +127,7 @@ public final class RunsCommand extends CommandGroup {
         if (wanted.isEmpty()) {
           list.now(runs, notes);
         }
-        notes.forEach(note -> err().println("note: " + note));
+        notes.forEach(this::note);
         printTable(RunsText.of(runs, existing().workspace(), style()));
       }
       return ExitCode.OK.status();

@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.records.ImportRuns.Asked;
 import dev.nexa.slurm.command.records.ImportRuns.Result;
-import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
@@ -25,12 +25,14 @@ final class RunsImportCommand extends Subcommand {
       option("--from", "SOURCE", "Where jobs are read from: sacct, Slurm's accounting.");
   private final OptionSpec account =
       option("--account", "A", "Jobs of all users of these Slurm accounts: nlp, or nlp,vision.");
-  private final JobOptions whose =
-      new JobOptions(
+  private final OptionSpec user =
+      option("--user", "USER", "Jobs of these users. Without --user and --account: your own jobs.");
+  private final PeriodOptions period =
+      new PeriodOptions(
           this,
-          "Jobs of these users. Without --user and --account: your own jobs.",
           "Jobs that ended then or later: 30d, 2025-11-01; 30d if not given.",
-          "The zone of --since and --until");
+          "The zone of --since and --until",
+          "7d");
   private final OptionSpec until =
       option("--until", "TIME", "Jobs that ended before: 2025-12-01; now if not given.");
   private final OptionSpec cluster =
@@ -66,38 +68,30 @@ final class RunsImportCommand extends Subcommand {
       err().println(problem);
     }
     if (given(json)) {
-      print(result.toJson(asked).with("timezone", whose.zone().getId()));
+      print(result.toJson(asked).with("timezone", period.zone().getId()));
     } else {
       tell(result);
       if (!result.any()) {
-        err()
-            .println(
-                "note: accounting has no such job; `sacctmgr show user` and `sacctmgr show account`"
-                    + " list the names that it knows");
+        note(
+            "accounting has no such job; `sacctmgr show user` and `sacctmgr show account`"
+                + " list the names that it knows");
       }
-      out().println("ended from " + whose.told(asked.since()) + " to " + whose.told(asked.until()));
+      say("ended from " + period.told(asked.since()) + " to " + period.told(asked.until()));
     }
     return result.problems().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }
 
   private Asked asked(Context context, Instant now) {
     Optional<String> accounts = named("--account", Optional.ofNullable(account.getValue()));
-    Optional<String> users = named("--user", whose.user());
+    Optional<String> users = named("--user", Optional.ofNullable(user.getValue()));
     if (accounts.isEmpty() && users.isEmpty()) {
       String me = context.environment().getOrDefault("USER", "");
       users = Optional.of(me.isEmpty() ? System.getProperty("user.name") : me);
     }
-    Instant begin = whose.since(now).orElseGet(() -> now.minus(USUAL));
-    Instant end = whose.time(until, now).orElse(now);
-    if (end.isAfter(now)) {
-      err().println("note: " + JobOptions.endsNow(until, now));
-      end = now;
-    }
-    if (!begin.isBefore(end)) {
-      throw JobOptions.emptyPeriod(begin, end);
-    }
+    PeriodOptions.Period time = period.until(until, USUAL, now, this);
     @Nullable String profile = cluster.getValue();
-    return new Asked(accounts, users, begin, end, Optional.ofNullable(profile), given(dryRun));
+    return new Asked(
+        accounts, users, time.begin(), time.end(), Optional.ofNullable(profile), given(dryRun));
   }
 
   private static Optional<String> named(String option, Optional<String> names) {
@@ -114,22 +108,19 @@ final class RunsImportCommand extends Subcommand {
     if (!result.imported().isEmpty()) {
       out().print(result.table());
     }
-    out()
-        .println(
-            result.imported().size()
-                + (given(dryRun) ? " would be imported (" : " imported (")
-                + result.total().amount().toPlainString()
-                + " "
-                + currency
-                + "), "
-                + result.already()
-                + " were there, "
-                + result.ours()
-                + " are of runs of this workspace, "
-                + result.open()
-                + " have not ended or ended in the last minute"
-                + (result.problems().isEmpty()
-                    ? ""
-                    : ", " + result.problems().size() + " left out"));
+    say(
+        result.imported().size()
+            + (given(dryRun) ? " would be imported (" : " imported (")
+            + result.total().amount().toPlainString()
+            + " "
+            + currency
+            + "), "
+            + result.already()
+            + " were there, "
+            + result.ours()
+            + " are of runs of this workspace, "
+            + result.open()
+            + " have not ended or ended in the last minute"
+            + (result.problems().isEmpty() ? "" : ", " + result.problems().size() + " left out"));
   }
 }

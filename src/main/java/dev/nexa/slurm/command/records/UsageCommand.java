@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.sacct.JobReference;
 import dev.nexa.slurm.cluster.sacct.Problems;
-import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,12 +24,14 @@ import picocli.CommandLine.ParameterException;
 public final class UsageCommand extends Subcommand {
   private final PositionalParamSpec references =
       parameters("JOBID", "A job of any user: 123, 123_4 or 123+1.");
-  private final JobOptions whose =
-      new JobOptions(
+  private final OptionSpec user =
+      option("--user", "USER", "Only this user's jobs; without --since, only the jobs of today.");
+  private final PeriodOptions period =
+      new PeriodOptions(
           this,
-          "Only this user's jobs; without --since, only the jobs of today.",
           "Jobs that were active in the last 7d or 12h, or since 2026-11-01 or 2026-11-01T08:00:00Z.",
-          "The zone of --since and, with --from, of the file's times");
+          "The zone of --since and, with --from, of the file's times",
+          "7d");
   private final OptionSpec from =
       option(
           "--from",
@@ -58,7 +61,7 @@ public final class UsageCommand extends Subcommand {
     ShowUsage usage = new ShowUsage(wanted);
     if (typed(from) != null) {
       usage.read(Path.of(from.<String>getValue()), form());
-      usage.notes().forEach(note -> err().println("note: " + note));
+      usage.notes().forEach(this::note);
     } else {
       usage.ask(context());
     }
@@ -67,15 +70,13 @@ public final class UsageCommand extends Subcommand {
       printJson(usage, wanted);
     } else {
       printTable(usage);
-      wanted.since().ifPresent(time -> out().println("active since " + whose.told(time)));
+      wanted.since().ifPresent(time -> say("active since " + period.told(time)));
     }
     if (typed(from) != null && usage.isEmpty()) {
-      err().println("note: there is no job in " + typed(from) + " that the options select");
+      note("there is no job in " + typed(from) + " that the options select");
     }
     if (typed(from) == null && usage.isEmpty() && missing.isEmpty()) {
-      err()
-          .println(
-              "note: accounting has no job that the options select; an earlier --since looks further back");
+      note("accounting has no job that the options select; an earlier --since looks further back");
     }
     if (!missing.isEmpty()) {
       err().println("nexa-slurm: there is no job " + String.join(", ", missing));
@@ -87,7 +88,7 @@ public final class UsageCommand extends Subcommand {
 
   private ShowUsage.Wanted wanted() {
     List<String> jobs = references.getValue();
-    boolean some = !jobs.isEmpty() || whose.user().isPresent() || typed(from) != null;
+    boolean some = !jobs.isEmpty() || typed(user) != null || typed(from) != null;
     if (!some) {
       throw wrong(
           "no job, user or file is named; expected `usage JOBID`, `usage --user $USER --since 7d` or `usage --from FILE`");
@@ -98,14 +99,16 @@ public final class UsageCommand extends Subcommand {
               + " says what the file of --from is like, and there is none");
     }
     return new ShowUsage.Wanted(
-        jobs.stream().map(JobReference::new).toList(), whose.user().orElse(""), since(jobs));
+        jobs.stream().map(JobReference::new).toList(),
+        Objects.requireNonNullElse(typed(user), ""),
+        since(jobs));
   }
 
   private Optional<Instant> since(List<String> jobs) {
-    Optional<Instant> since = whose.since(Instant.now());
+    Optional<Instant> since = period.since(Instant.now());
     // sacct's default is midnight too, but we run sacct in UTC, so it would take midnight in UTC.
     return since.isEmpty() && jobs.isEmpty() && typed(from) == null
-        ? Optional.of(LocalDate.now(whose.zone()).atStartOfDay(whose.zone()).toInstant())
+        ? Optional.of(LocalDate.now(period.zone()).atStartOfDay(period.zone()).toInstant())
         : since;
   }
 
@@ -127,7 +130,7 @@ public final class UsageCommand extends Subcommand {
           fields,
           names);
     }
-    return new ShowUsage.Form(between, columns, whose.zone());
+    return new ShowUsage.Form(between, columns, period.zone());
   }
 
   private ParameterException wrong(String message) {
@@ -151,7 +154,7 @@ public final class UsageCommand extends Subcommand {
   /** Writes one job at a time, because a million jobs in one document would not fit into memory. */
   private void printJson(ShowUsage usage, ShowUsage.Wanted wanted) {
     PrintWriter out = out();
-    out.print("{\"schema_version\":1,\"timezone\":" + Json.compact(whose.zone().getId()));
+    out.print("{\"schema_version\":1,\"timezone\":" + Json.compact(period.zone().getId()));
     out.print(",\"since\":" + Json.compact(wanted.since().orElse(null)) + ",\"jobs\":[");
     String[] separator = {"\n"};
     usage.each(

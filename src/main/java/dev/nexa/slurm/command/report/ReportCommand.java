@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.report;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.MonthRange;
@@ -89,31 +88,29 @@ public final class ReportCommand extends Subcommand {
     Report report = given(redact) ? RedactedReport.of(collected) : collected;
     byte[] html = ReportPage.html(report).getBytes(StandardCharsets.UTF_8);
     String written = write(context, scope, html);
-    collected.problems().forEach(problem -> err().println("note: " + problem));
-    if (given(json)) {
-      print(
-          JsonObject.ofVersion(1)
-              .with("file", written)
-              .with("bytes", html.length)
-              .with("redacted", report.redacted())
-              .with("runs", report.runs().size())
-              .with("run_pages", report.details().size())
-              .with("pipelines", report.pipelines().size())
-              .with("releases", report.releases().size())
-              .with("problems", collected.problems()));
-    } else {
-      out()
-          .println(
-              "wrote "
-                  + written
-                  + ": "
-                  + report.runs().size()
-                  + (report.runs().size() == 1 ? " run, " : " runs, ")
-                  + html.length
-                  + " bytes"
-                  + (report.redacted() ? ", without names" : ""));
-    }
-    return ExitCode.OK.status();
+    collected.problems().forEach(this::note);
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1)
+                .with("file", written)
+                .with("bytes", html.length)
+                .with("redacted", report.redacted())
+                .with("runs", report.runs().size())
+                .with("run_pages", report.details().size())
+                .with("pipelines", report.pipelines().size())
+                .with("releases", report.releases().size())
+                .with("problems", collected.problems()),
+        () ->
+            say(
+                "wrote "
+                    + written
+                    + ": "
+                    + report.runs().size()
+                    + (report.runs().size() == 1 ? " run, " : " runs, ")
+                    + html.length
+                    + " bytes"
+                    + (report.redacted() ? ", without names" : "")));
   }
 
   /** Writes the report to its file, or publishes it, and returns where it is. */

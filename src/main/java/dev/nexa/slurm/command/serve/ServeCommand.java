@@ -134,19 +134,17 @@ public final class ServeCommand extends Subcommand {
     Optional<ServerCost> known = ServerCost.of(submitted.run().path(), problems);
     if (known.isEmpty()) {
       problems.forEach(err()::println);
-      out().println(submitted.run().id() + " is ready; its cost is not known");
+      say(submitted.run().id() + " is ready; its cost is not known");
       return ExitCode.OK.status();
     }
     ServerCost cost = known.get();
-    if (given(json)) {
-      print(
-          ServerText.json(server, cost)
-              .with("estimate", submitted.estimate().json())
-              .with("files", submitted.json().object("files")));
-    } else {
-      out().print(ServerText.ready(server, cost));
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () ->
+            ServerText.json(server, cost)
+                .with("estimate", submitted.estimate().json())
+                .with("files", submitted.json().object("files")),
+        () -> out().print(ServerText.ready(server, cost)));
   }
 
   /** Prints the server's last lines first, because ending it prints more. */

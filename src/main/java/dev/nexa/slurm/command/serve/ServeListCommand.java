@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.serve;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import java.util.ArrayList;
@@ -27,12 +26,12 @@ final class ServeListCommand extends Subcommand {
     List<ServerRow> rows =
         new ListServers(existing()).rows(Optional.ofNullable(cluster.getValue()), problems);
     problems.forEach(err()::println);
-    if (given(json)) {
-      print(
-          JsonObject.ofVersion(1).with("servers", ServerRow.json(rows)).with("problems", problems));
-    } else {
-      printTable(ServerRow.table(rows, style()));
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1)
+                .with("servers", ServerRow.json(rows))
+                .with("problems", problems),
+        () -> printTable(ServerRow.table(rows, style())));
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.serve;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -31,17 +30,15 @@ final class ServeStopCommand extends Subcommand {
     RunFolder run = new RunLookup(context.workspace()).find(reference.getValue()).run();
     ManifestFile manifest = new StopServer(context).stop(run, err()::println);
     Money cost = manifest.cost().orElseThrow();
-    if (given(json)) {
-      print(
-          JsonObject.ofVersion(1)
-              .with("run_id", run.id().value())
-              .with("status", manifest.status().text())
-              .with("state", manifest.state())
-              .with("cost", cost.amount().toPlainString())
-              .with("currency", cost.currency()));
-    } else {
-      out().println(run.id() + ": " + manifest.state() + ", cost " + CostFile.text(run, cost));
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1)
+                .with("run_id", run.id().value())
+                .with("status", manifest.status().text())
+                .with("state", manifest.state())
+                .with("cost", cost.amount().toPlainString())
+                .with("currency", cost.currency()),
+        () -> say(run.id() + ": " + manifest.state() + ", cost " + CostFile.text(run, cost)));
   }
 }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -304,6 +305,31 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     out().print(Json.pretty(document));
   }
 
+  /**
+   * Prints the answer, and returns the exit status of success.
+   *
+   * @param json the flag that asks for one JSON document
+   * @param people prints the answer for people
+   */
+  protected final Integer answer(OptionSpec json, Supplier<JsonObject> document, Runnable people) {
+    if (given(json)) {
+      print(document.get());
+    } else {
+      people.run();
+    }
+    return ExitCode.OK.status();
+  }
+
+  /** Prints a line of the output. */
+  public final void say(Object line) {
+    out().println(line);
+  }
+
+  /** Prints a note on stderr. */
+  public final void note(Object text) {
+    err().println("note: " + text);
+  }
+
   /** Prints text with a table of {@link #style}. */
   public final void printTable(String text) {
     if (out() instanceof TerminalOutput terminal) {
@@ -362,16 +388,13 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Prints a note if the plan names an account that Slurm's accounting does not have. */
   protected final void tellAccount(Context context, Plan plan) {
     if (!plan.site().scheduler().equals(ClusterProfile.LOCAL)) {
-      AccountCheck.of(context, plan.allocation().account())
-          .ifPresent(missing -> err().println("note: " + missing));
+      AccountCheck.of(context, plan.allocation().account()).ifPresent(this::note);
     }
   }
 
   /** Prints the notes of a plan, and what its code is, as lines for the user. */
   protected final void tellNotes(Plan plan) {
-    for (String note : plan.notes()) {
-      err().println("note: " + note);
-    }
+    plan.notes().forEach(this::note);
     if (plan.payload().code().isPresent()) {
       err().println(plan.payload().code().get().sentence());
     }

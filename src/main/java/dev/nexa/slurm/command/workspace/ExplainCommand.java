@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.error.ErrorCode.Group;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -79,13 +78,10 @@ public final class ExplainCommand extends Subcommand {
     Optional<ErrorCode> known =
         ErrorCode.of(typed.replaceFirst("^(docs/errors/|errors/)(.*)\\.md$", "$2"));
     if (known.isPresent()) {
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(
-                      COLUMNS.addTo(new JsonObject(), known.get()).with("page", page(known.get())))
-                  : page(known.get()));
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () -> COLUMNS.addTo(new JsonObject(), known.get()).with("page", page(known.get())),
+          () -> out().print(page(known.get())));
     }
     Optional<ConfigKey.Elsewhere> elsewhere = ConfigKey.elsewhere(typed);
     if (elsewhere.isPresent()) {
@@ -97,8 +93,7 @@ public final class ExplainCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
-    out().print(given(json) ? Json.pretty(new JsonObject().with("page", page)) : page);
-    return ExitCode.OK.status();
+    return answer(json, () -> new JsonObject().with("page", page), () -> out().print(page));
   }
 
   /** Prints what a name of another program is here. */
@@ -108,7 +103,7 @@ public final class ExplainCommand extends Subcommand {
           elsewhere.key().isEmpty()
               ? "A run's config has no key '" + typed + "'"
               : "'" + typed + "' is " + elsewhere.key() + " in a run's config";
-      out().println(is + (elsewhere.remark().isEmpty() ? "." : ": " + elsewhere.remark() + "."));
+      say(is + (elsewhere.remark().isEmpty() ? "." : ": " + elsewhere.remark() + "."));
     }
     if (given(json) || !elsewhere.key().isEmpty()) {
       print(elsewhere.key().isEmpty() ? List.of() : ConfigKey.of(elsewhere.key()));
@@ -121,7 +116,7 @@ public final class ExplainCommand extends Subcommand {
       return;
     }
     for (String name : Pages.names()) {
-      out().println("nexa-slurm explain " + name);
+      say("nexa-slurm explain " + name);
     }
   }
 
@@ -133,8 +128,8 @@ public final class ExplainCommand extends Subcommand {
     for (ConfigKey key : keys) {
       out().print(key.path() + ": " + key.value());
       out().print(key.required() ? "; required" : "");
-      out().println(key.fallback().isEmpty() ? "" : "; default " + key.fallback());
-      out().println("    " + key.doc());
+      say(key.fallback().isEmpty() ? "" : "; default " + key.fallback());
+      say("    " + key.doc());
     }
   }
 

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Moment;
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
@@ -16,57 +17,67 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * The options that commands on accounting share: whose jobs, and since when.
+ * The options that say which period of accounting a command reads.
  *
  * <p>A time without a zone is in this host's zone, as in sacct. Sums over finished runs use UTC
  * instead, because their months are in UTC.
  */
-public final class JobOptions {
-  private final OptionSpec user;
+public final class PeriodOptions {
   private final OptionSpec since;
   private final OptionSpec timezone;
+  private final String example;
+
+  /** From when until when; never empty. */
+  public record Period(Instant begin, Instant end) {}
 
   /**
    * Adds the options to a command.
    *
-   * @param user the help text of {@code --user}
    * @param since the help text of {@code --since}
    * @param timezone the beginning of the help text of {@code --timezone}
+   * @param example a length of time that an error advises
    */
-  public JobOptions(Subcommand command, String user, String since, String timezone) {
-    this.user = command.option("--user", "USER", user);
+  public PeriodOptions(Subcommand command, String since, String timezone, String example) {
     this.since = command.option("--since", "TIME", since);
     this.timezone =
         command.option("--timezone", "ZONE", timezone + " (Europe/Berlin); else this host's.");
-  }
-
-  /** Returns the value of {@code --user}. */
-  public Optional<String> user() {
-    return typed(user);
+    this.example = example;
   }
 
   /** Returns the value of {@code --since}; a duration counts back from {@code now}. */
   public Optional<Instant> since(Instant now) {
     Optional<Instant> time = time(since, now);
-    time.ifPresent(begin -> requirePast(since, begin, now));
+    time.ifPresent(begin -> requirePast(begin, now));
     return time;
   }
 
   /**
-   * Checks that a period does not begin in the future.
+   * Returns the period until the time that another option gives; that option's default is now.
    *
-   * @param option the option that gives its begin
-   * @throws NexaException if it does
+   * @param usual how far the period goes back if {@code --since} was not typed
+   * @param command gets a note if the period ends in the future
+   * @throws NexaException if the period is empty
    */
-  public static void requirePast(OptionSpec option, Instant begin, Instant now) {
-    if (begin.isAfter(now)) {
-      throw wrong(option, future(option, now), option.longestName() + " 7d");
+  public Period until(OptionSpec until, Duration usual, Instant now, Subcommand command) {
+    Instant begin = since(now).orElseGet(() -> now.minus(usual));
+    Instant end = time(until, now).orElse(now);
+    if (end.isAfter(now)) {
+      command.note(until.longestName() + ": " + future(until, now) + ", so the period ends now");
+      end = now;
     }
+    if (!begin.isBefore(end)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--since " + begin + " is not before --until " + end + ": the period is empty",
+          Advice.step("the earlier time belongs to --since: --since 30d --until 1d"));
+    }
+    return new Period(begin, end);
   }
 
-  /** Returns the note that a period ends now, because the option gives a time in the future. */
-  public static String endsNow(OptionSpec option, Instant now) {
-    return option.longestName() + ": " + future(option, now) + ", so the period ends now";
+  private void requirePast(Instant begin, Instant now) {
+    if (begin.isAfter(now)) {
+      throw wrong(since, future(since, now), since.longestName() + " 7d");
+    }
   }
 
   private static String future(OptionSpec option, Instant now) {
@@ -75,21 +86,12 @@ public final class JobOptions {
         + now.truncatedTo(ChronoUnit.SECONDS);
   }
 
-  /** Returns the error for a period that ends before it begins. */
-  public static NexaException emptyPeriod(Instant begin, Instant end) {
-    return new NexaException(
-        ErrorCode.OPTION_INVALID,
-        "--since " + begin + " is not before --until " + end + ": the period is empty",
-        Advice.step("the earlier time belongs to --since: --since 30d --until 1d"));
-  }
-
-  /** Returns the time that another option gives. */
-  public Optional<Instant> time(OptionSpec option, Instant now) {
+  private Optional<Instant> time(OptionSpec option, Instant now) {
     Optional<String> text = typed(option);
     try {
       return text.map(time -> Moment.parse(time, zone(), now).from());
     } catch (IllegalArgumentException notATime) {
-      throw wrong(option, notATime.getMessage(), option.longestName() + " 7d");
+      throw wrong(option, notATime.getMessage(), option.longestName() + " " + example);
     }
   }
 
