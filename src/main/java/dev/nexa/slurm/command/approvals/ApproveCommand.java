@@ -193,15 +193,13 @@ public final class ApproveCommand extends Subcommand {
     for (OptionSpec of : List.of(configs, stages, clusters, accounts, users, projects, month)) {
       if (of.getValue() != null) {
         String name = of.longestName();
-        throw new NexaException(
-            ErrorCode.OPTIONS_CONFLICT,
+        throw conflict(
             name + " works only with --envelope",
-            Advice.step(
-                name.equals("--users")
-                    ? "leave it out; to name the submitter of one run: --for USER"
-                    : "leave it out; a family of runs: nexa-slurm approve --envelope NAME "
-                        + name
-                        + " …"));
+            name.equals("--users")
+                ? "leave it out; to name the submitter of one run: --for USER"
+                : "leave it out; a family of runs: nexa-slurm approve --envelope NAME "
+                    + name
+                    + " …");
       }
     }
   }
@@ -212,10 +210,9 @@ public final class ApproveCommand extends Subcommand {
       return Optional.empty();
     }
     if (!AMOUNT.matcher(text).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           option.longestName() + ": expected an amount such as 500 or 99.50, got '" + text + "'",
-          Advice.step("the currency is the price book's: " + option.longestName() + " 500"));
+          "the currency is the price book's: " + option.longestName() + " 500");
     }
     return Optional.of(new BigDecimal(text));
   }
@@ -223,10 +220,7 @@ public final class ApproveCommand extends Subcommand {
   private ApproveEstimate.Terms terms() {
     Integer count = uses.getValue();
     if (count != null && count < 1) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--uses: expected 1 or more, got " + count,
-          Advice.step("--uses 1"));
+      throw invalid("--uses: expected 1 or more, got " + count, "--uses 1");
     }
     return new ApproveEstimate.Terms(
         Optional.ofNullable(key.getValue()),
@@ -243,10 +237,7 @@ public final class ApproveCommand extends Subcommand {
 
   private ApprovalEnvelope envelope(ApproveEstimate approve) {
     if (submitter.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "an envelope has --users, not --for",
-          Advice.step("--users " + submitter.getValue()));
+      throw conflict("an envelope has --users, not --for", "--users " + submitter.getValue());
     }
     boolean anything = true;
     for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {

@@ -62,10 +62,7 @@ final class CloseCommand extends Subcommand {
   public Integer call() {
     Context context = existing();
     if (given(list) && given(verify)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--list and --verify are two commands",
-          Advice.step("leave one of them out"));
+      throw conflict("--list and --verify are two commands", "leave one of them out");
     }
     Statements statements = new Statements(context.workspace());
     if (given(list)) {
@@ -99,10 +96,9 @@ final class CloseCommand extends Subcommand {
     return MonthRange.month(typed, Instant.now())
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.OPTION_INVALID,
+                invalid(
                     "expected a month such as 2025-11, or last, got '" + typed + "'",
-                    Advice.step("nexa-slurm costs " + command + " last")));
+                    "nexa-slurm costs " + command + " last"));
   }
 
   private Integer close(Context context, Statements statements, YearMonth wanted) {

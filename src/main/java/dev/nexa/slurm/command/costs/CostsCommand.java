@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -65,10 +62,9 @@ public final class CostsCommand extends Subcommand {
     SummarizeCosts costs = new SummarizeCosts(existing());
     if (options.format().equals("focus")) {
       if (sort.getValue() != null || limit.getValue() != null) {
-        throw new NexaException(
-            ErrorCode.OPTIONS_CONFLICT,
+        throw conflict(
             "--format focus prints all runs in the order of the ledger: it takes no --sort and no --limit",
-            Advice.step("leave --sort and --limit out"));
+            "leave --sort and --limit out");
       }
       costs.focus(options.meant(), problems, out()::print);
       problems.forEach(err()::println);
@@ -121,10 +117,8 @@ public final class CostsCommand extends Subcommand {
       return Optional.empty();
     }
     if (typed != null && !typed.matches("[1-9]\\d{0,8}")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--limit: expected a number of groups from 1 on, got '" + typed + "'",
-          Advice.step("--limit 10"));
+      throw invalid(
+          "--limit: expected a number of groups from 1 on, got '" + typed + "'", "--limit 10");
     }
     int most = typed == null ? Integer.MAX_VALUE : Integer.parseInt(typed);
     return Optional.of(GroupOrder.of(Optional.ofNullable(column), most, options.by()));
@@ -246,12 +240,11 @@ public final class CostsCommand extends Subcommand {
       try {
         return month.isPresent() ? LocalDate.parse(month.get() + "-01") : LocalDate.parse(text);
       } catch (DateTimeException notADay) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw invalid(
             "--on: expected a day such as 2025-11-30, or a month such as 2025-11, this or last, got '"
                 + text
                 + "'",
-            Advice.step("nexa-slurm costs budget --on last"));
+            "nexa-slurm costs budget --on last");
       }
     }
   }

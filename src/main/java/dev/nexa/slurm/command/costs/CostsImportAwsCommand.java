@@ -1,10 +1,7 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.bills.AwsCosts;
@@ -115,10 +112,10 @@ final class CostsImportAwsCommand extends Subcommand {
     LocalDate begin = month("--from", from.getValue(), next.minusMonths(2));
     LocalDate end = month("--to", to.getValue(), next);
     if (end.isAfter(next)) {
-      throw usage("--to: " + next + " is the latest, got " + end, "AWS knows no later costs");
+      throw invalid("--to: " + next + " is the latest, got " + end, "AWS knows no later costs");
     }
     if (!begin.isBefore(end)) {
-      throw usage(
+      throw invalid(
           "--from: expected a month before " + end + ", got " + begin,
           "--from comes before --to, which is not included");
     }
@@ -142,11 +139,11 @@ final class CostsImportAwsCommand extends Subcommand {
       if (day.getDayOfMonth() == 1) {
         return day;
       }
-      throw usage(
+      throw invalid(
           option + ": bills are kept by the month; expected the first of one, got '" + typed + "'",
           option + " " + day.withDayOfMonth(1));
     } catch (DateTimeException notADay) {
-      throw usage(
+      throw invalid(
           option + ": expected the first day of a month, such as 2025-11-01, got '" + typed + "'",
           option + " " + usual);
     }
@@ -155,7 +152,7 @@ final class CostsImportAwsCommand extends Subcommand {
   private static String text(String option, String typed, String usual) {
     String text = typed == null ? usual : typed;
     if (text.isBlank()) {
-      throw usage(option + ": expected a name", option + " " + usual);
+      throw invalid(option + ": expected a name", option + " " + usual);
     }
     return text;
   }
@@ -163,7 +160,7 @@ final class CostsImportAwsCommand extends Subcommand {
   private boolean daily() {
     String typed = text("--granularity", granularity.getValue(), "monthly");
     if (!GRANULARITIES.contains(typed)) {
-      throw usage(
+      throw invalid(
           "--granularity: expected daily or monthly, got '"
               + typed
               + "'"
@@ -176,7 +173,7 @@ final class CostsImportAwsCommand extends Subcommand {
   private String region() {
     String typed = text("--region", region.getValue(), "us-east-1");
     if (!typed.matches("[a-z]{2}(-[a-z]+)+-\\d")) {
-      throw usage(
+      throw invalid(
           "--region: expected one such as us-east-1, got '" + typed + "'", "--region us-east-1");
     }
     return typed;
@@ -196,12 +193,8 @@ final class CostsImportAwsCommand extends Subcommand {
     } catch (URISyntaxException notAnAddress) {
       // Reported below.
     }
-    throw usage(
+    throw invalid(
         "--endpoint: expected an address such as https://ce.us-east-1.amazonaws.com",
         "without it, that of --region is asked");
-  }
-
-  private static NexaException usage(String message, String advice) {
-    return new NexaException(ErrorCode.OPTION_INVALID, message, Advice.step(advice));
   }
 }

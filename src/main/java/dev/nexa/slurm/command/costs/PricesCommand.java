@@ -1,7 +1,5 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -35,8 +33,7 @@ public final class PricesCommand extends CommandGroup {
     try {
       return text == null ? LocalDate.now(ZoneOffset.UTC) : LocalDate.parse(text);
     } catch (DateTimeException notADay) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID, "--day: expected a day such as 2025-11-30, got '" + text + "'");
+      throw invalid("--day: expected a day such as 2025-11-30, got '" + text + "'");
     }
   }
 

@@ -40,8 +40,7 @@ final class StatementCommand extends Subcommand {
     format.format();
     Optional<String> part = Optional.ofNullable(by.getValue());
     if (part.isPresent() && !StatementText.PARTS.contains(part.get())) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--by: expected one of "
               + String.join(", ", StatementText.PARTS)
               + ", got '"

@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.cron;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.cron.CronPasses.Installed;
 import dev.nexa.slurm.command.cron.CronPasses.Shown;
 import dev.nexa.slurm.command.shared.CommandGroup;
@@ -83,10 +80,9 @@ public final class CronCommand extends CommandGroup {
     private static void requireFolder(Path file) {
       Path folder = file.toAbsolutePath().normalize().getParent();
       if (folder == null || !Files.isDirectory(folder)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw invalid(
             "--metrics " + file + ": there is no folder " + folder,
-            Advice.step("name a file in a folder that exists"));
+            "name a file in a folder that exists");
       }
     }
   }

@@ -148,10 +148,9 @@ final class GenerateCommand extends DataStepCommand {
 
   private static long whole(String option, String text) {
     if (!text.matches("[1-9][0-9]{0,8}")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           option + ": expected a whole number, got '" + text + "'",
-          Advice.step("see nexa-slurm data generate --help"));
+          "see nexa-slurm data generate --help");
     }
     return Long.parseLong(text);
   }

@@ -1,8 +1,5 @@
 package dev.nexa.slurm.command.data;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.Share;
@@ -58,10 +55,9 @@ final class ScoreCommand extends DataStepCommand {
     List<String> answered = answers.getValue();
     boolean judged = !asked.isEmpty() && !answered.isEmpty();
     if (judged == (lmEval.getValue() != null) || asked.isEmpty() != answered.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "expected --requests and --answers of a judge, or --lm-eval, and not both",
-          Advice.step("nexa-slurm data score --help has an example of each"));
+          "nexa-slurm data score --help has an example of each");
     }
     ScoreStep.Written written;
     if (judged) {
@@ -97,10 +93,9 @@ final class ScoreCommand extends DataStepCommand {
             .or(() -> settings.optionalText("run_id"))
             .orElseGet(() -> environment().getOrDefault("NEXA_RUN_ID", ""));
     if (!id.matches("[A-Za-z0-9][A-Za-z0-9._-]*")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           id.isEmpty() ? "the evaluated run has no name" : "'" + id + "' is no name of a run",
-          Advice.step("add --run-id with letters, digits, '.', '_' and '-'"));
+          "add --run-id with letters, digits, '.', '_' and '-'");
     }
     return id;
   }

@@ -66,10 +66,9 @@ public final class CancelCommand extends Subcommand {
           Advice.step("to end all: nexa-slurm cancel --all"));
     }
     if (one != null && named.size() != 1) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "--task " + one + " names a task of one run, and the command names " + runs(named.size()),
-          Advice.step("type one command for each run: nexa-slurm cancel --task " + one + " RUN"));
+          "type one command for each run: nexa-slurm cancel --task " + one + " RUN");
     }
     Context context = existing();
     if (given(all)) {
@@ -103,10 +102,9 @@ public final class CancelCommand extends Subcommand {
       RunLookup.Found found, String reference, @Nullable Integer task) {
     RunFolder run = found.run();
     if (task != null && found.task().isPresent() && found.task().getAsInt() != task) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "--task " + task + " and " + reference + " name different tasks",
-          Advice.step("leave one of them out"));
+          "leave one of them out");
     }
     if (task != null && Files.exists(run.plan())) {
       RunLookup.requireTask(run, task);

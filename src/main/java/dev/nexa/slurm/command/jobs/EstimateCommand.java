@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.jobs;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
@@ -68,24 +65,17 @@ public final class EstimateCommand extends Subcommand {
   public Integer call() {
     String earlier = diff.getValue();
     if (earlier != null && given(compare)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--compare and --diff cannot be used together",
-          Advice.step("leave one of them out"));
+      throw conflict("--compare and --diff cannot be used together", "leave one of them out");
     }
     if (earlier == null && failOver.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--fail-over needs --diff",
-          Advice.step("add --diff EARLIER"));
+      throw conflict("--fail-over needs --diff", "add --diff EARLIER");
     }
     if (given(markdown) && (given(json) || (earlier == null && !given(compare)))) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           given(json)
               ? "--json and --markdown are two forms of one answer"
               : "--markdown is for --compare and --diff",
-          Advice.step("leave one of them out"));
+          "leave one of them out");
     }
     return earlier != null ? difference(earlier) : given(compare) ? comparison() : estimate();
   }
@@ -166,8 +156,7 @@ public final class EstimateCommand extends Subcommand {
     String threshold = failOver.getValue();
     Matcher limit = THRESHOLD.matcher(threshold == null ? "0" : threshold);
     if (!limit.matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--fail-over: expected an amount such as 50 or 12.50, or 20%, got '" + threshold + "'");
     }
     Context context = context();

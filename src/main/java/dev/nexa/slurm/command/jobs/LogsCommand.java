@@ -79,7 +79,7 @@ public final class LogsCommand extends Subcommand {
     }
     Integer asked = rank.getValue();
     if (asked != null && asked < 0) {
-      throw new NexaException(ErrorCode.OPTION_INVALID, "--rank " + asked + ": ranks count from 0");
+      throw invalid("--rank " + asked + ": ranks count from 0");
     }
     OptionalInt ofRank = asked == null ? OptionalInt.empty() : OptionalInt.of(asked);
     boolean array = one.isEmpty() && run.shownPlan().tasks() > 1;
@@ -127,8 +127,7 @@ public final class LogsCommand extends Subcommand {
   private OptionalInt lines() {
     Integer lines = tail.getValue();
     if (lines != null && lines < 0) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID, "--tail " + lines + ": a number of lines is 0 or more");
+      throw invalid("--tail " + lines + ": a number of lines is 0 or more");
     }
     return lines == null ? OptionalInt.empty() : OptionalInt.of(lines);
   }

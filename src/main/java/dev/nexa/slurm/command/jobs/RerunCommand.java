@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.jobs;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.IndexRange;
@@ -39,10 +38,7 @@ public final class RerunCommand extends Subcommand {
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     Optional<IndexRange> chosen = chosen(found);
     if (given(failed) && chosen.isPresent()) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--failed and --tasks each say which tasks",
-          Advice.step("give one of them"));
+      throw conflict("--failed and --tasks each say which tasks", "give one of them");
     }
     Optional<String> named = Optional.ofNullable(approval.getValue());
     return after.report(

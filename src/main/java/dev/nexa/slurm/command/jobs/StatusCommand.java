@@ -95,8 +95,7 @@ public final class StatusCommand extends Subcommand {
     boolean attached =
         spec().commandLine().getParseResult().originalArgs().contains("--watch=" + typed);
     if (time.isEmpty() ? attached : time.get().isZero()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--watch=" + typed + ": expected a time of 1s or more, such as 10s" + Span.hint(typed));
     }
     RunLookup lookup = new RunLookup(context.workspace());

@@ -1,8 +1,5 @@
 package dev.nexa.slurm.command.jobs;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.DryRun;
@@ -44,10 +41,8 @@ public final class SubmitCommand extends Subcommand {
   public Integer call() {
     Optional<String> others = Optional.ofNullable(dependency.getValue());
     if (given(files) && !given(dryRun)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--files: submit prints no files",
-          Advice.step("add --dry-run, or nexa-slurm render CONFIG --files"));
+      throw conflict(
+          "--files: submit prints no files", "add --dry-run, or nexa-slurm render CONFIG --files");
     }
     if (given(dryRun)) {
       Context here = context();

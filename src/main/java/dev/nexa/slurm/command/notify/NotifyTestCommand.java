@@ -74,10 +74,9 @@ final class NotifyTestCommand extends Subcommand {
             : policy.channels();
     String where = file.orElse(policy.name());
     if (all.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           where + " has no channels: the key notify is missing",
-          Advice.step("add one (`nexa-slurm explain docs/notify.md`)"));
+          "add one (`nexa-slurm explain docs/notify.md`)");
     }
     String typed = name.getValue();
     if (typed == null) {

@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
@@ -32,10 +29,7 @@ final class PipelineEstimateCommand extends Subcommand {
   public Integer call() {
     Context context = context();
     if (given(markdown) && given(json)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--json and --markdown are two forms of one answer",
-          Advice.step("leave one of them out"));
+      throw conflict("--json and --markdown are two forms of one answer", "leave one of them out");
     }
     PipelinePlan plan = PipelinePlan.of(context, options.request());
     if (given(markdown)) {

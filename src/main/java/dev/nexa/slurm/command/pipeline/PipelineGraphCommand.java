@@ -1,8 +1,5 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import picocli.CommandLine.Model.OptionSpec;
@@ -26,10 +23,7 @@ final class PipelineGraphCommand extends Subcommand {
   @Override
   public Integer call() {
     if (given(json) && given(mermaid)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--json and --mermaid are two forms of one answer",
-          Advice.step("leave one of them out"));
+      throw conflict("--json and --mermaid are two forms of one answer", "leave one of them out");
     }
     PipelineConfig pipeline = context().configs().pipeline(file.getValue());
     return answer(

@@ -1,7 +1,5 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
@@ -154,13 +152,12 @@ public final class ReconcileCommand extends Subcommand {
         .filter(pause -> !pause.isZero() && pause.compareTo(LONGEST) <= 0)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.OPTION_INVALID,
+                invalid(
                     "--watch: expected a pause such as 60s, 5m or 1h, got '"
                         + text
                         + "'"
                         + Span.hint(text),
-                    Advice.step("--watch 60s")));
+                    "--watch 60s"));
   }
 
   /** Prints a pass and returns its exit status; an outage gives the status of a scheduler error. */

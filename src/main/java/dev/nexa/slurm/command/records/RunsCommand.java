@@ -1,7 +1,5 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -146,15 +144,13 @@ public final class RunsCommand extends CommandGroup {
       for (String word : typed == null ? List.<String>of() : List.of(typed.split(",", -1))) {
         String plain = word.strip().toLowerCase(Locale.ROOT).replace('-', '_');
         if (!RunField.stateWords().contains(plain)) {
-          throw new NexaException(
-              ErrorCode.OPTION_INVALID,
+          throw invalid(
               "--state: there is no state '"
                   + word.strip()
                   + "'"
                   + Nearest.hint(plain, RunField.stateWords()),
-              Advice.step(
-                  "the most used states are pending, running, completed, failed, timeout, out_of_memory"
-                      + " and cancelled"));
+              "the most used states are pending, running, completed, failed, timeout, out_of_memory"
+                  + " and cancelled");
         }
         wanted.add(plain);
       }

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.records.ImportRuns.Asked;
 import dev.nexa.slurm.command.records.ImportRuns.Result;
 import dev.nexa.slurm.command.shared.PeriodOptions;
@@ -96,8 +94,7 @@ final class RunsImportCommand extends Subcommand {
 
   private static Optional<String> named(String option, Optional<String> names) {
     if (names.isPresent() && !names.get().matches("[A-Za-z0-9_.@+-]+(,[A-Za-z0-9_.@+-]+)*")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           option + ": expected names such as nlp or nlp,vision, got '" + names.get() + "'");
     }
     return names;

@@ -1,8 +1,5 @@
 package dev.nexa.slurm.command.report;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.S3Options;
@@ -124,10 +121,7 @@ public final class ReportCommand extends Subcommand {
       return file.toString();
     }
     if (typed != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--out and --publish both say where the report goes",
-          Advice.step("leave one of them out"));
+      throw conflict("--out and --publish both say where the report goes", "leave one of them out");
     }
     if (!S3Place.isAddress(place) && S3Place.misspelt(place).isEmpty()) {
       refuseOptionsOfS3(place + " is no address in S3");
@@ -150,10 +144,9 @@ public final class ReportCommand extends Subcommand {
         .findFirst()
         .ifPresent(
             option -> {
-              throw new NexaException(
-                  ErrorCode.OPTIONS_CONFLICT,
+              throw conflict(
                   option.longestName() + " says how S3 is reached, and " + because,
-                  Advice.step("add --publish s3://BUCKET/PREFIX, or leave it out"));
+                  "add --publish s3://BUCKET/PREFIX, or leave it out");
             });
   }
 
@@ -162,10 +155,9 @@ public final class ReportCommand extends Subcommand {
     @Nullable String ofPipeline = pipeline.getValue();
     @Nullable String ofMonth = month.getValue();
     if (Stream.of(ofRun, ofPipeline, ofMonth).filter(Objects::nonNull).count() > 1) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "a report is about one of --run, --pipeline and --month",
-          Advice.step("leave the others out, or write one report for each"));
+          "leave the others out, or write one report for each");
     }
     Optional<RunId> one =
         ofRun == null
@@ -182,10 +174,9 @@ public final class ReportCommand extends Subcommand {
   private static String month(String typed, Instant now) {
     MonthRange months = RunFilter.ofMonths(typed, now).months().orElseThrow();
     if (!months.first().equals(months.last())) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--month: a report is about one month, got '" + typed + "'",
-          Advice.step("nexa-slurm report --month " + months.last()));
+          "nexa-slurm report --month " + months.last());
     }
     return months.last().toString();
   }
@@ -196,10 +187,9 @@ public final class ReportCommand extends Subcommand {
       return USUAL_DETAILS;
     }
     if (!typed.matches("\\d{1,6}")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--details: expected a number of runs from 0 on, got '" + typed + "'",
-          Advice.step("--details " + USUAL_DETAILS));
+          "--details " + USUAL_DETAILS);
     }
     return Integer.parseInt(typed);
   }

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -337,6 +338,18 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     } else {
       out().print(text);
     }
+  }
+
+  /** Returns the error for a value that an option does not take, with steps that help. */
+  protected static NexaException invalid(String message, String... steps) {
+    return new NexaException(
+        ErrorCode.OPTION_INVALID, message, Stream.of(steps).map(Advice::step).toList());
+  }
+
+  /** Returns the error for options that contradict each other, with steps that help. */
+  protected static NexaException conflict(String message, String... steps) {
+    return new NexaException(
+        ErrorCode.OPTIONS_CONFLICT, message, Stream.of(steps).map(Advice::step).toList());
   }
 
   /** Returns the writer for notes, progress and problems. */
