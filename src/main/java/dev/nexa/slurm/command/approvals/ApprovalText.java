@@ -110,22 +110,21 @@ public final class ApprovalText {
   static String already(ShowApprovals.Row row) {
     Approval approval = row.file().orElseThrow().approval();
     int left = approval.uses() - ApprovalUseLog.taken(row.uses());
-    return "already approved: "
-        + row.path()
-        + "\n  approval "
-        + approval.id()
-        + " of "
-        + PlainTime.utc(approval.created())
-        + " by "
-        + plain(approval.approver())
-        + "\n  valid until "
-        + PlainTime.utc(approval.expires())
-        + " for "
-        + (left == 1 ? "1 more run" : left + " more runs")
-        + " of at most "
-        + approval.maxCost()
-        + (left == 1 ? "" : " each")
-        + "\nnothing was signed; add --again to sign one more approval\n";
+    return """
+        already approved: %s
+          approval %s of %s by %s
+          valid until %s for %s of at most %s%s
+        nothing was signed; add --again to sign one more approval
+        """
+        .formatted(
+            row.path(),
+            approval.id(),
+            PlainTime.utc(approval.created()),
+            plain(approval.approver()),
+            PlainTime.utc(approval.expires()),
+            left == 1 ? "1 more run" : left + " more runs",
+            approval.maxCost(),
+            left == 1 ? "" : " each");
   }
 
   /**

@@ -346,12 +346,8 @@ public final class ApproveEstimate {
       if (again.total().amount().compareTo(total) != 0) {
         throw new NexaException(
             ErrorCode.ESTIMATE_UNUSABLE,
-            typed
-                + ": its reservation is "
-                + total.toPlainString()
-                + ", but its rates and limits come to "
-                + again.total()
-                + ": it was edited",
+            "%s: its reservation is %s, but its rates and limits come to %s: it was edited"
+                .formatted(typed, total.toPlainString(), again.total()),
             Advice.step("ask for the estimate anew, or approve the config itself"));
       }
       return again;
@@ -505,11 +501,8 @@ public final class ApproveEstimate {
     if (approval.expires().isAfter(approval.created().plus(rules.longest()))) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--expires: the policy lets an approval last "
-              + TimeLimit.words(rules.longest())
-              + " at most ("
-              + policy.name()
-              + ")",
+          "--expires: the policy lets an approval last %s at most (%s)"
+              .formatted(TimeLimit.words(rules.longest()), policy.name()),
           Advice.step("--expires " + rules.longest().toHours() + "h"));
     }
     boolean own =
@@ -682,11 +675,9 @@ public final class ApproveEstimate {
   }
 
   private static String lets(Path policys) {
-    return "to let all approvers write there, "
-        + owner(policys)
-        + " types: install -d -m 2775 -g APPROVERS "
-        + Advice.command("", policys)
-        + " (APPROVERS: a Unix group of the approvers)";
+    return ("to let all approvers write there, %s types: install -d -m 2775 -g APPROVERS %s "
+            + "(APPROVERS: a Unix group of the approvers)")
+        .formatted(owner(policys), Advice.command("", policys));
   }
 
   private static String owner(Path folder) {

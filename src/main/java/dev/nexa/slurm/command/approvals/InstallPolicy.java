@@ -89,11 +89,9 @@ public final class InstallPolicy {
               + " names no partitions: every job with whole nodes (--exclusive) needs an approval; `nexa-slurm init` reads them off the cluster");
     } else if (!unknown.isEmpty()) {
       notes.add(
-          "the profile "
-              + profile.name()
-              + " does not say gpus_per_node of "
-              + String.join(", ", unknown)
-              + ": jobs with whole nodes there need an approval");
+          ("the profile %s does not say gpus_per_node of %s: jobs with whole nodes "
+                  + "there need an approval")
+              .formatted(profile.name(), String.join(", ", unknown)));
     }
     return notes;
   }

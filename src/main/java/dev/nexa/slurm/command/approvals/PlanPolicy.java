@@ -58,11 +58,8 @@ public final class PlanPolicy {
       }
       StringBuilder text =
           new StringBuilder(
-              "# The budgets of "
-                  + policy
-                  + " in Slurm, at the prices of "
-                  + book
-                  + ". Nothing was changed.\n");
+              "# The budgets of %s in Slurm, at the prices of %s. Nothing was changed.\n"
+                  .formatted(policy, book));
       text.append("# slurm.conf needs, then `scontrol reconfigure`:\n");
       slurmConf.forEach(line -> text.append("#   ").append(line).append('\n'));
       for (SlurmBudget one : budgets) {

@@ -119,11 +119,9 @@ public final class PolicyCommand extends CommandGroup {
       steps.add(
           inPlace
               ? "let only root change it: chown root " + written + " && chmod 644 " + written
-              : "copy it to job_submit.lua beside slurm.conf; it must belong to root:"
-                  + " install -o root -m 644 "
-                  + written
-                  + " "
-                  + place);
+              : ("copy it to job_submit.lua beside slurm.conf; it must belong to root: "
+                      + "install -o root -m 644 %s %s")
+                  .formatted(written, place));
       steps.addAll(new TokenDirectory(directory).setUp());
       steps.add("write JobSubmitPlugins=lua into slurm.conf, then: scontrol reconfigure");
       List<String> again = new ArrayList<>(command());

@@ -141,12 +141,8 @@ public final class ShowApprovals {
           me.user() + " may not revoke: " + mayWrite(directory),
           failed,
           Advice.step(
-              "ask "
-                  + Workspace.ownerOf(directory)
-                  + ", who owns "
-                  + directory
-                  + ", to type: nexa-slurm approvals revoke "
-                  + approval.id()));
+              "ask %s, who owns %s, to type: nexa-slurm approvals revoke %s"
+                  .formatted(Workspace.ownerOf(directory), directory, approval.id())));
     }
   }
 
@@ -154,12 +150,11 @@ public final class ShowApprovals {
     try {
       PosixFileAttributes of = Files.readAttributes(directory, PosixFileAttributes.class);
       boolean group = of.permissions().contains(PosixFilePermission.GROUP_WRITE);
-      return directory
-          + " is "
-          + of.owner().getName()
-          + "'s"
-          + (group ? " and of the group " + of.group().getName() : "")
-          + ", and only they write there";
+      return "%s is %s's%s, and only they write there"
+          .formatted(
+              directory,
+              of.owner().getName(),
+              group ? " and of the group " + of.group().getName() : "");
     } catch (IOException | UnsupportedOperationException unknown) {
       return directory + " can't be written";
     }

@@ -190,11 +190,9 @@ final class BudgetText {
       String runs = (budget.scope() + " " + budget.name()).strip();
       if (!seen.add(List.of(runs, budget.period(), budget.amount().currency()))) {
         notes.add(
-            "note: the policy has two budgets for "
-                + runs
-                + " by "
-                + budget.period()
-                + "; both hold, so the smaller amount decides");
+            ("note: the policy has two budgets for %s by %s; both hold, so the "
+                    + "smaller amount decides")
+                .formatted(runs, budget.period()));
       }
     }
     return notes;

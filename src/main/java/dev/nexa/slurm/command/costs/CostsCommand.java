@@ -86,13 +86,11 @@ public final class CostsCommand extends Subcommand {
         .forEach(
             (currency, sum) ->
                 note(
-                    sum.toPlainString()
-                        + " "
-                        + currency
-                        + " of the imported bills"
-                        + " of "
-                        + options.months().map(MonthRange::toString).orElse("all months")
-                        + " belong to no finished run"));
+                    "%s %s of the imported bills of %s belong to no finished run"
+                        .formatted(
+                            sum.toPlainString(),
+                            currency,
+                            options.months().map(MonthRange::toString).orElse("all months"))));
     return ExitCode.OK.status();
   }
 

@@ -161,10 +161,8 @@ final class CostsImportAwsCommand extends Subcommand {
     String typed = text("--granularity", granularity.getValue(), "monthly");
     if (!GRANULARITIES.contains(typed)) {
       throw invalid(
-          "--granularity: expected daily or monthly, got '"
-              + typed
-              + "'"
-              + Nearest.hint(typed, GRANULARITIES),
+          "--granularity: expected daily or monthly, got '%s'%s"
+              .formatted(typed, Nearest.hint(typed, GRANULARITIES)),
           "--granularity monthly");
     }
     return typed.equals("daily");

@@ -151,16 +151,14 @@ public final class ImportAwsCosts {
     Map<String, Integer> seen = new HashMap<>();
     for (Charge charge : charges) {
       String name =
-          charge.day()
-              + " "
-              + (meant.daily() ? "day " : "month ")
-              + meant.tag()
-              + "$"
-              + charge.tagValue()
-              + " "
-              + charge.service()
-              + " "
-              + charge.currency();
+          "%s %s%s$%s %s %s"
+              .formatted(
+                  charge.day(),
+                  meant.daily() ? "day " : "month ",
+                  meant.tag(),
+                  charge.tagValue(),
+                  charge.service(),
+                  charge.currency());
       int before = seen.merge(name, 1, Integer::sum) - 1;
       rows.add(
           new BillRow(
@@ -186,11 +184,8 @@ public final class ImportAwsCosts {
     for (Charge charge : charges) {
       if (!charge.tagValue().isEmpty()) {
         return List.of(
-            "the tag '"
-                + tag
-                + "' holds no run id, but such as '"
-                + charge.tagValue()
-                + "': is it another one? --tag KEY");
+            "the tag '%s' holds no run id, but such as '%s': is it another one? --tag KEY"
+                .formatted(tag, charge.tagValue()));
       }
     }
     return List.of(

@@ -56,12 +56,11 @@ public final class ShowPrices {
         && !profile.partitions().containsKey(partition.get())) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "the profile '"
-              + profile.name()
-              + "' has no partition '"
-              + partition.get()
-              + "'"
-              + Nearest.hint(partition.get(), profile.partitions().keySet()),
+          "the profile '%s' has no partition '%s'%s"
+              .formatted(
+                  profile.name(),
+                  partition.get(),
+                  Nearest.hint(partition.get(), profile.partitions().keySet())),
           Advice.step("it has " + String.join(", ", profile.partitions().keySet())));
     }
     PriceKey key =
@@ -138,11 +137,8 @@ public final class ShowPrices {
     }
     if (!known.isEmpty() && !known.contains(partition)) {
       notes.add(
-          entry.at()
-              + ": no profile here that uses this book has a partition '"
-              + partition
-              + "'"
-              + Nearest.hint(partition, known));
+          "%s: no profile here that uses this book has a partition '%s'%s"
+              .formatted(entry.at(), partition, Nearest.hint(partition, known)));
     }
   }
 
@@ -175,13 +171,9 @@ public final class ShowPrices {
     String partition = entry.partition().orElse("");
     if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.containsKey(partition)) {
       notes.add(
-          entry.at()
-              + ": the profile '"
-              + name
-              + "' has no partition '"
-              + partition
-              + "'"
-              + Nearest.hint(partition, partitions.keySet()));
+          "%s: the profile '%s' has no partition '%s'%s"
+              .formatted(
+                  entry.at(), name, partition, Nearest.hint(partition, partitions.keySet())));
     }
   }
 

@@ -37,12 +37,7 @@ record SpentAsOf(Optional<Instant> pass, int unsettled) {
         age.toSeconds() < 1
             ? "just now"
             : TimeLimit.words(Duration.ofSeconds(age.toSeconds())) + " ago";
-    return "SPENT is as of "
-        + pass.get()
-        + " ("
-        + ago
-        + "): "
-        + runs
-        + ". `nexa-slurm reconcile` brings it up to date.\n";
+    return "SPENT is as of %s (%s): %s. `nexa-slurm reconcile` brings it up to date.\n"
+        .formatted(pass.get(), ago, runs);
   }
 }

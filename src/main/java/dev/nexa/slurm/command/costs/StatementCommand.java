@@ -41,12 +41,11 @@ final class StatementCommand extends Subcommand {
     Optional<String> part = Optional.ofNullable(by.getValue());
     if (part.isPresent() && !StatementText.PARTS.contains(part.get())) {
       throw invalid(
-          "--by: expected one of "
-              + String.join(", ", StatementText.PARTS)
-              + ", got '"
-              + part.get()
-              + "'"
-              + Nearest.hint(part.get(), StatementText.PARTS));
+          "--by: expected one of %s, got '%s'%s"
+              .formatted(
+                  String.join(", ", StatementText.PARTS),
+                  part.get(),
+                  Nearest.hint(part.get(), StatementText.PARTS)));
     }
     Statements.Closed closed = closed(new Statements(existing().workspace()));
     Statement statement = closed.statement();
@@ -67,14 +66,12 @@ final class StatementCommand extends Subcommand {
   }
 
   private static String signed(Statements.Closed closed) {
-    return closed.statement().month()
-        + " was closed by "
-        + closed.signature().signer()
-        + " at "
-        + closed.signature().at()
-        + "; SHA-256 "
-        + closed.sha256()
-        + "\n";
+    return "%s was closed by %s at %s; SHA-256 %s\n"
+        .formatted(
+            closed.statement().month(),
+            closed.signature().signer(),
+            closed.signature().at(),
+            closed.sha256());
   }
 
   private Statements.Closed closed(Statements statements) {

@@ -126,15 +126,9 @@ public final class CronCommand extends CommandGroup {
       if (shown.heartbeat().isPresent()) {
         Heartbeat last = shown.heartbeat().get();
         say(
-            "it looked at "
-                + last.runsRead()
-                + " unfinished runs, changed "
-                + last.runsChanged()
-                + ", read "
-                + last.rowsRead()
-                + " rows and took "
-                + last.took().toMillis()
-                + " ms");
+            "it looked at %s unfinished runs, changed %s, read %s rows and took %s ms"
+                .formatted(
+                    last.runsRead(), last.runsChanged(), last.rowsRead(), last.took().toMillis()));
       }
     }
   }

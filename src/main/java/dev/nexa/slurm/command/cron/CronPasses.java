@@ -201,10 +201,8 @@ public final class CronPasses {
   private void stop(Systemctl systemctl) {
     systemctl.run(
         List.of(List.of("disable", "--now", timer.name())),
-        "the timer is still installed; where it can't be stopped, delete "
-            + timer.timer()
-            + " and "
-            + timer.service());
+        "the timer is still installed; where it can't be stopped, delete %s and %s"
+            .formatted(timer.timer(), timer.service()));
   }
 
   private PassCommand command(Optional<Path> metrics, Optional<Integer> cleanupDays) {

@@ -104,10 +104,8 @@ abstract class DataStepCommand extends Subcommand {
     if (!share.all()) {
       throw new NexaException(
           ErrorCode.CONFIG_CONFLICT,
-          "data "
-              + spec().name()
-              + " sees all rows at once, so it needs one task, not "
-              + share.tasks(),
+          "data %s sees all rows at once, so it needs one task, not %s"
+              .formatted(spec().name(), share.tasks()),
           Advice.step("leave out array.shards"));
     }
   }

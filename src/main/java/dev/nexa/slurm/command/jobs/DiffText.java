@@ -113,12 +113,11 @@ public final class DiffText {
   }
 
   private static String quantity(BigDecimal quantity, String unit, Money amount) {
-    return amount.amount().toPlainString()
-        + " ("
-        + quantity.setScale(2, RoundingMode.HALF_EVEN).toPlainString()
-        + " "
-        + unit
-        + ")";
+    return "%s (%s %s)"
+        .formatted(
+            amount.amount().toPlainString(),
+            quantity.setScale(2, RoundingMode.HALF_EVEN).toPlainString(),
+            unit);
   }
 
   private static Listing<Change> keys(List<Change> changes) {

@@ -116,27 +116,21 @@ public final class WhyText {
   }
 
   private static String words(Remedy remedy) {
-    return remedy.key()
-        + " is "
-        + remedy.now()
-        + ": try --set "
-        + remedy.key()
-        + "="
-        + remedy.next();
+    return "%s is %s: try --set %s=%s"
+        .formatted(remedy.key(), remedy.now(), remedy.key(), remedy.next());
   }
 
   private static void slurm(StringBuilder text, Failure.Accounted slurm) {
     line(
         text,
         "ended",
-        slurm.state()
-            + ", exit code "
-            + slurm.exitCode()
-            + ", after "
-            + TimeLimit.words(slurm.elapsed())
-            + " of "
-            + TimeLimit.words(slurm.timeLimit())
-            + (slurm.nodes().isEmpty() ? "" : ", on " + slurm.nodes()));
+        "%s, exit code %s, after %s of %s%s"
+            .formatted(
+                slurm.state(),
+                slurm.exitCode(),
+                TimeLimit.words(slurm.elapsed()),
+                TimeLimit.words(slurm.timeLimit()),
+                slurm.nodes().isEmpty() ? "" : ", on " + slurm.nodes()));
     slurm
         .peakBytes()
         .ifPresent(

@@ -214,21 +214,14 @@ final class MonitorText {
       }
       if (node.hangs() > 0) {
         problems.add(
-            node.facts().source()
-                + " on "
-                + node.file().node()
-                + " failed or gave no answer in time, times: "
-                + node.hangs());
+            "%s on %s failed or gave no answer in time, times: %s"
+                .formatted(node.facts().source(), node.file().node(), node.hangs()));
       }
       Optional<Integer> fewest = node.fewestGpus();
       if (fewest.isPresent()) {
         problems.add(
-            node.file().node()
-                + " showed only "
-                + fewest.get()
-                + " of "
-                + node.facts().gpus()
-                + " GPUs");
+            "%s showed only %s of %s GPUs"
+                .formatted(node.file().node(), fewest.get(), node.facts().gpus()));
       }
     }
     return problems;

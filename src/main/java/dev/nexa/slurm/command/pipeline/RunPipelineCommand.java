@@ -206,11 +206,8 @@ final class RunPipelineCommand extends Subcommand {
     PipelineProgress end =
         saying(
             () ->
-                "stopped waiting; "
-                    + id
-                    + " goes on; `nexa-slurm pipeline status "
-                    + id
-                    + "` shows it",
+                "stopped waiting; %s goes on; `nexa-slurm pipeline status %s` shows it"
+                    .formatted(id, id),
             () -> {
               try (ProgressBar bar = ProgressBar.of(this);
                   Progress.Running stages =

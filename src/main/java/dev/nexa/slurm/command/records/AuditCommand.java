@@ -59,12 +59,8 @@ public final class AuditCommand extends Subcommand {
       report.corrected().forEach(run -> say("corrected: " + run));
       tellRetention(report.pastRetention());
       say(
-          report.runs()
-              + " runs, "
-              + report.rows()
-              + " rows read, "
-              + report.differences().size()
-              + " differences");
+          "%s runs, %s rows read, %s differences"
+              .formatted(report.runs(), report.rows(), report.differences().size()));
     }
     if (report.remaining() > 0 && !given(repair)) {
       err()

@@ -184,10 +184,8 @@ public final class AuditRuns {
     for (RunId id : others) {
       local.remove(id);
       notes.add(
-          id
-              + ": not audited: only its owner, "
-              + context.workspace().run(id).owner()
-              + ", can read the rows of its local jobs");
+          "%s: not audited: only its owner, %s, can read the rows of its local jobs"
+              .formatted(id, context.workspace().run(id).owner()));
     }
   }
 
@@ -382,13 +380,9 @@ public final class AuditRuns {
     long version = ledger.version(id);
     return version > told.timesFinished()
         ? Optional.of(
-            "ledger: "
-                + id
-                + " has version "
-                + version
-                + ", and its journal tells of "
-                + told.timesFinished()
-                + ": lines of the journal are missing; restore it from a backup")
+            ("ledger: %s has version %s, and its journal tells of %s: lines of the "
+                    + "journal are missing; restore it from a backup")
+                .formatted(id, version, told.timesFinished()))
         : ledger.difference(id, told.status().text(), told.total());
   }
 

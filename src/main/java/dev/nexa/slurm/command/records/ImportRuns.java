@@ -366,12 +366,8 @@ public final class ImportRuns {
     for (AccountingRecord row : job.rows()) {
       if (!row.more().faults().isEmpty()) {
         problems.add(
-            "job "
-                + identity.jobId()
-                + " of "
-                + identity.user()
-                + " is left out: accounting contradicts itself: "
-                + row.more().faults().get(0));
+            "job %s of %s is left out: accounting contradicts itself: %s"
+                .formatted(identity.jobId(), identity.user(), row.more().faults().get(0)));
         return;
       }
     }
@@ -400,14 +396,14 @@ public final class ImportRuns {
         throw noPrice;
       }
       problems.add(
-          "job "
-              + identity.jobId()
-              + " of "
-              + identity.user()
-              + " is left out: "
-              + noPrice.getMessage()
-              + "; "
-              + noPrice.advice().stream().map(Advice::toString).collect(Collectors.joining("; ")));
+          "job %s of %s is left out: %s; %s"
+              .formatted(
+                  identity.jobId(),
+                  identity.user(),
+                  noPrice.getMessage(),
+                  noPrice.advice().stream()
+                      .map(Advice::toString)
+                      .collect(Collectors.joining("; "))));
     }
   }
 }

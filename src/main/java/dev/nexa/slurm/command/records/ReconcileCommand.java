@@ -153,10 +153,8 @@ public final class ReconcileCommand extends Subcommand {
         .orElseThrow(
             () ->
                 invalid(
-                    "--watch: expected a pause such as 60s, 5m or 1h, got '"
-                        + text
-                        + "'"
-                        + Span.hint(text),
+                    "--watch: expected a pause such as 60s, 5m or 1h, got '%s'%s"
+                        .formatted(text, Span.hint(text)),
                     "--watch 60s"));
   }
 
@@ -168,12 +166,8 @@ public final class ReconcileCommand extends Subcommand {
       print(pass.toJson());
     } else if (!given(quiet) || pass.runsChanged() > 0) {
       out.println(
-          pass.runsRead()
-              + " unfinished runs, "
-              + pass.runsChanged()
-              + " changed, "
-              + pass.rowsRead()
-              + " rows read");
+          "%s unfinished runs, %s changed, %s rows read"
+              .formatted(pass.runsRead(), pass.runsChanged(), pass.rowsRead()));
       pass.leftToOthers().ifPresent(out::println);
     }
     out.flush();

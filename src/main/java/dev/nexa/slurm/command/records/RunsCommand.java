@@ -145,10 +145,8 @@ public final class RunsCommand extends CommandGroup {
         String plain = word.strip().toLowerCase(Locale.ROOT).replace('-', '_');
         if (!RunField.stateWords().contains(plain)) {
           throw invalid(
-              "--state: there is no state '"
-                  + word.strip()
-                  + "'"
-                  + Nearest.hint(plain, RunField.stateWords()),
+              "--state: there is no state '%s'%s"
+                  .formatted(word.strip(), Nearest.hint(plain, RunField.stateWords())),
               "the most used states are pending, running, completed, failed, timeout, out_of_memory"
                   + " and cancelled");
         }

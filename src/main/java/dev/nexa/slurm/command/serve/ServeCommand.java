@@ -117,12 +117,9 @@ public final class ServeCommand extends Subcommand {
     AwaitServer.Outcome outcome =
         saying(
             () ->
-                "stopped waiting; "
-                    + run.id()
-                    + " goes on and costs; `nexa-slurm serve list` shows whether it is ready,"
-                    + " `nexa-slurm serve stop "
-                    + run.id()
-                    + "` ends it",
+                ("stopped waiting; %s goes on and costs; `nexa-slurm serve list` "
+                        + "shows whether it is ready, `nexa-slurm serve stop %s` ends it")
+                    .formatted(run.id(), run.id()),
             () -> new AwaitServer(context).await(run, within, err()::println));
     return outcome.server().isPresent()
         ? ready(submitted, outcome.server().get())
@@ -159,13 +156,9 @@ public final class ServeCommand extends Subcommand {
       err.println("nexa-slurm: " + run.id() + " ended (" + state + ") before it was ready");
     } else {
       err.println(
-          "nexa-slurm: "
-              + run.id()
-              + " was not ready "
-              + TimeLimit.words(within)
-              + " after its start ("
-              + state
-              + "); it costs money, so it is ended now");
+          ("nexa-slurm: %s was not ready %s after its start (%s); it costs money, so "
+                  + "it is ended now")
+              .formatted(run.id(), TimeLimit.words(within), state));
       state = new StopServer(context).stop(run, err::println).state();
       err.println("  → ready_within gives it more time");
     }

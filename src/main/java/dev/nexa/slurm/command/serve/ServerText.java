@@ -14,32 +14,25 @@ public final class ServerText {
   /** Returns the model, the cost, the address, the key's file and an example call. */
   public static String ready(Registration server, ServerCost cost) {
     String ask =
-        "curl -H \"Authorization: Bearer $(cat "
-            + word(server.apiKeyFile().toString())
-            + ")\" "
-            + server.endpoint()
-            + "/v1/models";
-    return "ready: "
-        + server.model()
-        + ", "
-        + cost.perHour()
-        + " an hour while it stands\n"
-        + "  base URL  "
-        + server.endpoint()
-        + "/v1\n"
-        + "  API key   "
-        + server.apiKeyFile()
-        + "\n"
-        + "  try it    "
-        + ask
-        + "\n"
-        + "  tunnel    "
-        + tunnel(server)
-        + "\n"
-        + "  nexa-slurm serve list\n"
-        + "  nexa-slurm serve stop "
-        + server.runId()
-        + "\n";
+        "curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/models"
+            .formatted(word(server.apiKeyFile().toString()), server.endpoint());
+    return """
+        ready: %s, %s an hour while it stands
+          base URL  %s/v1
+          API key   %s
+          try it    %s
+          tunnel    %s
+          nexa-slurm serve list
+          nexa-slurm serve stop %s
+        """
+        .formatted(
+            server.model(),
+            cost.perHour(),
+            server.endpoint(),
+            server.apiKeyFile(),
+            ask,
+            tunnel(server),
+            server.runId());
   }
 
   /** The document that {@code --json} prints. */
@@ -68,16 +61,13 @@ public final class ServerText {
    * login node.
    */
   private static String tunnel(Registration server) {
-    return "ssh -N -L "
-        + server.port()
-        + ":"
-        + (server.scheduler().equals(ClusterProfile.LOCAL) ? "localhost" : server.node())
-        + ":"
-        + server.port()
-        + " "
-        + System.getProperty("user.name", "USER")
-        + "@"
-        + ProcessIdentity.localHost();
+    return "ssh -N -L %s:%s:%s %s@%s"
+        .formatted(
+            server.port(),
+            server.scheduler().equals(ClusterProfile.LOCAL) ? "localhost" : server.node(),
+            server.port(),
+            System.getProperty("user.name", "USER"),
+            ProcessIdentity.localHost());
   }
 
   /** Quotes a path for the shell. */

@@ -39,12 +39,8 @@ public final class FormatOption {
     if (typed != null && !formats.contains(typed)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--format: expected one of "
-              + String.join(", ", formats)
-              + ", got '"
-              + typed
-              + "'"
-              + Nearest.hint(typed, formats));
+          "--format: expected one of %s, got '%s'%s"
+              .formatted(String.join(", ", formats), typed, Nearest.hint(typed, formats)));
     }
     boolean asJson = Subcommand.given(json);
     if (asJson && typed != null && !typed.equals("json")) {

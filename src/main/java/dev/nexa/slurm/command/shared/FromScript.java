@@ -429,12 +429,8 @@ record FromScript(
     if (!real.startsWith(folder)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--save "
-              + config
-              + ": a config lies in its script's folder or above, and "
-              + real
-              + " is not below "
-              + folder,
+          "--save %s: a config lies in its script's folder or above, and %s is not below %s"
+              .formatted(config, real, folder),
           Advice.step("name a file in " + real.getParent()));
     }
     return folder.relativize(real).toString();

@@ -37,12 +37,8 @@ public record KeyFile(Path path, Map<String, String> environment) {
     Optional<Path> closed = closedFolder();
     if (closed.isPresent()) {
       throw failed(
-          "--key: you may not look into "
-              + closed.get()
-              + ", which belongs to "
-              + Workspace.ownerOf(closed.get())
-              + ", so you may not read "
-              + path,
+          "--key: you may not look into %s, which belongs to %s, so you may not read %s"
+              .formatted(closed.get(), Workspace.ownerOf(closed.get()), path),
           ownKeys());
     }
     if (!Files.exists(path)) {

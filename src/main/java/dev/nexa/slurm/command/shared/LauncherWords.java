@@ -111,11 +111,8 @@ final class LauncherWords {
         ? "Write a config with backend: python and entrypoint: {module: "
             + words.get(module + 1)
             + "}"
-        : "Write the command into a script, and name the script instead of "
-            + program
-            + ": "
-            + spec.qualifiedName()
-            + " job.sh";
+        : "Write the command into a script, and name the script instead of %s: %s job.sh"
+            .formatted(program, spec.qualifiedName());
   }
 
   /** Returns the same command without the launcher, with our options for the launcher's. */

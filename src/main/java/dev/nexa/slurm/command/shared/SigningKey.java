@@ -61,12 +61,8 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
       }
     }
     throw failed(
-        "there is no SSH key in "
-            + folder
-            + ": "
-            + use.command()
-            + " looks for "
-            + String.join(", ", SSHS_OWN),
+        "there is no SSH key in %s: %s looks for %s"
+            .formatted(folder, use.command(), String.join(", ", SSHS_OWN)),
         Advice.step("name a key: --key PATH; for a key in an agent or on a token, name its .pub"),
         Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));
   }
@@ -186,10 +182,8 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
     }
     return List.of(
         Advice.step(
-            owners(approvals)
-                + " can add this line to "
-                + approvals.signers().allowed().file()
-                + ":"),
+            "%s can add this line to %s:"
+                .formatted(owners(approvals), approvals.signers().allowed().file())),
         Advice.step(line(principal, key, namespaces)));
   }
 

@@ -202,11 +202,8 @@ public final class UsageErrors implements IParameterExceptionHandler {
       advice.add(
           Advice.step(
               "type one command for each run: " + spec.qualifiedName() + " " + words.get(0)));
-      return "`"
-          + spec.qualifiedName()
-          + "` takes one run; the command names "
-          + quoted(words)
-          + " too";
+      return "`%s` takes one run; the command names %s too"
+          .formatted(spec.qualifiedName(), quoted(words));
     }
     if (spec.subcommands().isEmpty()) {
       SumWords.ofBudget(spec.qualifiedName()).ifPresent(advice::add);

@@ -49,12 +49,8 @@ public final class CompletionCommand extends Subcommand {
     commands.forEach(
         (path, command) ->
             words.append(
-                "    '"
-                    + path
-                    + "') echo '"
-                    + (path.isEmpty() ? "help " : "")
-                    + words(command)
-                    + "' ;;\n"));
+                "    '%s') echo '%s%s' ;;\n"
+                    .formatted(path, path.isEmpty() ? "help " : "", words(command))));
     out().print(script().replace("@WORDS@\n", words));
     return ExitCode.OK.status();
   }

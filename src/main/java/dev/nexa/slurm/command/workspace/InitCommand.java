@@ -76,12 +76,8 @@ public final class InitCommand extends Subcommand {
         .ifPresent(
             folder ->
                 out.println(
-                    "members can't enter "
-                        + folder
-                        + ": move the workspace, or "
-                        + Workspace.ownerOf(folder)
-                        + " types: chmod o+x "
-                        + folder));
+                    "members can't enter %s: move the workspace, or %s types: chmod o+x %s"
+                        .formatted(folder, Workspace.ownerOf(folder), folder)));
   }
 
   private static String inIt(int count) {
@@ -100,10 +96,8 @@ public final class InitCommand extends Subcommand {
     Path profile = done.profile().normalize();
     if (done.cluster().isPresent()) {
       String slurm =
-          "ClusterName "
-              + done.cluster().get().name()
-              + ", Slurm "
-              + done.cluster().get().version();
+          "ClusterName %s, Slurm %s"
+              .formatted(done.cluster().get().name(), done.cluster().get().version());
       boolean wrote = done.written().contains(done.profile());
       String differs =
           done.differences().isEmpty()
@@ -116,11 +110,9 @@ public final class InitCommand extends Subcommand {
     }
     if (!done.notWritable().isEmpty()) {
       out.println(
-          "you can't write to "
-              + String.join(", ", done.notWritable())
-              + " from here: set `storage` in "
-              + profile
-              + ", or NEXA_SCRATCH, NEXA_DURABLE and NEXA_SHARED, to folders that you can");
+          ("you can't write to %s from here: set `storage` in %s, or NEXA_SCRATCH, "
+                  + "NEXA_DURABLE and NEXA_SHARED, to folders that you can")
+              .formatted(String.join(", ", done.notWritable()), profile));
     }
     out.println(
         done.written().isEmpty() ? "everything is there already" : "now look through " + profile);

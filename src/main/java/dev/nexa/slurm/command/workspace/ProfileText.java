@@ -58,15 +58,8 @@ public final class ProfileText {
     ProfileText profile = new ProfileText(cluster, cpuOnly);
     profile.line("# yaml-language-server: $schema=../../docs/schemas/cluster.schema.json");
     profile.line(
-        "# Cluster "
-            + comment(cluster.name())
-            + ", Slurm "
-            + comment(cluster.version())
-            + ", as `"
-            + command
-            + "` read it on "
-            + read
-            + ".");
+        "# Cluster %s, Slurm %s, as `%s` read it on %s."
+            .formatted(comment(cluster.name()), comment(cluster.version()), command, read));
     profile.line(
         "# Correct the values that you know better. Run the command again to see where the cluster differs from this file.");
     profile.line("scheduler: slurm");

@@ -208,10 +208,8 @@ final class ShareWorkspace {
     String owner = Workspace.ownerOf(path);
     return new NexaException(
         ErrorCode.PATH_UNUSABLE,
-        path
-            + " belongs to "
-            + owner
-            + ": only the owner of everything in a workspace can share it",
+        "%s belongs to %s: only the owner of everything in a workspace can share it"
+            .formatted(path, owner),
         Advice.step("nothing was changed; root can give it to one user first: chown -R"));
   }
 

@@ -139,13 +139,9 @@ final class FirstPage {
     return runs == 0
         ? Optional.empty()
         : Optional.of(
-            "In the newest "
-                + runs
-                + " runs that were sampled, the GPUs were idle for "
-                + Figures.percent(idle, seconds)
-                + " of their time: "
-                + Figures.hours(idle.longValue())
-                + " GPU-hours.");
+            ("In the newest %s runs that were sampled, the GPUs were idle for %s of "
+                    + "their time: %s GPU-hours.")
+                .formatted(runs, Figures.percent(idle, seconds), Figures.hours(idle.longValue())));
   }
 
   private Tag attention() {

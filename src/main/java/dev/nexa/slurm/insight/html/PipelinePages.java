@@ -56,18 +56,14 @@ final class PipelinePages {
                 Tag.styled("p", "sub")
                     .add(States.badge(pipeline.state()))
                     .text(
-                        " \u00b7 "
-                            + pipeline.id()
-                            + " \u00b7 "
-                            + pipeline.user()
-                            + " \u00b7 created "
-                            + Figures.time(pipeline.created())
-                            + " \u00b7 "
-                            + Figures.money(pipeline.cost(), pipeline.currency())
-                            + " of at most "
-                            + Figures.money(pipeline.total(), pipeline.currency())
-                            + " "
-                            + pipeline.currency()));
+                        " \u00b7 %s \u00b7 %s \u00b7 created %s \u00b7 %s of at most %s %s"
+                            .formatted(
+                                pipeline.id(),
+                                pipeline.user(),
+                                Figures.time(pipeline.created()),
+                                Figures.money(pipeline.cost(), pipeline.currency()),
+                                Figures.money(pipeline.total(), pipeline.currency()),
+                                pipeline.currency())));
     Table table =
         new Table("Stages, " + pipeline.currency())
             .words("Stage", "State", "After", "Run", "Why")

@@ -68,11 +68,9 @@ public final class ReportPage {
   }
 
   private static String policy(String program, String style) {
-    return "default-src 'none'; script-src 'sha256-"
-        + digest(program)
-        + "'; style-src 'sha256-"
-        + digest(style)
-        + "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
+    return ("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri "
+            + "'none'; form-action 'none'; require-trusted-types-for 'script'")
+        .formatted(digest(program), digest(style));
   }
 
   private static String digest(String text) {
@@ -193,14 +191,13 @@ public final class ReportPage {
                         + " from a network, and its program sends nothing."),
                 Parts.prose(
                     Tag.of("p"),
-                    "The table of runs has "
-                        + Figures.count(report.runs().size())
-                        + " runs; "
-                        + Figures.count(pages)
-                        + " of them have a page: the newest "
-                        + Figures.count(report.mostDetails())
-                        + " at most (--details N). `nexa-slurm report --run RUN` writes the page of"
-                        + " any other run."),
+                    ("The table of runs has %s runs; %s of them have a page: the "
+                            + "newest %s at most (--details N). `nexa-slurm report --run RUN` "
+                            + "writes the page of any other run.")
+                        .formatted(
+                            Figures.count(report.runs().size()),
+                            Figures.count(pages),
+                            Figures.count(report.mostDetails()))),
                 Parts.prose(
                     Tag.of("p"),
                     "Sums count the runs that are settled, in the month in which they ended. States"

@@ -222,11 +222,9 @@ final class RunPage {
       card.add(
           Parts.prose(
               Tag.styled("p", "note static-note"),
-              "Without scripts the page shows the first "
-                  + shown
-                  + " attempts. `nexa-slurm costs show "
-                  + run.id()
-                  + "` shows all."));
+              ("Without scripts the page shows the first %s attempts. `nexa-slurm "
+                      + "costs show %s` shows all.")
+                  .formatted(shown, run.id())));
     }
     Tag head =
         Tag.of("tr")

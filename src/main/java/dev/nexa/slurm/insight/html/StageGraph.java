@@ -65,22 +65,16 @@ final class StageGraph {
         Tag.styled("path", plain ? "edge" : "edge other")
             .with(
                 "d",
-                "M"
-                    + Figures.at(x1)
-                    + " "
-                    + Figures.at(y1)
-                    + "C"
-                    + Figures.at(middle)
-                    + " "
-                    + Figures.at(y1)
-                    + " "
-                    + Figures.at(middle)
-                    + " "
-                    + Figures.at(y2)
-                    + " "
-                    + Figures.at(x2)
-                    + " "
-                    + Figures.at(y2)),
+                "M%s %sC%s %s %s %s %s %s"
+                    .formatted(
+                        Figures.at(x1),
+                        Figures.at(y1),
+                        Figures.at(middle),
+                        Figures.at(y1),
+                        Figures.at(middle),
+                        Figures.at(y2),
+                        Figures.at(x2),
+                        Figures.at(y2))),
         Tag.styled("path", "head")
             .with("d", "M" + Figures.at(x2) + " " + Figures.at(y2 - 4) + "l7 4l-7 4Z"));
   }

@@ -25,17 +25,17 @@ public record LiveBudget(
   /** Returns the budget in words: {@code project nlp 2026-11: 8.00 of 10.00 USD spent}. */
   public String words() {
     String currency = amount.currency();
-    return name
-        + " "
-        + period
-        + ": "
-        + new Money(spent, currency).rounded().amount().toPlainString()
-        + " of "
-        + amount.rounded()
-        + " spent"
-        + (reserved.signum() > 0
-            ? ", " + new Money(reserved, currency).rounded().amount().toPlainString() + " reserved"
-            : "")
-        + percent().map(used -> " (" + used + " %)").orElse("");
+    return "%s %s: %s of %s spent%s%s"
+        .formatted(
+            name,
+            period,
+            new Money(spent, currency).rounded().amount().toPlainString(),
+            amount.rounded(),
+            reserved.signum() > 0
+                ? ", "
+                    + new Money(reserved, currency).rounded().amount().toPlainString()
+                    + " reserved"
+                : "",
+            percent().map(used -> " (" + used + " %)").orElse(""));
   }
 }

@@ -181,13 +181,8 @@ final class ReadRun {
                 facts.add(
                     new Fact(
                         "Try",
-                        remedy.key()
-                            + " is "
-                            + remedy.now()
-                            + ": --set "
-                            + remedy.key()
-                            + "="
-                            + remedy.next())));
+                        "%s is %s: --set %s=%s"
+                            .formatted(remedy.key(), remedy.now(), remedy.key(), remedy.next()))));
     failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), secrets.line(clue.text()))));
     facts.add(new Fact("Read more", "nexa-slurm why " + run.id()));
     return Optional.of(
