@@ -297,11 +297,8 @@ public final class DumpText extends OutputStream {
     }
     problems.add(
         number,
-        "the row ends after "
-            + cells.size()
-            + " of "
-            + columns.size()
-            + " columns: what is missing is unknown");
+        "the row ends after %s of %s columns: what is missing is unknown"
+            .formatted(cells.size(), columns.size()));
     reader().read(cells, number);
   }
 
@@ -312,12 +309,8 @@ public final class DumpText extends OutputStream {
       if (mended == null) {
         problems.add(
             number,
-            "the row has "
-                + cells.size()
-                + " columns, expected "
-                + columns.size()
-                + "; left out: "
-                + shortened(text));
+            "the row has %s columns, expected %s; left out: %s"
+                .formatted(cells.size(), columns.size(), shortened(text)));
         return;
       }
       if (mended.contains(null)) {

@@ -244,11 +244,8 @@ public final class JobUsages {
         older.line(),
         contradictions.isEmpty()
             ? told
-            : told
-                + ", by line "
-                + newer.line()
-                + ", although the two contradict each other: "
-                + String.join(", ", contradictions));
+            : "%s, by line %s, although the two contradict each other: %s"
+                .formatted(told, newer.line(), String.join(", ", contradictions)));
     return SameAttempt.merged(newer, older);
   }
 

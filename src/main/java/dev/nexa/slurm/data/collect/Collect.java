@@ -85,15 +85,13 @@ public final class Collect {
       if (lost() > options.maxLost()) {
         throw new NexaException(
             ErrorCode.BATCH_INCOMPLETE,
-            (counts.requests() - out)
-                + " of "
-                + counts.requests()
-                + " requests have no row: "
-                + rejected
-                + " were rejected and "
-                + counts.missing()
-                + " are missing; max_lost is "
-                + options.maxLost(),
+            "%s of %s requests have no row: %s were rejected and %s are missing; max_lost is %s"
+                .formatted(
+                    counts.requests() - out,
+                    counts.requests(),
+                    rejected,
+                    counts.missing(),
+                    options.maxLost()),
             Advice.step(
                 "send "
                     + folder.resolve(MISSING)

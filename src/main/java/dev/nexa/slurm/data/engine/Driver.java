@@ -54,10 +54,8 @@ final class Driver {
     if (!system.equals("Linux") || !ARCHITECTURES.containsKey(architecture)) {
       throw new NexaException(
           ErrorCode.DATA_ENGINE_UNUSABLE,
-          "the data commands need Linux on amd64 (x86_64); this machine is "
-              + system
-              + " on "
-              + architecture,
+          "the data commands need Linux on amd64 (x86_64); this machine is %s on %s"
+              .formatted(system, architecture),
           Advice.step("run them on an amd64 node, for example with resources.constraint"));
     }
   }

@@ -25,13 +25,9 @@ public final class RowFile {
             .map(column -> Sql.name(column.getKey()) + ": " + Sql.text(column.getValue()))
             .collect(Collectors.joining(", ", "{", "}"));
     String read =
-        "SELECT * FROM read_json("
-            + Sql.text(lines.toString())
-            + ", format = 'newline_delimited', maximum_object_size = "
-            + Math.max(USUAL_OBJECT, longest + 1024)
-            + ", columns = "
-            + types
-            + ")";
+        ("SELECT * FROM read_json(%s, format = 'newline_delimited', maximum_object_size = %s,"
+                + " columns = %s)")
+            .formatted(Sql.text(lines.toString()), Math.max(USUAL_OBJECT, longest + 1024), types);
     engine.run("SET preserve_insertion_order = true");
     engine.write(read, parquet, "FORMAT parquet, COMPRESSION zstd");
     engine.run("SET preserve_insertion_order = false");

@@ -30,13 +30,9 @@ record Conversations(Optional<String> asked, String prompt, String answer) {
 
   /** A text that is no JSON becomes an object, which is no list of messages. */
   private static String json(String column) {
-    return "CASE WHEN "
-        + column
-        + " IS NOT NULL THEN CASE WHEN json_valid("
-        + column
-        + "::VARCHAR) THEN "
-        + column
-        + "::JSON ELSE '{}'::JSON END END";
+    return ("CASE WHEN %s IS NOT NULL THEN CASE WHEN json_valid(%s::VARCHAR) THEN %s::JSON ELSE"
+            + " '{}'::JSON END END")
+        .formatted(column, column, column);
   }
 
   private static String column(FilterSettings settings, String name) {
@@ -50,21 +46,11 @@ record Conversations(Optional<String> asked, String prompt, String answer) {
         asked
             .map(
                 sent ->
-                    "CASE WHEN "
-                        + sent
-                        + " IS NULL THEN "
-                        + alone
-                        + " ELSE from_json("
-                        + sent
-                        + ", "
-                        + TYPE
-                        + ") END")
+                    "CASE WHEN %s IS NULL THEN %s ELSE from_json(%s, %s) END"
+                        .formatted(sent, alone, sent, TYPE))
             .orElse(alone);
-    return "list_append("
-        + begin
-        + ", {'role': 'assistant', 'content': "
-        + answer
-        + "}) AS messages";
+    return "list_append(%s, {'role': 'assistant', 'content': %s}) AS messages"
+        .formatted(begin, answer);
   }
 
   /** Returns the query for rows that are no conversation of texts, with what they lack. */
@@ -74,23 +60,18 @@ record Conversations(Optional<String> asked, String prompt, String answer) {
         asked
             .map(sent -> "CASE WHEN " + sent + " IS NULL THEN " + alone + wrong(sent) + " END")
             .orElse(alone);
-    return "SELECT * FROM (SELECT n, CASE WHEN "
-        + answer
-        + " IS NULL THEN 'no completion' ELSE "
-        + wrong
-        + " END AS detail FROM kept) WHERE detail IS NOT NULL";
+    return ("SELECT * FROM (SELECT n, CASE WHEN %s IS NULL THEN 'no completion' ELSE %s END AS"
+            + " detail FROM kept) WHERE detail IS NOT NULL")
+        .formatted(answer, wrong);
   }
 
   private static String wrong(String sent) {
     String texts =
         "len(list_filter(json_type(%s, '$[*].%s'), x -> x = 'VARCHAR')) IS DISTINCT FROM"
             + " json_array_length(%s)";
-    return " WHEN json_array_length("
-        + sent
-        + ") = 0 THEN 'messages is no list of messages' WHEN "
-        + texts.formatted(sent, "role", sent)
-        + " OR "
-        + texts.formatted(sent, "content", sent)
-        + " THEN 'a message without a role and a text'";
+    return (" WHEN json_array_length(%s) = 0 THEN 'messages is no list of messages' WHEN %s OR %s"
+            + " THEN 'a message without a role and a text'")
+        .formatted(
+            sent, texts.formatted(sent, "role", sent), texts.formatted(sent, "content", sent));
   }
 }

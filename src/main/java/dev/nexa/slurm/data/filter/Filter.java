@@ -91,14 +91,9 @@ public final class Filter {
       source.open(files.get(f));
       // A row without a group is a group of its own.
       engine.run(
-          "INSERT INTO data SELECT * FROM (SELECT "
-              + Rows.number(f)
-              + " AS n, sha256(coalesce('g' || "
-              + grouped
-              + "::VARCHAR, 'n' || n)) AS key, bad, "
-              + String.join(", ", names)
-              + " FROM source) WHERE "
-              + share.owns("key"));
+          ("INSERT INTO data SELECT * FROM (SELECT %s AS n, sha256(coalesce('g' ||"
+                  + " %s::VARCHAR, 'n' || n)) AS key, bad, %s FROM source) WHERE %s")
+              .formatted(Rows.number(f), grouped, String.join(", ", names), share.owns("key")));
       rows.rejectUnread(f, "broken JSON", "no JSON object");
       if (files.get(f).format() == InputFile.Format.JSONL) {
         rows.findLines(f, files.get(f).path(), engine.number("SELECT count(*) FROM source"));
@@ -135,19 +130,10 @@ public final class Filter {
     String most = agreement.most().toPlainString();
     rows.reject(
         "disagreement",
-        "SELECT * FROM (SELECT n, CASE "
-            + String.join(" ", missing)
-            + " WHEN list_max("
-            + list
-            + ") - list_min("
-            + list
-            + ") > "
-            + most
-            + " THEN 'from ' || list_min("
-            + list
-            + ") || ' to ' || list_max("
-            + list
-            + ") END AS detail FROM kept) WHERE detail IS NOT NULL");
+        ("SELECT * FROM (SELECT n, CASE %s WHEN list_max(%s) - list_min(%s) > %s THEN 'from ' ||"
+                + " list_min(%s) || ' to ' || list_max(%s) END AS detail FROM kept) WHERE detail"
+                + " IS NOT NULL")
+            .formatted(String.join(" ", missing), list, list, most, list, list));
   }
 
   /** Of equal values the first row is better; a row without a value is the worst. */
@@ -156,11 +142,9 @@ public final class Filter {
     String by = Source.name(settings.column(best.by()));
     rows.reject(
         "not best",
-        "SELECT n, 'place ' || place AS detail FROM (SELECT n, row_number() OVER (PARTITION BY coalesce('g' || "
-            + key
-            + "::VARCHAR, 'n' || n) ORDER BY "
-            + by
-            + " DESC NULLS LAST, n) AS place FROM kept) WHERE place > "
-            + best.keep());
+        ("SELECT n, 'place ' || place AS detail FROM (SELECT n, row_number() OVER (PARTITION BY"
+                + " coalesce('g' || %s::VARCHAR, 'n' || n) ORDER BY %s DESC NULLS LAST, n) AS"
+                + " place FROM kept) WHERE place > %s")
+            .formatted(key, by, best.keep()));
   }
 }

@@ -27,12 +27,8 @@ final class RuleSql {
     if (rule.members().containsKey("one_of")) {
       String allowed = Sql.texts(rule.texts("one_of"));
       branches.add(
-          "WHEN NOT list_contains("
-              + allowed
-              + ", "
-              + value
-              + "::VARCHAR) THEN "
-              + shown(value, ""));
+          "WHEN NOT list_contains(%s, %s::VARCHAR) THEN %s"
+              .formatted(allowed, value, shown(value, "")));
     }
     number(branches, "min_chars", "length(" + value + ")", "<", "characters");
     number(branches, "max_chars", "length(" + value + ")", ">", "characters");
@@ -60,16 +56,13 @@ final class RuleSql {
     if (rule.members().containsKey(key)) {
       String limit = rule.decimal(key).toPlainString();
       branches.add(
-          "WHEN "
-              + measured
-              + " "
-              + fails
-              + " "
-              + limit
-              + " THEN "
-              + shown(measured, unit)
-              + " || "
-              + Sql.text(", " + key + " is " + limit));
+          "WHEN %s %s %s THEN %s || %s"
+              .formatted(
+                  measured,
+                  fails,
+                  limit,
+                  shown(measured, unit),
+                  Sql.text(", " + key + " is " + limit)));
     }
   }
 

@@ -86,14 +86,8 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
     }
     String column = Sql.name(items.get().require(rule.metric(), "data.gate.rules"));
     String number = "TRY_CAST(" + column + " AS DOUBLE)";
-    return "SELECT "
-        + ID
-        + ", CASE WHEN isfinite("
-        + number
-        + ") THEN "
-        + number
-        + " END AS v FROM "
-        + view;
+    return "SELECT %s, CASE WHEN isfinite(%s) THEN %s END AS v FROM %s"
+        .formatted(ID, number, number, view);
   }
 
   /** Returns the metric of a summary; empty if it has none of this name. */

@@ -177,10 +177,8 @@ public final class Gate {
   private static Optional<String> unfit(long n, double missing, GateOptions options) {
     if (missing > options.maxMissing()) {
       return Optional.of(
-          shown(missing * 100)
-              + " % of the items have no value or no partner; max_missing is "
-              + shown(options.maxMissing() * 100)
-              + " %");
+          "%s %% of the items have no value or no partner; max_missing is %s %%"
+              .formatted(shown(missing * 100), shown(options.maxMissing() * 100)));
     }
     return n < options.minItems()
         ? Optional.of("n = " + n + ", and min_items is " + options.minItems())
@@ -211,11 +209,9 @@ public final class Gate {
   }
 
   private static String shown(Interval interval) {
-    return shown(interval.confidence() * 100)
-        + " % interval "
-        + shown(interval.lower())
-        + " to "
-        + shown(interval.upper());
+    return "%s %% interval %s to %s"
+        .formatted(
+            shown(interval.confidence() * 100), shown(interval.lower()), shown(interval.upper()));
   }
 
   private static String shown(double value) {

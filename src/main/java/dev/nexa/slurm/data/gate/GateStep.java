@@ -97,11 +97,9 @@ public final class GateStep {
           Advice.step("name the baseline's items: --baseline PATH, or data.gate.baseline"));
     }
     String joined =
-        "(SELECT coalesce(c.item_id, b.item_id) AS id, c.v AS cv, b.v AS bv FROM ("
-            + candidate.values(rule)
-            + ") AS c FULL JOIN ("
-            + baseline.get().values(rule)
-            + ") AS b ON c.item_id = b.item_id)";
+        ("(SELECT coalesce(c.item_id, b.item_id) AS id, c.v AS cv, b.v AS bv FROM (%s) AS c"
+                + " FULL JOIN (%s) AS b ON c.item_id = b.item_id)")
+            .formatted(candidate.values(rule), baseline.get().values(rule));
     double[][] pairs =
         numbers(
             "SELECT cv, bv FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NOT NULL ORDER BY id",

@@ -113,11 +113,8 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
       for (Map.Entry<String, @Nullable Object> member : message.members().entrySet()) {
         if (!List.of("role", "content").contains(member.getKey()) && member.getValue() != null) {
           return Optional.of(
-              "message "
-                  + number
-                  + " has '"
-                  + member.getKey()
-                  + "'; only role and content are read");
+              "message %s has '%s'; only role and content are read"
+                  .formatted(number, member.getKey()));
         }
       }
       into.add(new JsonObject().with("role", role).with("content", content));

@@ -49,15 +49,8 @@ final class Endings {
       long failed, int requests, double most, String id, Reply reply, Path log) {
     return new NexaException(
         ErrorCode.BATCH_INCOMPLETE,
-        failed
-            + " of "
-            + requests
-            + " requests failed; max_failed is "
-            + most
-            + ". The last one, "
-            + id
-            + ": "
-            + reply.reason(),
+        "%s of %s requests failed; max_failed is %s. The last one, %s: %s"
+            .formatted(failed, requests, most, id, reply.reason()),
         Advice.step("the reasons are in the lines with \"failed\" in " + log),
         AGAIN);
   }
@@ -72,22 +65,18 @@ final class Endings {
     Tokens left = limit.minus(spent.paid()).minus(spent.unknown());
     return new NexaException(
         ErrorCode.TOKEN_LIMIT_REACHED,
-        answered
-            + " of "
-            + requests
-            + " requests have an answer. The next request counts "
-            + most.input()
-            + " input tokens (the bytes of its body) and "
-            + most.output()
-            + " output tokens. This task has "
-            + left.input()
-            + " of "
-            + limit.input()
-            + " input tokens and "
-            + left.output()
-            + " of "
-            + limit.output()
-            + " output tokens left",
+        ("%s of %s requests have an answer. The next request counts %s input tokens (the bytes of"
+                + " its body) and %s output tokens. This task has %s of %s input tokens and %s of"
+                + " %s output tokens left")
+            .formatted(
+                answered,
+                requests,
+                most.input(),
+                most.output(),
+                left.input(),
+                limit.input(),
+                left.output(),
+                limit.output()),
         Advice.step(
             "raise "
                 + (most.input() > left.input() ? "max_input_tokens" : "max_output_tokens")

@@ -172,22 +172,17 @@ final class LogprobsReader {
     Optional<Long> tokens = Tokens.usage(body).map(Tokens::input);
     if (tokens.isPresent() && tokens.get() != positions) {
       return Optional.of(
-          "prompt_logprobs has "
-              + positions
-              + " positions, but the prompt has "
-              + tokens.get()
-              + " tokens");
+          "prompt_logprobs has %s positions, but the prompt has %s tokens"
+              .formatted(positions, tokens.get()));
     }
     if (found.size() != positions) {
       return Optional.of("the first position of prompt_logprobs is not null");
     }
     return found.characters() > Reply.LONGEST
         ? Optional.of(
-            "the log-probabilities of "
-                + positions
-                + " tokens are longer than "
-                + Reply.LONGEST
-                + " bytes; lower logprobs, or leave long conversations out")
+            ("the log-probabilities of %s tokens are longer than %s bytes; lower logprobs, or"
+                    + " leave long conversations out")
+                .formatted(positions, Reply.LONGEST))
         : Optional.empty();
   }
 }

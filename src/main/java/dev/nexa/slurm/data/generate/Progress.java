@@ -49,15 +49,7 @@ record Progress(
   }
 
   String line() {
-    return answered
-        + " of "
-        + requests
-        + " requests have an answer, "
-        + failed
-        + " failed; "
-        + paid.input()
-        + " input and "
-        + paid.output()
-        + " output tokens so far";
+    return "%s of %s requests have an answer, %s failed; %s input and %s output tokens so far"
+        .formatted(answered, requests, failed, paid.input(), paid.output());
   }
 }

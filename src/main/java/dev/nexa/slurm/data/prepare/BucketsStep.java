@@ -33,11 +33,8 @@ public final class BucketsStep {
   public JsonObject run(List<String> input, Path folder) {
     if (share.tasks() > NearDuplicates.BANDS) {
       throw StageFile.invalid(
-          "data buckets has "
-              + NearDuplicates.BANDS
-              + " bands, too few for "
-              + share.tasks()
-              + " tasks",
+          "data buckets has %s bands, too few for %s tasks"
+              .formatted(NearDuplicates.BANDS, share.tasks()),
           "give the stage an array of at most " + NearDuplicates.BANDS + " shards");
     }
     Output output = Output.in(engine, folder, share, List.of(StageFile.Kind.PAIRS.stem()));
@@ -85,13 +82,8 @@ public final class BucketsStep {
       if (!byTask.containsKey(task)) {
         throw StageFile.missing(
             StageFile.Kind.SIGNATURES,
-            "the signatures of task "
-                + task
-                + " of 0-"
-                + (tasks - 1)
-                + ", band "
-                + band
-                + ", are missing",
+            "the signatures of task %s of 0-%s, band %s, are missing"
+                .formatted(task, tasks - 1, band),
             Path.of(all.get(0).path()).resolveSibling(""),
             "" + task);
       }

@@ -35,15 +35,14 @@ final class EvalSets {
       source.open(files.get(e));
       source.requireRows(files.get(e), "decontaminate.columns");
       engine.run(
-          "INSERT INTO eval_grams SELECT DISTINCT unnest("
-              + Texts.ngrams("words", settings.ngram())
-              + ") AS h, "
-              + e
-              + " FROM (SELECT "
-              + Texts.wordHashes(
-                  Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")"))
-              + " AS words FROM source WHERE bad IS NULL) WHERE words <> "
-              + Texts.NO_WORDS);
+          ("INSERT INTO eval_grams SELECT DISTINCT unnest(%s) AS h, %s FROM (SELECT %s AS"
+                  + " words FROM source WHERE bad IS NULL) WHERE words <> %s")
+              .formatted(
+                  Texts.ngrams("words", settings.ngram()),
+                  e,
+                  Texts.wordHashes(
+                      Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")")),
+                  Texts.NO_WORDS));
     }
     source.close();
     engine.run(

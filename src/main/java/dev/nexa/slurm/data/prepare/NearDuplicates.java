@@ -80,23 +80,18 @@ final class NearDuplicates {
                 + BATCH
                 + " AS batch FROM kept) GROUP BY batch ORDER BY 1")) {
       engine.run(
-          "INSERT INTO bands SELECT unnest(range("
-              + BANDS
-              + ")), unnest(["
-              + String.join(", ", bands)
-              + "]), n FROM (SELECT n, "
-              + String.join(", ", least)
-              + " FROM (SELECT n, unnest("
-              + Texts.ngrams("words", NGRAM)
-              + ") AS h FROM (SELECT n, "
-              + words
-              + " AS words FROM kept WHERE n > "
-              + after
-              + " AND n <= "
-              + last
-              + ") WHERE words <> "
-              + Texts.NO_WORDS
-              + ") GROUP BY n)");
+          ("INSERT INTO bands SELECT unnest(range(%s)), unnest([%s]), n FROM (SELECT n, %s FROM"
+                  + " (SELECT n, unnest(%s) AS h FROM (SELECT n, %s AS words FROM kept WHERE n >"
+                  + " %s AND n <= %s) WHERE words <> %s) GROUP BY n)")
+              .formatted(
+                  BANDS,
+                  String.join(", ", bands),
+                  String.join(", ", least),
+                  Texts.ngrams("words", NGRAM),
+                  words,
+                  after,
+                  last,
+                  Texts.NO_WORDS));
       after = last;
     }
   }

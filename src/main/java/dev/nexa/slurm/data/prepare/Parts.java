@@ -99,19 +99,11 @@ final class Parts {
       String own =
           " FROM " + StageFile.relation(List.of(parts.get(task))) + " WHERE " + share.owns("key");
       engine.run(
-          "INSERT INTO data BY NAME SELECT "
-              + shift.number()
-              + " AS n, key, reason, detail, "
-              + String.join(", ", names())
-              + own);
+          "INSERT INTO data BY NAME SELECT %s AS n, key, reason, detail, %s%s"
+              .formatted(shift.number(), String.join(", ", names()), own));
       engine.run(
-          "INSERT INTO rejects SELECT "
-              + shift.number()
-              + ", reason, detail, "
-              + shift.line()
-              + ", start"
-              + own
-              + " AND reason IS NOT NULL");
+          "INSERT INTO rejects SELECT %s, reason, detail, %s, start%s AND reason IS NOT NULL"
+              .formatted(shift.number(), shift.line(), own));
     }
     rows.keep();
     if (settings.id().isPresent()) {
@@ -187,15 +179,8 @@ final class Parts {
           "the names or the sizes of the input files have changed: run the first stage again");
       require(
           file.part().get(1) == tasks,
-          file.path()
-              + ": these "
-              + kind.stem()
-              + " are of an array of "
-              + file.part().get(1)
-              + " tasks, and "
-              + all.get(0).path()
-              + " is of "
-              + tasks,
+          "%s: these %s are of an array of %s tasks, and %s is of %s"
+              .formatted(file.path(), kind.stem(), file.part().get(1), all.get(0).path(), tasks),
           "name the output of one run of the first stage");
       StageFile other = byTask.put(file.part().get(0), file);
       require(

@@ -201,10 +201,8 @@ public final class Prepare {
     if (settings.sampleRows().isPresent()) {
       rows.reject(
           "not sampled",
-          "SELECT n, NULL AS detail FROM kept ORDER BY "
-              + order
-              + ", n OFFSET "
-              + settings.sampleRows().get());
+          "SELECT n, NULL AS detail FROM kept ORDER BY %s, n OFFSET %s"
+              .formatted(order, settings.sampleRows().get()));
     }
   }
 

@@ -119,11 +119,9 @@ public record PrepareSettings(
   private static BigDecimal share(String name, BigDecimal share) {
     if (!SPLIT.matcher(name).matches() || RESERVED.contains(name)) {
       throw new IllegalArgumentException(
-          "split: expected a name of lower-case letters, digits, '_' and '-', other than "
-              + String.join(", ", RESERVED)
-              + ", got '"
-              + name
-              + "'");
+          ("split: expected a name of lower-case letters, digits, '_' and '-', other than %s,"
+                  + " got '%s'")
+              .formatted(String.join(", ", RESERVED), name));
     }
     if (share.signum() <= 0 || share.compareTo(BigDecimal.ONE) > 0) {
       throw new IllegalArgumentException(

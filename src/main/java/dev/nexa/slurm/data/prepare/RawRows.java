@@ -126,13 +126,9 @@ final class RawRows {
     if (settings.id().isPresent()) {
       String id = Source.name(settings.column(settings.id().get()));
       engine.run(
-          "INSERT INTO ids SELECT "
-              + Rows.number(place)
-              + ", "
-              + id
-              + "::VARCHAR FROM source WHERE bad IS NULL AND "
-              + id
-              + " IS NOT NULL");
+          ("INSERT INTO ids SELECT %s, %s::VARCHAR FROM source WHERE bad IS NULL AND %s IS NOT"
+                  + " NULL")
+              .formatted(Rows.number(place), id, id));
     }
     engine.run(
         "INSERT INTO rejects SELECT n, reason, detail, NULL, NULL FROM data WHERE reason IS NOT NULL AND "
@@ -155,25 +151,20 @@ final class RawRows {
       names.add(name);
     }
     String keyed = settings.normalize() ? "text" : Texts.normalized("text");
-    return "SELECT n, key, "
-        + reason()
-        + ", "
-        + detail()
-        + ", "
-        + String.join(", ", names)
-        + " FROM (SELECT *, length(text) AS chars, "
-        + (settings.languages().isEmpty() ? "''" : Texts.language("text"))
-        + " AS language FROM (SELECT * FROM (SELECT *, sha256(CASE WHEN bad IS NULL THEN "
-        + keyed
-        + " ELSE n::VARCHAR END) AS key FROM (SELECT *, "
-        + text()
-        + " AS text FROM (SELECT "
-        + Rows.number(place)
-        + " AS n, bad, "
-        + String.join(", ", columns)
-        + " FROM source))) WHERE "
-        + share.owns("key")
-        + "))";
+    return ("SELECT n, key, %s, %s, %s FROM (SELECT *, length(text) AS chars, %s AS language FROM"
+            + " (SELECT * FROM (SELECT *, sha256(CASE WHEN bad IS NULL THEN %s ELSE n::VARCHAR END)"
+            + " AS key FROM (SELECT *, %s AS text FROM (SELECT %s AS n, bad, %s FROM source)))"
+            + " WHERE %s))")
+        .formatted(
+            reason(),
+            detail(),
+            String.join(", ", names),
+            settings.languages().isEmpty() ? "''" : Texts.language("text"),
+            keyed,
+            text(),
+            Rows.number(place),
+            String.join(", ", columns),
+            share.owns("key"));
   }
 
   /** Returns SQL for the columns of the text, together. */

@@ -56,13 +56,8 @@ final class RequestQuery {
   /** Returns the query of the kept rows whose line would be too long to read. */
   String tooLong() {
     String line =
-        "json_object('custom_id', "
-            + id()
-            + ", 'method', 'POST', 'url', '"
-            + URL
-            + "', 'body', "
-            + body()
-            + ")";
+        "json_object('custom_id', %s, 'method', 'POST', 'url', '%s', 'body', %s)"
+            .formatted(id(), URL, body());
     return "SELECT n, strlen(line) || ' bytes' AS detail FROM (SELECT n, "
         + line
         + "::VARCHAR AS line FROM kept) WHERE strlen(line) > "
@@ -87,11 +82,8 @@ final class RequestQuery {
     }
     messages.add(message("user", filled(requests.prompt())));
     String own =
-        "json_object('model', "
-            + Sql.text(requests.model())
-            + ", 'messages', json_array("
-            + String.join(", ", messages)
-            + "))";
+        "json_object('model', %s, 'messages', json_array(%s))"
+            .formatted(Sql.text(requests.model()), String.join(", ", messages));
     String options = Sql.text(Json.compact(requests.options()));
     return "json_merge_patch(" + options + "::JSON, " + own + ")";
   }

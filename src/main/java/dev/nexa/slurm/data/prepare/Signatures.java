@@ -56,21 +56,16 @@ final class Signatures {
     List<StageFile> files = StageFile.find(engine, clusters, StageFile.Kind.DUPLICATES);
     if (files.size() > 1) {
       throw StageFile.invalid(
-          "expected one file of duplicates, found "
-              + files.get(0).path()
-              + " and "
-              + files.get(1).path(),
+          "expected one file of duplicates, found %s and %s"
+              .formatted(files.get(0).path(), files.get(1).path()),
           "name the output of one run");
     }
     StageFile file = files.get(0);
     int tasks = file.rows().size();
     if (tasks != share.tasks()) {
       throw StageFile.invalid(
-          file.path()
-              + ": the signatures were written by "
-              + tasks
-              + " tasks, and this stage has "
-              + share.tasks(),
+          "%s: the signatures were written by %s tasks, and this stage has %s"
+              .formatted(file.path(), tasks, share.tasks()),
           "give both stages of prepare the same array");
     }
     String then = file.rows().get(share.task());

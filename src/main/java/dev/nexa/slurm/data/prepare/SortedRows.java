@@ -54,13 +54,8 @@ final class SortedRows implements Output.Slices {
       fetchedTo = from + FETCHED;
       engine.run("CREATE OR REPLACE TEMP TABLE fetched AS " + rows(fetchedFrom, fetchedTo));
     }
-    return "SELECT "
-        + select
-        + " FROM fetched WHERE rowid >= "
-        + (from - fetchedFrom)
-        + " AND rowid < "
-        + (to - fetchedFrom)
-        + " ORDER BY rowid";
+    return "SELECT %s FROM fetched WHERE rowid >= %s AND rowid < %s ORDER BY rowid"
+        .formatted(select, from - fetchedFrom, to - fetchedFrom);
   }
 
   /** Returns the query of the rows from one place to another, in order. */
@@ -70,12 +65,8 @@ final class SortedRows implements Output.Slices {
             + table
             + (" WHERE rowid >= " + from + " AND rowid < " + to));
     List<String> ends = engine.rows("SELECT min(key), max(key) FROM places").get(0);
-    return "SELECT "
-        + columns
-        + " FROM data JOIN (SELECT place, n FROM places) USING (n) WHERE key >= '"
-        + ends.get(0)
-        + "' AND key <= '"
-        + ends.get(1)
-        + "' ORDER BY place";
+    return ("SELECT %s FROM data JOIN (SELECT place, n FROM places) USING (n) WHERE key >= '%s'"
+            + " AND key <= '%s' ORDER BY place")
+        .formatted(columns, ends.get(0), ends.get(1));
   }
 }

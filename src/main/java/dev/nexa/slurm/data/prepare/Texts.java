@@ -60,13 +60,9 @@ public final class Texts {
   /** Returns SQL for the text in NFC, with each run of white space as one space, trimmed. */
   static String normalized(String text) {
     // Most ASCII texts have single spaces only, which is six times faster to see than to replace.
-    return "CASE WHEN regexp_matches("
-        + text
-        + ", '[\\x09-\\x0d]|  |[^\\x00-\\x7f]') THEN "
-        + spaced("nfc_normalize(" + text + ")", OTHER_WHITE, WHITE)
-        + " ELSE trim("
-        + text
-        + ") END";
+    return ("CASE WHEN regexp_matches(%s, '[\\x09-\\x0d]|  |[^\\x00-\\x7f]') THEN %s ELSE"
+            + " trim(%s) END")
+        .formatted(text, spaced("nfc_normalize(" + text + ")", OTHER_WHITE, WHITE), text);
   }
 
   /** Returns SQL for the text's words: lower case, without punctuation. */
@@ -136,14 +132,8 @@ public final class Texts {
     for (int i = 1; i <= n; i++) {
       shifted.add(hashes + "[" + i + ":]");
     }
-    return "CASE WHEN len("
-        + hashes
-        + ") < "
-        + n
-        + " THEN [hash("
-        + hashes
-        + ")] ELSE list_transform(list_zip("
-        + String.join(", ", shifted)
-        + ", true), g -> hash(g)) END";
+    return ("CASE WHEN len(%s) < %s THEN [hash(%s)] ELSE list_transform(list_zip(%s, true), g ->"
+            + " hash(g)) END")
+        .formatted(hashes, n, hashes, String.join(", ", shifted));
   }
 }

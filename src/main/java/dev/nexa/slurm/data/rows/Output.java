@@ -76,11 +76,8 @@ public final class Output {
      */
     static Slices of(String table, String select) {
       return (from, to) ->
-          "SELECT "
-              + select
-              + (" FROM " + table)
-              + (" WHERE rowid >= " + from + " AND rowid < " + to)
-              + " ORDER BY rowid";
+          "SELECT %s FROM %s WHERE rowid >= %s AND rowid < %s ORDER BY rowid"
+              .formatted(select, table, from, to);
     }
   }
 

@@ -100,13 +100,9 @@ public final class Rows {
    */
   public void rejectUnread(int file, String... broken) {
     engine.run(
-        "INSERT INTO rejects SELECT n, CASE WHEN list_contains("
-            + Sql.texts(List.of(broken))
-            + ", bad) THEN 'broken' ELSE 'schema' END, bad, NULL, NULL FROM data WHERE bad IS NOT NULL"
-            + " AND n // "
-            + FILE
-            + " = "
-            + file);
+        ("INSERT INTO rejects SELECT n, CASE WHEN list_contains(%s, bad) THEN 'broken' ELSE"
+                + " 'schema' END, bad, NULL, NULL FROM data WHERE bad IS NOT NULL AND n // %s = %s")
+            .formatted(Sql.texts(List.of(broken)), FILE, file));
   }
 
   /** Adds the line and its start to the broken rows of a JSONL file. */
@@ -123,12 +119,8 @@ public final class Rows {
     long first = place.file() * FILE + place.rows();
     List<String> broken =
         engine.column(
-            "SELECT n - "
-                + first
-                + " FROM rejects WHERE reason = 'broken' AND "
-                + place.from("n")
-                + " ORDER BY n LIMIT "
-                + LOOKED_UP);
+            "SELECT n - %s FROM rejects WHERE reason = 'broken' AND %s ORDER BY n LIMIT %s"
+                .formatted(first, place.from("n"), LOOKED_UP));
     if (broken.isEmpty()) {
       return;
     }
@@ -178,23 +170,14 @@ public final class Rows {
     columns.add("x.reason");
     columns.add("x.detail");
     columns.addAll(more);
-    return "SELECT "
-        + String.join(", ", columns)
-        + " FROM rejects x JOIN files f ON f.f = x.n // "
-        + FILE
-        + " JOIN data d ON d.n = x.n ORDER BY x.n";
+    return ("SELECT %s FROM rejects x JOIN files f ON f.f = x.n // %s JOIN data d ON d.n = x.n"
+            + " ORDER BY x.n")
+        .formatted(String.join(", ", columns), FILE);
   }
 
   /** Returns SQL for {@code FILE row N} of a row's number. */
   public static String place(String number) {
-    return "(SELECT path FROM files WHERE f = "
-        + number
-        + " // "
-        + FILE
-        + ") || ' row ' || ("
-        + number
-        + " % "
-        + FILE
-        + ")";
+    return "(SELECT path FROM files WHERE f = %s // %s) || ' row ' || (%s %% %s)"
+        .formatted(number, FILE, number, FILE);
   }
 }

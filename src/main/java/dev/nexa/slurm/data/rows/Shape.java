@@ -20,11 +20,9 @@ public final class Shape {
 
   /** A CSV file as docs/data.md describes it. DuckDB must not take commas for part of a name. */
   private static final String COMMAS =
-      ", header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = true,"
-          + " max_line_size = "
-          + LONGEST_LINE
-          + ", buffer_size = "
-          + 2 * LONGEST_LINE;
+      (", header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = true,"
+              + " max_line_size = %s, buffer_size = %s")
+          .formatted(LONGEST_LINE, 2 * LONGEST_LINE);
 
   private final Engine engine;
   private final Map<InputFile.Format, List<String>> waiting = new LinkedHashMap<>();
@@ -124,13 +122,8 @@ public final class Shape {
       }
       rows +=
           engine.number(
-              "SELECT count(*) FROM read_csv("
-                  + Sql.text(path)
-                  + ", auto_detect = false, columns = {"
-                  + String.join(", ", declared)
-                  + "}"
-                  + COMMAS
-                  + ")");
+              "SELECT count(*) FROM read_csv(%s, auto_detect = false, columns = {%s}%s)"
+                  .formatted(Sql.text(path), String.join(", ", declared), COMMAS));
       return true;
     } catch (DataException broken) {
       problems.add(

@@ -110,21 +110,17 @@ public final class Source {
   private String json(String path, String original) {
     load(
         original,
-        "SELECT json FROM read_ndjson_objects("
-            + Sql.text(path)
-            + ", ignore_errors = true, maximum_object_size = "
-            + maxRow
-            + ")");
+        ("SELECT json FROM read_ndjson_objects(%s, ignore_errors = true, maximum_object_size ="
+                + " %s)")
+            .formatted(Sql.text(path), maxRow));
     // DuckDB takes the mark for broken JSON.
     Lines.afterMark(path)
         .ifPresent(
             line ->
                 engine.run(
-                    "UPDATE "
-                        + RAW
-                        + " SET json = (SELECT CASE WHEN json_valid(l) THEN l::JSON END FROM (SELECT "
-                        + Sql.text(line)
-                        + " AS l)) WHERE rowid = 0 AND json IS NULL"));
+                    ("UPDATE %s SET json = (SELECT CASE WHEN json_valid(l) THEN l::JSON END"
+                            + " FROM (SELECT %s AS l)) WHERE rowid = 0 AND json IS NULL")
+                        .formatted(RAW, Sql.text(line))));
     List<String> paths = new ArrayList<>();
     for (Column column : columns) {
       String quoted = column.name().replace("\\", "\\\\").replace("\"", "\\\"");
@@ -180,15 +176,10 @@ public final class Source {
     header.forEach(name -> declared.add(Sql.text(name) + ": 'VARCHAR'"));
     // Nothing is guessed: a guess from the first rows would differ between files.
     String read =
-        "read_csv("
-            + Sql.text(path)
-            + ", auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', columns = {"
-            + String.join(", ", declared)
-            + "}, strict_mode = true, max_line_size = "
-            + maxRow
-            + ", buffer_size = "
-            + 2 * maxRow
-            + ")";
+        ("read_csv(%s, auto_detect = false, header = true, delim = ',', quote = '\"', escape ="
+                + " '\"', columns = {%s}, strict_mode = true, max_line_size = %s, buffer_size ="
+                + " %s)")
+            .formatted(Sql.text(path), String.join(", ", declared), maxRow, 2 * maxRow);
     load(path, "SELECT * FROM " + read);
     List<String> values = new ArrayList<>();
     List<String> wrongs = new ArrayList<>();
@@ -208,12 +199,8 @@ public final class Source {
       values.add("CASE WHEN " + fits + " THEN " + cast + " END AS " + name(i));
       wrongs.add(wrong(column, none, fits, value));
     }
-    return "SELECT rowid + 1 AS r, CASE "
-        + String.join(" ", wrongs)
-        + " END AS bad, "
-        + String.join(", ", values)
-        + " FROM "
-        + RAW;
+    return "SELECT rowid + 1 AS r, CASE %s END AS bad, %s FROM %s"
+        .formatted(String.join(" ", wrongs), String.join(", ", values), RAW);
   }
 
   /**
@@ -231,14 +218,10 @@ public final class Source {
   List<String> header(String path) {
     List<String> lines =
         engine.column(
-            "SELECT line FROM read_csv("
-                + Sql.text(path)
-                + ", auto_detect = false, header = false, delim = chr(1), quote = '', escape = '', columns = {'line':"
-                + " 'VARCHAR'}, strict_mode = false, ignore_errors = true, buffer_size = "
-                + 2 * maxRow
-                + ", max_line_size = "
-                + maxRow
-                + ") LIMIT 1");
+            ("SELECT line FROM read_csv(%s, auto_detect = false, header = false, delim = chr(1),"
+                    + " quote = '', escape = '', columns = {'line': 'VARCHAR'}, strict_mode ="
+                    + " false, ignore_errors = true, buffer_size = %s, max_line_size = %s) LIMIT 1")
+                .formatted(Sql.text(path), 2 * maxRow, maxRow));
     List<String> names = new ArrayList<>();
     String line = lines.isEmpty() ? "" : lines.get(0).replaceFirst("^\uFEFF", "");
     Matcher name = HEADER.matcher(line);
@@ -265,13 +248,8 @@ public final class Source {
       if (!type.isEmpty() && !holds(column.type(), type)) {
         throw new NexaException(
             ErrorCode.DATA_INVALID,
-            path
-                + ": the column '"
-                + column.name()
-                + "' is "
-                + type
-                + ", expected "
-                + column.type().word(),
+            "%s: the column '%s' is %s, expected %s"
+                .formatted(path, column.name(), type, column.type().word()),
             Advice.step("change data.prepare.columns, or leave the file out"));
       }
       String value = type.isEmpty() ? "NULL" : Sql.name(column.name());
@@ -284,12 +262,8 @@ public final class Source {
       wrongs.add(
           wrong(column, "(" + value + " IS NULL)", cast + " IS NOT NULL", value + "::VARCHAR"));
     }
-    return "SELECT file_row_number + 1 AS r, CASE "
-        + String.join(" ", wrongs)
-        + " END AS bad, "
-        + String.join(", ", values)
-        + " FROM "
-        + read;
+    return "SELECT file_row_number + 1 AS r, CASE %s END AS bad, %s FROM %s"
+        .formatted(String.join(" ", wrongs), String.join(", ", values), read);
   }
 
   private static boolean holds(Column.Type type, String found) {
@@ -338,13 +312,8 @@ public final class Source {
               found ->
                   new NexaException(
                       ErrorCode.DATA_INVALID,
-                      path
-                          + ":"
-                          + found[0]
-                          + ": the line has "
-                          + found[1]
-                          + " bytes, more than max_row, which is "
-                          + maxRow,
+                      "%s:%s: the line has %s bytes, more than max_row, which is %s"
+                          .formatted(path, found[0], found[1], maxRow),
                       Advice.step(
                           "raise data.prepare.max_row, which needs three times as much memory, or"
                               + " take the line out")))

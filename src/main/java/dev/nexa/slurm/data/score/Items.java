@@ -61,11 +61,9 @@ public final class Items {
     String read =
         parquet
             ? "read_parquet(" + Sql.texts(files) + ", union_by_name = true)"
-            : "read_json("
-                + Sql.texts(files)
-                + ", format = 'newline_delimited', union_by_name = true, maximum_object_size = "
-                + (32 << 20)
-                + ")";
+            : ("read_json(%s, format = 'newline_delimited', union_by_name = true,"
+                    + " maximum_object_size = %s)")
+                .formatted(Sql.texts(files), 32 << 20);
     engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS SELECT * FROM " + read);
     List<String> columns = engine.column("SELECT column_name FROM (DESCRIBE " + view + ")");
     return new Items(engine, String.join(", ", patterns), columns);
@@ -77,12 +75,8 @@ public final class Items {
     if (line.isPresent()) {
       throw new NexaException(
           ErrorCode.DATA_INVALID,
-          file
-              + ":"
-              + line.getAsLong()
-              + ": expected at most "
-              + JsonNesting.DEEPEST
-              + " levels of arrays and objects",
+          "%s:%s: expected at most %s levels of arrays and objects"
+              .formatted(file, line.getAsLong(), JsonNesting.DEEPEST),
           Advice.step("mend the line, or leave the file out"));
     }
   }
@@ -120,13 +114,8 @@ public final class Items {
     if (!has(column)) {
       throw new NexaException(
           ErrorCode.DATA_INVALID,
-          shown
-              + ": there is no column '"
-              + column
-              + "'"
-              + Nearest.hint(column, columns)
-              + "; its columns are "
-              + String.join(", ", columns),
+          "%s: there is no column '%s'%s; its columns are %s"
+              .formatted(shown, column, Nearest.hint(column, columns), String.join(", ", columns)),
           Advice.step("change " + key));
     }
     return column;
@@ -159,20 +148,14 @@ public final class Items {
   public void requireUnique(String from, String id) {
     List<List<String>> twice =
         engine.rows(
-            "SELECT id, count(*) FROM (SELECT "
-                + id
-                + " AS id FROM "
-                + from
-                + ") WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1");
+            ("SELECT id, count(*) FROM (SELECT %s AS id FROM %s) WHERE id IS NOT NULL GROUP BY"
+                    + " id HAVING count(*) > 1 ORDER BY id LIMIT 1")
+                .formatted(id, from));
     if (!twice.isEmpty()) {
       throw new NexaException(
           ErrorCode.DATA_INVALID,
-          shown
-              + ": the id '"
-              + twice.get(0).get(0)
-              + "' is there "
-              + twice.get(0).get(1)
-              + " times",
+          "%s: the id '%s' is there %s times"
+              .formatted(shown, twice.get(0).get(0), twice.get(0).get(1)),
           Advice.step("items are matched by their id, so each id must be there once"));
     }
   }

@@ -133,11 +133,9 @@ public record JudgeSettings(
         .orElseThrow(
             () ->
                 new IllegalArgumentException(
-                    "rubrics: there is no built-in rubric '"
-                        + name
-                        + "'"
-                        + Nearest.hint(name, known)
-                        + "; give {name, question, better} for a rubric of your own"));
+                    ("rubrics: there is no built-in rubric '%s'%s; give {name, question,"
+                            + " better} for a rubric of your own")
+                        .formatted(name, Nearest.hint(name, known))));
   }
 
   /** Returns the document {@code judge.json}. */

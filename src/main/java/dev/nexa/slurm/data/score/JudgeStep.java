@@ -87,25 +87,19 @@ public final class JudgeStep {
             .map(name -> Sql.name(items.require(name, "columns.reference")) + "::VARCHAR")
             .orElse("NULL");
     String query =
-        "SELECT "
-            + id
-            + " AS id, "
-            + Sql.name(items.require(settings.promptColumn(), "columns.prompt"))
-            + "::VARCHAR AS prompt, "
-            + Sql.name(items.require(settings.completionColumn(), "columns.completion"))
-            + "::VARCHAR AS completion, "
-            + reference
-            + " AS reference FROM judged";
+        ("SELECT %s AS id, %s::VARCHAR AS prompt, %s::VARCHAR AS completion, %s AS reference"
+                + " FROM judged")
+            .formatted(
+                id,
+                Sql.name(items.require(settings.promptColumn(), "columns.prompt")),
+                Sql.name(items.require(settings.completionColumn(), "columns.completion")),
+                reference);
     // The sample depends on ids and seed only, so two runs are judged on the same items.
     String sampled =
         settings.sample().isEmpty()
             ? query
-            : "SELECT * FROM ("
-                + query
-                + ") ORDER BY md5(id || '/"
-                + settings.seed()
-                + "'), id LIMIT "
-                + settings.sample().get();
+            : "SELECT * FROM (%s) ORDER BY md5(id || '/%s'), id LIMIT %s"
+                .formatted(query, settings.seed(), settings.sample().get());
     engine.run("SET preserve_insertion_order = true");
     engine.write("SELECT * FROM (" + sampled + ") ORDER BY id", lines, "FORMAT json");
     engine.run("SET preserve_insertion_order = false");

@@ -43,11 +43,8 @@ public final class Score {
       if (unscored == items || (double) unscored / items > options.maxUnscored()) {
         throw new NexaException(
             ErrorCode.TOO_MANY_UNSCORED,
-            unscored
-                + " of "
-                + items
-                + " items have no score; max_unscored is "
-                + options.maxUnscored(),
+            "%s of %s items have no score; max_unscored is %s"
+                .formatted(unscored, items, options.maxUnscored()),
             Advice.step("read the reasons in " + rejects));
       }
     }

@@ -172,11 +172,9 @@ public final class ScoreStep {
     rows.requireUnique("scored_items", key);
     engine.run("SET preserve_insertion_order = true");
     engine.write(
-        "SELECT i.*, s.* EXCLUDE (custom_id) FROM (SELECT *, "
-            + key
-            + " AS scored_id FROM scored_items) AS i LEFT JOIN "
-            + read
-            + " AS s ON i.scored_id = s.custom_id ORDER BY scored_id",
+        ("SELECT i.*, s.* EXCLUDE (custom_id) FROM (SELECT *, %s AS scored_id FROM scored_items)"
+                + " AS i LEFT JOIN %s AS s ON i.scored_id = s.custom_id ORDER BY scored_id")
+            .formatted(key, read),
         folder.resolve("scored.parquet"),
         "FORMAT parquet, COMPRESSION zstd");
     engine.run("SET preserve_insertion_order = false");

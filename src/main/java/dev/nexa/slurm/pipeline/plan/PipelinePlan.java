@@ -136,16 +136,13 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
       if (!stage.total().currency().equals(first.total().currency())) {
         throw new NexaException(
             ErrorCode.CURRENCY_MISMATCH,
-            config.file()
-                + ": the stage "
-                + first.stage().name()
-                + " is priced in "
-                + first.total().currency()
-                + " and the stage "
-                + stage.stage().name()
-                + " in "
-                + stage.total().currency()
-                + ", so they have no sum",
+            "%s: the stage %s is priced in %s and the stage %s in %s, so they have no sum"
+                .formatted(
+                    config.file(),
+                    first.stage().name(),
+                    first.total().currency(),
+                    stage.stage().name(),
+                    stage.total().currency()),
             Advice.step("give all stages one `cluster`, or price books of one currency"));
       }
     }
@@ -159,16 +156,10 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
       if (!scheduler.equals(expected)) {
         throw new NexaException(
             ErrorCode.CONFIG_CONFLICT,
-            config.file()
-                + ": the stage "
-                + first.stage().name()
-                + " runs on "
-                + expected
-                + " and the stage "
-                + stage.stage().name()
-                + " on "
-                + scheduler
-                + ", which cannot wait for each other",
+            ("%s: the stage %s runs on %s and the stage %s on %s, which cannot wait for each"
+                    + " other")
+                .formatted(
+                    config.file(), first.stage().name(), expected, stage.stage().name(), scheduler),
             Advice.step("give all stages one `cluster`"));
       }
     }

@@ -57,11 +57,8 @@ final class StageOverrides {
     config.stages().forEach(stage -> known.add(stage.base()));
     return new NexaException(
         ErrorCode.OPTION_INVALID,
-        "--set "
-            + typed
-            + ": expected STAGE.KEY=VALUE with a stage of "
-            + config.file()
-            + Nearest.hint(typed.split("[.=]", 2)[0], known),
+        "--set %s: expected STAGE.KEY=VALUE with a stage of %s%s"
+            .formatted(typed, config.file(), Nearest.hint(typed.split("[.=]", 2)[0], known)),
         Advice.step("the stages are " + String.join(", ", names)));
   }
 }

@@ -108,14 +108,9 @@ public final class AdvancePipelines {
     for (PipelineProgress.StageProgress stage : progress.stages()) {
       if (stage.state().equals(PipelineProgress.BLOCKED)) {
         problems.add(
-            folder.id()
-                + ": "
-                + stage.stage().name()
-                + " is blocked, because "
-                + stage.why()
-                + "; `nexa-slurm pipeline resume "
-                + folder.id()
-                + "` runs again what failed");
+            ("%s: %s is blocked, because %s; `nexa-slurm pipeline resume %s` runs again what"
+                    + " failed")
+                .formatted(folder.id(), stage.stage().name(), stage.why(), folder.id()));
       }
     }
   }

@@ -38,14 +38,8 @@ public final class PastRemediation {
       if (Files.exists(run.manifest())) {
         for (RunState.Remediation step : ManifestFile.read(run).remediation()) {
           lines.add(
-              "last time: "
-                  + stage.name()
-                  + " ("
-                  + stage.run()
-                  + "), remediation by "
-                  + step.by()
-                  + ": "
-                  + step.text());
+              "last time: %s (%s), remediation by %s: %s"
+                  .formatted(stage.name(), stage.run(), step.by(), step.text()));
         }
       }
     }

@@ -101,12 +101,8 @@ public final class ResumePipeline {
               ? "job " + job.jobId()
               : "no job yet: `nexa-slurm reconcile` submits it");
     }
-    return submitted.notes().get(0)
-        + ", because it ended as "
-        + stage.state()
-        + " ("
-        + String.join(", ", jobs)
-        + ")";
+    return "%s, because it ended as %s (%s)"
+        .formatted(submitted.notes().get(0), stage.state(), String.join(", ", jobs));
   }
 
   private static NexaException other(PipelineFolder folder) {

@@ -130,12 +130,8 @@ final class StageReuse {
         if (wish.startAt().isPresent() && choice.run().isEmpty()) {
           throw new NexaException(
               ErrorCode.RUN_NOT_SUITABLE,
-              "--start-at "
-                  + wish.startAt().get()
-                  + ": the stage "
-                  + name
-                  + " cannot be reused: "
-                  + choice.why(),
+              "--start-at %s: the stage %s cannot be reused: %s"
+                  .formatted(wish.startAt().get(), name, choice.why()),
               Advice.step("leave --start-at out, or start at " + name));
         }
         choices.put(name, choice);

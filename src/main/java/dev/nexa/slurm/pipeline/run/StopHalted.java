@@ -69,16 +69,14 @@ final class StopHalted {
       set.ifPresent(
           halt ->
               problems.add(
-                  progress.file().id()
-                      + ": the gate "
-                      + stage.stage().name()
-                      + " failed, so the halt "
-                      + halt.id()
-                      + " stops releases of the pipeline "
-                      + progress.file().name()
-                      + "; an approver lifts it: `nexa-slurm unhalt "
-                      + halt.id()
-                      + "`"));
+                  ("%s: the gate %s failed, so the halt %s stops releases of the pipeline %s;"
+                          + " an approver lifts it: `nexa-slurm unhalt %s`")
+                      .formatted(
+                          progress.file().id(),
+                          stage.stage().name(),
+                          halt.id(),
+                          progress.file().name(),
+                          halt.id())));
     }
   }
 
@@ -113,18 +111,15 @@ final class StopHalted {
       new ReconcileRuns(context).reconcile(List.of(run.id()));
       String id = progress.file().id();
       problems.add(
-          id
-              + ": "
-              + stage.stage().name()
-              + " was cancelled, because the halt "
-              + stops.get(0).halt().id()
-              + " is in force, "
-              + stops.get(0).words()
-              + "; after `"
-              + Advice.command("", stops.get(0).ends().command().toArray())
-              + "`, `nexa-slurm pipeline resume "
-              + id
-              + "` goes on");
+          ("%s: %s was cancelled, because the halt %s is in force, %s; after `%s`, `nexa-slurm"
+                  + " pipeline resume %s` goes on")
+              .formatted(
+                  id,
+                  stage.stage().name(),
+                  stops.get(0).halt().id(),
+                  stops.get(0).words(),
+                  Advice.command("", stops.get(0).ends().command().toArray()),
+                  id));
       any = true;
     }
     return any;

@@ -300,12 +300,8 @@ public final class RerunTasks {
     }
     throw new NexaException(
         ErrorCode.RERUN_IMPOSSIBLE,
-        run.id()
-            + " cannot go on: its checkpoints are in the archive "
-            + archive.get().where()
-            + ", and "
-            + checkpoints.get()
-            + " does not exist",
+        "%s cannot go on: its checkpoints are in the archive %s, and %s does not exist"
+            .formatted(run.id(), archive.get().where(), checkpoints.get()),
         Advice.command(
             "brings the checkpoints back", "nexa-slurm", "archive", "restore", run.id().value()),
         Advice.command(
@@ -403,14 +399,8 @@ public final class RerunTasks {
     }
     throw new NexaException(
         ErrorCode.NEEDS_APPROVAL,
-        "at today's prices this rerun of "
-            + run.id()
-            + " can cost "
-            + today.total()
-            + ", and "
-            + grant.file().name()
-            + " allows at most "
-            + most,
+        "at today's prices this rerun of %s can cost %s, and %s allows at most %s"
+            .formatted(run.id(), today.total(), grant.file().name(), most),
         Advice.command(
             "makes a new run of all its tasks at today's prices", "nexa-slurm", "rerun", run.id()));
   }
@@ -468,13 +458,8 @@ public final class RerunTasks {
     if (outcome.attempts().size() < kept) {
       throw new NexaException(
           ErrorCode.RERUN_IMPOSSIBLE,
-          "accounting has "
-              + outcome.attempts().size()
-              + " attempts of "
-              + run.id()
-              + ", but its cost file has "
-              + kept
-              + ": their cost would be lost",
+          "accounting has %s attempts of %s, but its cost file has %s: their cost would be lost"
+              .formatted(outcome.attempts().size(), run.id(), kept),
           Advice.command("makes a new run", "nexa-slurm", "rerun", run.id()));
     }
   }

@@ -124,10 +124,8 @@ public record Crontab(String text) {
     if (bytes.length() > LONGEST) {
       throw new NexaException(
           ErrorCode.PATH_UNUSABLE,
-          "the crontab's line would have "
-              + bytes.length()
-              + " bytes; some cron daemons take no more than "
-              + LONGEST,
+          "the crontab's line would have %s bytes; some cron daemons take no more than %s"
+              .formatted(bytes.length(), LONGEST),
           Advice.step(
               "shorten the PATH or the workspace's path; or, with systemd: nexa-slurm cron install --systemd"));
     }

@@ -89,11 +89,8 @@ public record PassCommand(List<String> argv, Path workspace) {
       if (c == '\\' || c < ' ') {
         throw new NexaException(
             ErrorCode.PATH_UNUSABLE,
-            "a "
-                + (c == '\\' ? "backslash" : "control character")
-                + " in '"
-                + word
-                + "': cron would read it as something else",
+            "a %s in '%s': cron would read it as something else"
+                .formatted(c == '\\' ? "backslash" : "control character", word),
             Advice.step("use a path without one"));
       }
     }

@@ -218,11 +218,8 @@ final class ApprovalRefusal {
     List<String> why = new ArrayList<>();
     if (exceedsLimit()) {
       why.add(
-          what()
-              + " can cost "
-              + asked.total()
-              + "; the limit without an approval is "
-              + policy.approvalOver());
+          "%s can cost %s; the limit without an approval is %s"
+              .formatted(what(), asked.total(), policy.approvalOver()));
     }
     why.addAll(refused.overBudgets());
     return why.isEmpty() ? "the named approval does not cover " + what() : String.join("\n", why);

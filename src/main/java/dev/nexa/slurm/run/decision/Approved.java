@@ -57,14 +57,8 @@ public record Approved(Grant grant, Approvable asked, Optional<String> note) imp
       prices = ", at the prices of " + rates.book() + " as of " + rates.asOf();
     }
     notes.add(
-        "approved by "
-            + approval().approver()
-            + " ("
-            + approval().id()
-            + ", expires "
-            + approval().expires()
-            + ")"
-            + prices);
+        "approved by %s (%s, expires %s)%s"
+            .formatted(approval().approver(), approval().id(), approval().expires(), prices));
     if (note.isPresent()) {
       notes.add("note: " + note.get());
     }

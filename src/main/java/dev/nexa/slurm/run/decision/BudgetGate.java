@@ -224,12 +224,9 @@ public final class BudgetGate implements AutoCloseable {
       }
       throw new NexaException(
           ErrorCode.ACCOUNT_NEEDED,
-          policy.name()
-              + " has budgets by account, and Slurm's accounting has no account '"
-              + name
-              + "'"
-              + Nearest.hint(name, accounts)
-              + ", so that no budget would count the run",
+          ("%s has budgets by account, and Slurm's accounting has no account '%s'%s, so that"
+                  + " no budget would count the run")
+              .formatted(policy.name(), name, Nearest.hint(name, accounts)),
           Advice.step(
               "name another one: --set resources.account=NAME (`sacctmgr show account` lists the"
                   + " accounts)"));

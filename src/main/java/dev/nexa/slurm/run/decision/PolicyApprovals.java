@@ -106,11 +106,8 @@ public record PolicyApprovals(
       boolean there = Files.exists(file);
       throw new NexaException(
           ErrorCode.APPROVALS_UNUSABLE,
-          "the policy's approvals."
-              + key
-              + " can't be read: "
-              + file
-              + (there ? " is not readable for you" : " does not exist"),
+          "the policy's approvals.%s can't be read: %s%s"
+              .formatted(key, file, there ? " is not readable for you" : " does not exist"),
           Advice.step(
               there
                   ? Workspace.ownerOf(file) + " types: chmod a+r " + file

@@ -79,12 +79,9 @@ public final class RequireGate {
   public static NexaException refusal(Policy policy, String place, String stage, Advice advice) {
     return new NexaException(
         ErrorCode.GATE_NEEDED,
-        place
-            + ": a run of stage "
-            + stage
-            + " may start only after a gate has passed; "
-            + policy.name()
-            + " asks for that (gate_before)",
+        ("%s: a run of stage %s may start only after a gate has passed; %s asks for that"
+                + " (gate_before)")
+            .formatted(place, stage, policy.name()),
         advice);
   }
 }

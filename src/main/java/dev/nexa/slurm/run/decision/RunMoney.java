@@ -22,14 +22,7 @@ public record RunMoney(Money spent, Money reserved) {
   String beyond(Money rerun, Money approved) {
     String open =
         reserved.amount().signum() == 0 ? "" : "its open tasks can cost " + reserved + " more, ";
-    return "the run has cost "
-        + spent
-        + ", "
-        + open
-        + "this can cost "
-        + rerun
-        + " more, and at most "
-        + approved
-        + " was approved";
+    return "the run has cost %s, %sthis can cost %s more, and at most %s was approved"
+        .formatted(spent, open, rerun, approved);
   }
 }

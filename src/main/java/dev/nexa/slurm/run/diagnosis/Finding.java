@@ -109,13 +109,8 @@ public record Finding(
         "python-error",
         "Python cannot read the program.",
         Optional.of(
-            "Correct line "
-                + code.number()
-                + " of "
-                + code.file()
-                + ". `python3 -m py_compile "
-                + code.file()
-                + "` checks the file without a run."),
+            "Correct line %s of %s. `python3 -m py_compile %s` checks the file without a run."
+                .formatted(code.number(), code.file(), code.file())),
         Optional.empty(),
         Optional.of(place));
   }

@@ -92,10 +92,8 @@ final class Stated {
           Finding.stated(
               "oom-kill",
               "host-memory",
-              "The kernel killed "
-                  + own.who()
-                  + " because the job used more memory than it was"
-                  + " given.",
+              "The kernel killed %s because the job used more memory than it was given."
+                  .formatted(own.who()),
               "Give it more memory, or use fewer data loader workers.",
               "resources.memory"));
     }

@@ -143,12 +143,9 @@ public final class RunLookup {
         ErrorCode.RUN_UNKNOWN,
         RunId.parse(reference).isPresent()
             ? "there is no run " + reference + " in " + where + Nearest.hint(reference, names)
-            : "there is no run '"
-                + reference
-                + "' in "
-                + where
-                + ": no run has this name, and no run id begins with it"
-                + Nearest.hint(reference, names),
+            : ("there is no run '%s' in %s: no run has this name, and no run id begins with"
+                    + " it%s")
+                .formatted(reference, where, Nearest.hint(reference, names)),
         Advice.command(
             "shows them; --workspace names another directory", "nexa-slurm", "runs", "list"));
   }
@@ -186,12 +183,8 @@ public final class RunLookup {
     if (task < 0 || task >= tasks) {
       throw new NexaException(
           ErrorCode.RUN_UNKNOWN,
-          "there is no task "
-              + task
-              + ": "
-              + run.id()
-              + " has "
-              + (tasks == 1 ? "task 0 only" : "tasks 0 to " + (tasks - 1)),
+          "there is no task %s: %s has %s"
+              .formatted(task, run.id(), tasks == 1 ? "task 0 only" : "tasks 0 to " + (tasks - 1)),
           tasks == 1
               ? Advice.command("shows what it printed", "nexa-slurm", "logs", run.id())
               : Advice.command("shows its tasks", "nexa-slurm", "runs", "show", run.id()));

@@ -55,22 +55,26 @@ final class NoticeText {
   static String mail(Notice notice, List<String> to, String host, boolean doubtful) {
     String body = String.join("\n", lines(notice, doubtful)) + "\n";
     Base64.Encoder encoder = Base64.getMimeEncoder(76, new byte[] {'\n'});
-    return "To: "
-        + String.join(", ", to)
-        + "\nSubject: "
-        + encodedWords("[nexa-slurm] " + notice.title())
-        + "\nDate: "
-        + DateTimeFormatter.RFC_1123_DATE_TIME.format(Instant.now().atOffset(ZoneOffset.UTC))
-        + "\nMessage-ID: <"
-        + notice.id()
-        + "."
-        + notice.at().getEpochSecond()
-        + "@"
-        + host.replaceAll("[^A-Za-z0-9.-]", "-")
-        + ">\nAuto-Submitted: auto-generated\nMIME-Version: 1.0"
-        + "\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: base64\n\n"
-        + encoder.encodeToString(body.getBytes(StandardCharsets.UTF_8))
-        + "\n";
+    return """
+        To: %s
+        Subject: %s
+        Date: %s
+        Message-ID: <%s.%s@%s>
+        Auto-Submitted: auto-generated
+        MIME-Version: 1.0
+        Content-Type: text/plain; charset=UTF-8
+        Content-Transfer-Encoding: base64
+
+        %s
+        """
+        .formatted(
+            String.join(", ", to),
+            encodedWords("[nexa-slurm] " + notice.title()),
+            DateTimeFormatter.RFC_1123_DATE_TIME.format(Instant.now().atOffset(ZoneOffset.UTC)),
+            notice.id(),
+            notice.at().getEpochSecond(),
+            host.replaceAll("[^A-Za-z0-9.-]", "-"),
+            encoder.encodeToString(body.getBytes(StandardCharsets.UTF_8)));
   }
 
   /** Returns a header's text: as it is, or as encoded words (RFC 2047) if it is not plain ASCII. */

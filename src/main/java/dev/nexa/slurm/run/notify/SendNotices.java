@@ -226,11 +226,9 @@ public final class SendNotices {
         problems.add(givenUp(notice, after, answer.error().get()));
       } else if (first) {
         problems.add(
-            "notify: the channel "
-                + delivery.channel()
-                + " fails: "
-                + answer.error().get()
-                + "; it is tried again, `nexa-slurm notify list` shows what waits");
+            ("notify: the channel %s fails: %s; it is tried again, `nexa-slurm notify list`"
+                    + " shows what waits")
+                .formatted(delivery.channel(), answer.error().get()));
       }
     }
   }
@@ -278,14 +276,7 @@ public final class SendNotices {
   }
 
   private static String givenUp(Notice notice, Delivery delivery, String why) {
-    return "notify: "
-        + notice.id()
-        + " to "
-        + delivery.channel()
-        + ": "
-        + why
-        + "; it is not sent again by itself: `nexa-slurm notify resend "
-        + notice.id()
-        + "`";
+    return "notify: %s to %s: %s; it is not sent again by itself: `nexa-slurm notify resend %s`"
+        .formatted(notice.id(), delivery.channel(), why, notice.id());
   }
 }

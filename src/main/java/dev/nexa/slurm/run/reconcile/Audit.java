@@ -156,12 +156,8 @@ public final class Audit {
       if (found.isPresent() && state.finished()) {
         audit.derivedDiffers = true;
         audit.differences.add(
-            run.id()
-                + ": job "
-                + found.get().data().number("job_id")
-                + " has the name "
-                + submission.key()
-                + ", of which the journal says that there is no job");
+            "%s: job %s has the name %s, of which the journal says that there is no job"
+                .formatted(run.id(), found.get().data().number("job_id"), submission.key()));
       }
     }
     if (state.finished()) {
@@ -227,10 +223,8 @@ public final class Audit {
       differences.add("open/" + run.id() + ": it is there, and the journal says finished");
     } else if (created && !state.finished() && !open) {
       differences.add(
-          "open/"
-              + run.id()
-              + ": missing, so no reconcile looks at the run; the journal says"
-              + " unfinished");
+          "open/%s: missing, so no reconcile looks at the run; the journal says unfinished"
+              .formatted(run.id()));
     }
   }
 
@@ -396,21 +390,16 @@ public final class Audit {
       if (foreign > 0) {
         derivedDiffers = true;
         differences.add(
-            name(run.cost())
-                + ": "
-                + foreign
-                + " of its attempts were queued before the run was submitted, so they are not the"
-                + " run's");
+            ("%s: %s of its attempts were queued before the run was submitted, so they are not"
+                    + " the run's")
+                .formatted(name(run.cost()), foreign));
       }
       long kept = cost.attemptCount() - foreign;
       if (outcome.attempts().size() < kept) {
         notes.add(
-            run.id()
-                + ": accounting has "
-                + outcome.attempts().size()
-                + " of its "
-                + kept
-                + " attempts, and has forgotten the others: only digests were checked");
+            ("%s: accounting has %s of its %s attempts, and has forgotten the others: only"
+                    + " digests were checked")
+                .formatted(run.id(), outcome.attempts().size(), kept));
         return;
       }
       if (!evidence.accountingKept()) {
@@ -449,10 +438,8 @@ public final class Audit {
   private void billing(RunOutcome outcome) {
     for (String disagreement : BillingCheck.disagreements(outcome.attempts(), weights)) {
       notes.add(
-          run.id()
-              + ": "
-              + disagreement
-              + ": they have changed since, or accounting does not track all that they count");
+          "%s: %s: they have changed since, or accounting does not track all that they count"
+              .formatted(run.id(), disagreement));
     }
   }
 

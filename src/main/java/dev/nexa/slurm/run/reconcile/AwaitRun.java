@@ -146,12 +146,10 @@ public final class AwaitRun {
     }
     return new NexaException(
         ErrorCode.SLURM_ANSWER_UNUSABLE,
-        run.id()
-            + " has ended ("
-            + tasks(manifest)
-            + "), but Slurm's accounting does not settle it"
-            + (why.isEmpty() ? "" : ": " + String.join("; ", why))
-            + ". Later passes of `nexa-slurm reconcile` settle it; nobody has to wait for them",
+        ("%s has ended (%s), but Slurm's accounting does not settle it%s. Later passes of"
+                + " `nexa-slurm reconcile` settle it; nobody has to wait for them")
+            .formatted(
+                run.id(), tasks(manifest), why.isEmpty() ? "" : ": " + String.join("; ", why)),
         Advice.command("shows its state", "nexa-slurm", "status", run.id()),
         Advice.command("says how long it can take", "nexa-slurm", "explain", "docs/outages.md"));
   }

@@ -120,16 +120,13 @@ record ChargedMetrics(
 
   private static String sentence(int task, Metric metric, Object written) {
     String value = Json.compact(written);
-    return "task "
-        + task
-        + ": "
-        + metric.key
-        + ": expected "
-        + metric.expected
-        + ", got "
-        + (value.length() <= MOST_DIGITS ? value : value.substring(0, MOST_DIGITS) + "...")
-        + ": "
-        + metric.effect;
+    return "task %s: %s: expected %s, got %s: %s"
+        .formatted(
+            task,
+            metric.key,
+            metric.expected,
+            value.length() <= MOST_DIGITS ? value : value.substring(0, MOST_DIGITS) + "...",
+            metric.effect);
   }
 
   /** Parses a whole number from 0 to 2^63 - 1, in any form of {@link #number}. */

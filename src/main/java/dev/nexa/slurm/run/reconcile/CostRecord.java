@@ -212,14 +212,10 @@ public final class CostRecord {
     Money reserved = reserved(facts, journal).minus(new Money(tokens, facts.rates().currency()));
     return !facts.estimate().isOfImported() && compute.compareTo(reserved) > 0
         ? Optional.of(
-            "cost "
-                + compute
-                + ", over its reservation of "
-                + reserved
-                + ": Slurm gave it more time or attempts than was planned; compare its attempts"
-                + " (`nexa-slurm costs show "
-                + facts.id()
-                + "`) with the cluster profile's slurm: section and `scontrol show config`")
+            ("cost %s, over its reservation of %s: Slurm gave it more time or attempts than was"
+                    + " planned; compare its attempts (`nexa-slurm costs show %s`) with the"
+                    + " cluster profile's slurm: section and `scontrol show config`")
+                .formatted(compute, reserved, facts.id()))
         : Optional.empty();
   }
 

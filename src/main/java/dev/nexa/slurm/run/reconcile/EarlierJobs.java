@@ -116,12 +116,8 @@ public final class EarlierJobs {
     RunFacts facts = RunFacts.of(run, ProvenFiles.of(run));
     if (!facts.scheduler().equals(scheduler.name())) {
       return new Never(
-          run.id()
-              + " runs on "
-              + facts.scheduler()
-              + ", and no job of "
-              + scheduler.name()
-              + " can wait for it",
+          "%s runs on %s, and no job of %s can wait for it"
+              .formatted(run.id(), facts.scheduler(), scheduler.name()),
           Advice.step("submit again when it has completed"));
     }
     boolean unmade = !state.unsubmitted(facts.tasks(), facts.array().chain()).indices().isEmpty();

@@ -139,15 +139,13 @@ record PaidTokens(
     Optional<BigDecimal> unknown = count(metrics, UNKNOWN).filter(it -> it.signum() > 0);
     if (unknown.isPresent()) {
       limits.add(
-          "task "
-              + task
-              + ": the answers of "
-              + unknown.get().toPlainString()
-              + " requests never arrived; the API may charge at most "
-              + bound(metrics, UNKNOWN_INPUT)
-              + " input and "
-              + bound(metrics, UNKNOWN_OUTPUT)
-              + " output tokens more");
+          ("task %s: the answers of %s requests never arrived; the API may charge at most %s"
+                  + " input and %s output tokens more")
+              .formatted(
+                  task,
+                  unknown.get().toPlainString(),
+                  bound(metrics, UNKNOWN_INPUT),
+                  bound(metrics, UNKNOWN_OUTPUT)));
     }
     if (isOpen(metrics)) {
       limits.add(

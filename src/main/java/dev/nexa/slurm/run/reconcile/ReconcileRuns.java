@@ -279,13 +279,9 @@ public final class ReconcileRuns {
       throw outage;
     } catch (ChangedFileException changed) {
       problems.add(
-          run.getKey()
-              + ": "
-              + changed.getMessage()
-              + "; the run waits: put the file back as it was, from a backup, then type `nexa-slurm"
-              + " reconcile`; `nexa-slurm audit "
-              + run.getKey()
-              + "` lists what differs");
+          ("%s: %s; the run waits: put the file back as it was, from a backup, then type"
+                  + " `nexa-slurm reconcile`; `nexa-slurm audit %s` lists what differs")
+              .formatted(run.getKey(), changed.getMessage(), run.getKey()));
       broken.add(run.getKey());
       return false;
     } catch (RuntimeException failed) {

@@ -176,10 +176,8 @@ public final class RunPass {
         RunFiles.CHECKPOINT.keep(run, RunFiles.CHECKPOINT.now(run, plan));
       } catch (UncheckedIOException | InvalidPathException failed) {
         problems.add(
-            run.id()
-                + ": "
-                + failed.getMessage()
-                + "; `pipeline run --reuse` runs the stage again");
+            "%s: %s; `pipeline run --reuse` runs the stage again"
+                .formatted(run.id(), failed.getMessage()));
       }
     }
   }
@@ -273,15 +271,13 @@ public final class RunPass {
     if (known > journal.submissions().size()) {
       throw new NexaException(
           ErrorCode.JOURNAL_DAMAGED,
-          run.path().resolve("journal.jsonl")
-              + " has "
-              + journal.submissions().size()
-              + " submissions, "
-              + run.manifest()
-              + " was made from "
-              + known
-              + ": lines of the journal are missing; restore it from a backup, see"
-              + " `nexa-slurm explain docs/recovery.md`");
+          ("%s has %s submissions, %s was made from %s: lines of the journal are missing;"
+                  + " restore it from a backup, see `nexa-slurm explain docs/recovery.md`")
+              .formatted(
+                  run.path().resolve("journal.jsonl"),
+                  journal.submissions().size(),
+                  run.manifest(),
+                  known));
     }
   }
 
@@ -301,11 +297,9 @@ public final class RunPass {
     Map<String, BillingWeights> own = billed ? weights.apply(facts.cluster()) : Map.of();
     for (String disagreement : BillingCheck.disagreements(outcome.attempts(), own)) {
       problems.add(
-          run.id()
-              + ": "
-              + disagreement
-              + "; the cost is by the price book all the same. If the weights have changed, `nexa-slurm"
-              + " init` tells the partition's billing_weights of today");
+          ("%s: %s; the cost is by the price book all the same. If the weights have changed,"
+                  + " `nexa-slurm init` tells the partition's billing_weights of today")
+              .formatted(run.id(), disagreement));
     }
   }
 
@@ -388,14 +382,11 @@ public final class RunPass {
     for (AccountingRecord row : outcome.attempts()) {
       if (FaultyRow.isFarOver(row, facts.timeLimit(), now) && !saysSo(run, facts, state, row)) {
         problems.add(
-            "%s: job %s took %d s by accounting, its limit is %d s, and it left no result of such a"
-                    .formatted(
-                        run.id(),
-                        row.shownId(),
-                        row.elapsedSeconds(),
-                        facts.timeLimit().toSeconds())
-                + " time; its run waits until that row is mended in slurmdbd's database, or is"
-                + " charged so a week after its End");
+            ("%s: job %s took %d s by accounting, its limit is %d s, and it left no result of such a"
+                    + " time; its run waits until that row is mended in slurmdbd's database, or is"
+                    + " charged so a week after its End")
+                .formatted(
+                    run.id(), row.shownId(), row.elapsedSeconds(), facts.timeLimit().toSeconds()));
         return outcome.disagreeing(outcome.disagreements(), outcome.ended());
       }
     }

@@ -58,15 +58,13 @@ record SourceComparison(
         boolean lost = outcome.tasks().get(begun.getKey()).state() == JobState.VANISHED;
         if (begun.getValue() > attempts && !lost) {
           missing.add(
-              "task "
-                  + begun.getKey()
-                  + " of "
-                  + submission.key()
-                  + " began "
-                  + begun.getValue()
-                  + (begun.getValue() == 1 ? " attempt" : " attempts")
-                  + ", accounting has "
-                  + attempts);
+              "task %s of %s began %s%s, accounting has %s"
+                  .formatted(
+                      begun.getKey(),
+                      submission.key(),
+                      begun.getValue(),
+                      begun.getValue() == 1 ? " attempt" : " attempts",
+                      attempts));
         }
       }
     }
@@ -106,15 +104,9 @@ record SourceComparison(
         if (holder.isPresent() && !known.contains(row.name() + "/" + holder.get())) {
           keys.add(row.name());
           missing.add(
-              "task "
-                  + task
-                  + " of "
-                  + row.name()
-                  + " was worked on by job "
-                  + holder.get()
-                  + ", of which accounting does not tell; job "
-                  + row.rawJobId()
-                  + " ended at once");
+              ("task %s of %s was worked on by job %s, of which accounting does not tell; job"
+                      + " %s ended at once")
+                  .formatted(task, row.name(), holder.get(), row.rawJobId()));
         }
       }
     }
@@ -137,11 +129,9 @@ record SourceComparison(
         if (submission.jobId().isPresent() && !known.contains(submission.key() + "/" + id)) {
           keys.add(submission.key());
           missing.add(
-              "job "
-                  + id
-                  + " also has the name "
-                  + submission.key()
-                  + " and ended because its task was claimed; accounting does not show it");
+              ("job %s also has the name %s and ended because its task was claimed; accounting"
+                      + " does not show it")
+                  .formatted(id, submission.key()));
         }
       }
     }
@@ -154,17 +144,9 @@ record SourceComparison(
       boolean ofBoth = row.witness() != AccountingRecord.Witness.ACCOUNTING;
       if (ofBoth && JobState.parse(row.rawState()) != row.state()) {
         differing.add(
-            "task "
-                + row.tasks()
-                + " of "
-                + row.name()
-                + " left a result that says "
-                + row.state()
-                + " ("
-                + row.exitCode()
-                + "), slurmctld says "
-                + row.rawState()
-                + "; the result is taken");
+            ("task %s of %s left a result that says %s (%s), slurmctld says %s; the result is"
+                    + " taken")
+                .formatted(row.tasks(), row.name(), row.state(), row.exitCode(), row.rawState()));
       }
     }
     return differing;

@@ -115,11 +115,8 @@ public final class AskModel {
     return Pattern.compile(prompt.expect()).matcher(answer).find()
         ? Optional.empty()
         : Optional.of(
-            asked
-                + " was answered with '"
-                + shown(answer)
-                + "', which has no match of "
-                + prompt.expect());
+            "%s was answered with '%s', which has no match of %s"
+                .formatted(asked, shown(answer), prompt.expect()));
   }
 
   private static String shown(String text) {

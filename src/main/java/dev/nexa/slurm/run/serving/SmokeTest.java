@@ -60,11 +60,9 @@ public final class SmokeTest {
     if (!Path.of(model).toAbsolutePath().normalize().equals(current.toAbsolutePath().normalize())) {
       throw new NexaException(
           ErrorCode.CONFIG_CONFLICT,
-          request.config()
-              + ": model_name is "
-              + plan.model().orElse("missing")
-              + ", so a server of it does not show whether the release works; expected "
-              + current,
+          ("%s: model_name is %s, so a server of it does not show whether the release works;"
+                  + " expected %s")
+              .formatted(request.config(), plan.model().orElse("missing"), current),
           Advice.step("model_name: ${durable}/deploy/current_model"));
     }
     return new Planned(request.serving(), plan.inputs().serving().smokePrompts());

@@ -36,10 +36,8 @@ public final class DataPathCheck {
       return Optional.empty();
     }
     return Optional.of(
-        "dataset_path: there is no "
-            + path
-            + " on this host, though the folder is there"
-            + Nearest.hint(String.valueOf(path.getFileName()), names(folder)));
+        "dataset_path: there is no %s on this host, though the folder is there%s"
+            .formatted(path, Nearest.hint(String.valueOf(path.getFileName()), names(folder))));
   }
 
   private static Optional<String> relative(Path path, Optional<String> workdir) {

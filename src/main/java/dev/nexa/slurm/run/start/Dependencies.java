@@ -62,10 +62,8 @@ final class Dependencies {
       if (!known || parts.length < 2 || parts[1].isEmpty()) {
         throw wrong(
             "--dependency",
-            "expected TYPE:RUN, such as afterok:latest, got '"
-                + one
-                + "'"
-                + (known ? ", which names no run" : Nearest.hint(parts[0], TYPES)),
+            "expected TYPE:RUN, such as afterok:latest, got '%s'%s"
+                .formatted(one, known ? ", which names no run" : Nearest.hint(parts[0], TYPES)),
             Advice.step("types are " + String.join(", ", TYPES)));
       }
       for (int i = 1; i < parts.length; i++) {

@@ -108,11 +108,9 @@ final class FindFrom {
     if (!FromRuns.isName(name)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--from "
-              + typed
-              + ": expected RUN or NAME=RUN, where NAME is a stage's name such as train, got the name '"
-              + name
-              + "'");
+          ("--from %s: expected RUN or NAME=RUN, where NAME is a stage's name such as train,"
+                  + " got the name '%s'")
+              .formatted(typed, name));
     }
     if (runs.containsKey(name)) {
       throw new NexaException(

@@ -194,11 +194,8 @@ public record NewRun(
       String owner = Workspace.ownerOf(root);
       return new NexaException(
           ErrorCode.SUBMIT_NOT_STARTED,
-          "you may not submit runs in "
-              + root
-              + ", which belongs to "
-              + owner
-              + "; no job was made",
+          "you may not submit runs in %s, which belongs to %s; no job was made"
+              .formatted(root, owner),
           Advice.step("for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init"),
           Advice.step(
               "to share this one, "

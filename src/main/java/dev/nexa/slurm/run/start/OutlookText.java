@@ -67,10 +67,10 @@ public final class OutlookText {
       return start.why().isEmpty() ? "" : known + start.why() + ".\n";
     }
     long seconds = Duration.between(now, start.at().get()).toSeconds();
-    return "Would start "
-        + (seconds < 60
-            ? "now"
-            : "in " + TimeLimit.roundedWords(seconds) + ", at " + start.at().get())
-        + ", by the queue as it is (sbatch --test-only).\n";
+    return "Would start %s, by the queue as it is (sbatch --test-only).\n"
+        .formatted(
+            seconds < 60
+                ? "now"
+                : "in " + TimeLimit.roundedWords(seconds) + ", at " + start.at().get());
   }
 }

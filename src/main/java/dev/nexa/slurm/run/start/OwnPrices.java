@@ -106,19 +106,17 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
       return;
     }
     lines.add(
-        "an hour of "
-            + type
-            + ": "
-            + (there == null ? "no price" : there.price() + " " + theirs.rates().currency())
-            + " by the estimate, "
-            + (here == null
-                ? "and you have no price for it"
-                : here.price()
-                    + " "
-                    + ours.orElseThrow().currency()
-                    + " by your price book '"
-                    + ours.orElseThrow().book()
-                    + "'"));
+        "an hour of %s: %s by the estimate, %s"
+            .formatted(
+                type,
+                there == null ? "no price" : there.price() + " " + theirs.rates().currency(),
+                here == null
+                    ? "and you have no price for it"
+                    : "%s %s by your price book '%s'"
+                        .formatted(
+                            here.price(),
+                            ours.orElseThrow().currency(),
+                            ours.orElseThrow().book())));
   }
 
   private String total(Optional<Rates> ours) {

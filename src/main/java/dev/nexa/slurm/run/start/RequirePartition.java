@@ -54,12 +54,8 @@ public final class RequirePartition {
             plan.written()
                 .problem(
                     "resources.qos",
-                    "Slurm's accounting has no QOS '"
-                        + name
-                        + "'"
-                        + Nearest.hint(name, known)
-                        + "; it has "
-                        + String.join(", ", known)));
+                    "Slurm's accounting has no QOS '%s'%s; it has %s"
+                        .formatted(name, Nearest.hint(name, known), String.join(", ", known))));
       }
     } catch (SchedulerUnavailable unknown) {
       // A cluster without accounting has no QOS to compare with; Slurm answers.
@@ -117,13 +113,9 @@ public final class RequirePartition {
           plan.written()
               .problem(
                   "resources.nodes",
-                  "you ask for "
-                      + nodes
-                      + " nodes; partition '"
-                      + partition.name()
-                      + "' has "
-                      + partition.maxNodes().get()
-                      + " nodes for a job at most (MaxNodes)"));
+                  ("you ask for %s nodes; partition '%s' has %s nodes for a job at most"
+                          + " (MaxNodes)")
+                      .formatted(nodes, partition.name(), partition.maxNodes().get())));
     }
   }
 }

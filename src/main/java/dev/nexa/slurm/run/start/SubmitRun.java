@@ -172,13 +172,8 @@ public final class SubmitRun {
   }
 
   static String withoutWorkspace(String reason, boolean adminsPolicy) {
-    return "note: "
-        + reason
-        + (adminsPolicy
-            ? ": the policy is "
-                + ConfigReader.ADMIN_POLICY
-                + "; prices and cluster profile are the jar's"
-            : ": policy, prices and cluster profile are the jar's");
+    String policy = adminsPolicy ? "the policy is " + ConfigReader.ADMIN_POLICY + "; " : "policy, ";
+    return "note: " + reason + ": " + policy + "prices and cluster profile are the jar's";
   }
 
   /** Returns a note about storage of Slurm's jobs that this user cannot write to. */
@@ -190,12 +185,9 @@ public final class SubmitRun {
     return not.isEmpty() || site.scheduler().equals(ClusterProfile.LOCAL)
         ? Optional.empty()
         : Optional.of(
-            "note: you can't write to "
-                + String.join(", ", not)
-                + " from here; a job whose node can't either fails before its command starts: set"
-                + " `storage` in configs/clusters/"
-                + site.cluster()
-                + ".yaml");
+            ("note: you can't write to %s from here; a job whose node can't either fails"
+                    + " before its command starts: set `storage` in configs/clusters/%s.yaml")
+                .formatted(String.join(", ", not), site.cluster()));
   }
 
   private List<String> notes(Prepared prepared, Clearance clearance) {

@@ -87,10 +87,8 @@ public final class SubmitOnce {
           first.isPresent()
               ? Advice.step("no job was made; mend that, then submit again")
               : Advice.command(
-                  "goes on with "
-                      + run.id()
-                      + ", once that is mended; no job was made of tasks "
-                      + part.tasks(),
+                  "goes on with %s, once that is mended; no job was made of tasks %s"
+                      .formatted(run.id(), part.tasks()),
                   "nexa-slurm",
                   "reconcile"));
     }

@@ -107,16 +107,13 @@ final class RowFaults {
     long expected = Math.max(0, between - suspended.orElse(0L));
     if (seconds.isEmpty() || seconds.getAsLong() != expected) {
       faults.add(
-          "ElapsedRaw says '"
-              + elapsed
-              + "', but from Start "
-              + start
-              + " to End "
-              + row.end().orElseThrow()
-              + " are "
-              + between
-              + " s"
-              + (suspended.orElse(0L) > 0 ? ", of them suspended " + suspended.get() : ""));
+          "ElapsedRaw says '%s', but from Start %s to End %s are %s s%s"
+              .formatted(
+                  elapsed,
+                  start,
+                  row.end().orElseThrow(),
+                  between,
+                  suspended.orElse(0L) > 0 ? ", of them suspended " + suspended.get() : ""));
     } else if (between < 0) {
       faults.add("End " + row.end().orElseThrow() + " is before Start " + start);
     }
