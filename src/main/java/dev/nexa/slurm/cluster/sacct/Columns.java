@@ -183,6 +183,18 @@ final class Columns {
     return column == null || column >= cells.size() ? null : cells.get(column);
   }
 
+  /** Returns the cell with the row's job id; null if the row has none. */
+  @Nullable String jobId(List<@Nullable String> cells) {
+    String id = cell(cells, SacctField.JOBID);
+    return id == null ? cell(cells, SacctField.JOBIDRAW) : id;
+  }
+
+  /** Returns whether the row's job id has the form of one. */
+  boolean speakOfAJob(List<@Nullable String> cells) {
+    String id = jobId(cells);
+    return id != null && UsageId.parse(null, DumpCell.allocation(id)) != null;
+  }
+
   /** Returns whether the column never holds a newline: it is a known field, and not free text. */
   boolean isStrict(int column) {
     return isKnown(column) && !isFreeText(column);

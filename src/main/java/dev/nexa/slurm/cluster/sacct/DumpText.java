@@ -35,9 +35,8 @@ public final class DumpText extends OutputStream {
 
   private final @Nullable String delimiter;
   private final List<String> fields;
-  private final JobUsages usages;
+  private final RowReader rows;
   private final Problems problems;
-  private final LocalTimes times;
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(1024);
   private final List<String> pending = new ArrayList<>();
   private int pendingLine;
@@ -46,7 +45,6 @@ public final class DumpText extends OutputStream {
   private int before;
   private boolean carriageReturns;
   private @Nullable Columns columns;
-  private @Nullable TextRows rows;
 
   /**
    * Creates a parser.
@@ -63,10 +61,19 @@ public final class DumpText extends OutputStream {
       ZoneId zone,
       JobUsages usages,
       Problems problems) {
+    this(delimiter, fields, new TextRows(new LocalTimes(zone), usages, problems), problems);
+  }
+
+  /** Creates a parser of what jobs asked for. */
+  public DumpText(RequestRows requests, Problems problems) {
+    this(null, List.of(), requests, problems);
+  }
+
+  private DumpText(
+      @Nullable String delimiter, List<String> fields, RowReader rows, Problems problems) {
     this.delimiter = delimiter;
     this.fields = List.copyOf(fields);
-    this.times = new LocalTimes(zone);
-    this.usages = usages;
+    this.rows = rows;
     this.problems = problems;
   }
 
@@ -196,19 +203,7 @@ public final class DumpText extends OutputStream {
 
   private void use(Columns next) {
     columns = next;
-    usages.begin(line, !next.has(SacctField.JOBID));
-    for (int i = 0; i < next.size(); i++) {
-      if (!next.isKnown(i)) {
-        problems.addOnce(
-            line, "the column '" + next.name(i) + "' is not one we know; kept as it is");
-      }
-    }
-    TextRows reader = rows;
-    if (reader == null) {
-      rows = new TextRows(next, times, usages, problems);
-    } else {
-      reader.columns(next);
-    }
+    rows.begin(next, line);
   }
 
   private void take(Columns columns, String text) {
@@ -299,7 +294,7 @@ public final class DumpText extends OutputStream {
         number,
         "the row ends after %s of %s columns: what is missing is unknown"
             .formatted(cells.size(), columns.size()));
-    reader().read(cells, number);
+    rows.read(cells, number);
   }
 
   private void row(Columns columns, String text, int number) {
@@ -319,23 +314,15 @@ public final class DumpText extends OutputStream {
       }
       cells = mended;
     }
-    if (TextRows.speaksOfAJob(columns, cells)) {
-      reader().read(cells, number);
+    if (columns.speakOfAJob(cells)) {
+      rows.read(cells, number);
     } else {
       notARow(number, text);
     }
   }
 
-  private TextRows reader() {
-    TextRows reader = rows;
-    if (reader == null) {
-      throw new IllegalStateException("rows before their columns");
-    }
-    return reader;
-  }
-
   private static boolean speaksOfAJob(Columns columns, String text) {
-    return TextRows.speaksOfAJob(columns, new ArrayList<>(columns.cells(text)));
+    return columns.speakOfAJob(new ArrayList<>(columns.cells(text)));
   }
 
   private static boolean fits(Columns columns, String text) {

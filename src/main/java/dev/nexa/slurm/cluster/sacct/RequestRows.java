@@ -3,27 +3,21 @@ package dev.nexa.slurm.cluster.sacct;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.sacct.RequestRow.Limit;
 import dev.nexa.slurm.cluster.scheduler.Tres;
-import java.io.ByteArrayOutputStream;
-import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads sacct's table (-P) of jobs and what they asked for, as it is written to this stream. The
- * first line names the columns. Rows of steps are ignored.
+ * Reads the rows of sacct's table (-P) about jobs and what they asked for, as {@link DumpText}
+ * finds them. Rows of steps are ignored.
  */
-public final class RequestRows extends OutputStream {
+public final class RequestRows implements RowReader {
   /** The fields that are asked of sacct. */
   public static final List<String> FIELDS =
       List.of(
@@ -47,14 +41,10 @@ public final class RequestRows extends OutputStream {
           SacctField.ELAPSEDRAW,
           SacctField.ALLOCTRES);
 
-  private static final Pattern JOB = Pattern.compile("(\\d+)(?:_(\\d+)|_\\[(.+)]|\\+\\d+)?");
-
   private final LocalTimes times;
   private final Problems problems;
   private final Consumer<RequestRow> rows;
-  private final ByteArrayOutputStream line = new ByteArrayOutputStream();
   private @Nullable Columns columns;
-  private int number;
 
   /**
    * Creates a reader.
@@ -69,27 +59,8 @@ public final class RequestRows extends OutputStream {
   }
 
   @Override
-  public void write(int b) {
-    if (b == '\n') {
-      line(line.toString(StandardCharsets.UTF_8).stripTrailing());
-      line.reset();
-    } else {
-      line.write(b);
-    }
-  }
-
-  @Override
-  public void write(byte[] buffer, int offset, int length) {
-    for (int i = offset; i < offset + length; i++) {
-      write(buffer[i]);
-    }
-  }
-
-  @Override
-  public void close() {
-    if (line.size() > 0) {
-      write('\n');
-    }
+  public void begin(Columns next, int line) {
+    columns = next;
   }
 
   /** Returns the needed columns that the first line lacks, by sacct's names. */
@@ -105,31 +76,15 @@ public final class RequestRows extends OutputStream {
     return columns != null && columns.has(SacctField.TIMELIMITRAW);
   }
 
-  private void line(String text) {
-    number++;
-    if (text.isEmpty()) {
-      return;
-    }
-    Columns known = columns;
-    if (known == null) {
-      String delimiter = text.indexOf('\u001f') >= 0 ? "\u001f" : "|";
-      String names = text.replace("\uFEFF", "");
-      columns = new Columns(List.of(names.split(Pattern.quote(delimiter), -1)), delimiter, false);
-    } else if (missing().isEmpty()) {
-      row(known, new ArrayList<>(known.cells(text)));
-    }
-  }
-
-  private void row(Columns columns, List<@Nullable String> cells) {
+  @Override
+  public void read(List<@Nullable String> cells, int line) {
+    Columns known = Objects.requireNonNull(columns);
     Function<SacctField, String> cell =
-        field -> Objects.requireNonNullElse(columns.cell(cells, field), "").strip();
-    String id = cell.apply(SacctField.JOBID);
-    if (DumpCell.step(id) != null) {
-      return;
-    }
-    Matcher job = JOB.matcher(id);
-    if (!job.matches() || cells.size() < columns.size()) {
-      problems.add(number, "is no row of a job: " + id);
+        field -> Objects.requireNonNullElse(known.cell(cells, field), "").strip();
+    String text = cell.apply(SacctField.JOBID);
+    UsageId id = UsageId.parse(null, text);
+    // A step has no id of a job, and a row that was cut is a problem already.
+    if (id == null || cells.size() < known.size() || !missing().isEmpty()) {
       return;
     }
     try {
@@ -137,9 +92,9 @@ public final class RequestRows extends OutputStream {
       String tres = got.isEmpty() ? cell.apply(SacctField.REQTRES) : got;
       rows.accept(
           new RequestRow(
-              job.group(1),
-              id,
-              tasks(job.group(3)),
+              Long.toString(id.job()),
+              text,
+              tasks(id),
               cell.apply(SacctField.USER),
               cell.apply(SacctField.ACCOUNT),
               cell.apply(SacctField.PARTITION),
@@ -150,13 +105,13 @@ public final class RequestRows extends OutputStream {
               Tres.parse(tres),
               Tres.nodes(tres).orElse(1)));
     } catch (RuntimeException broken) {
-      problems.add(number, "job " + id + " cannot be read: " + broken.getMessage());
+      problems.add(line, "job " + text + " cannot be read: " + broken.getMessage());
     }
   }
 
-  /** Returns the number of tasks in {@code 7-99%4}; 1 for a single task. */
-  private static int tasks(String range) {
-    return range == null ? 1 : IndexRange.parse(range.replaceFirst("%.*", "")).indices().size();
+  /** Returns the number of tasks in {@code 7-99}; 1 for a single task. */
+  private static int tasks(UsageId id) {
+    return id.tasks() == null ? 1 : IndexRange.parse(id.tasks()).indices().size();
   }
 
   private Limit limit(String text) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.sacct;
 
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -27,8 +28,8 @@ enum SacctField {
   TOTALCPU("TotalCPU"),
   MAXRSS("MaxRSS"),
   NTASKS("NTasks"),
-  ALLOCTRES("AllocTRES"),
   REQTRES("ReqTRES"),
+  ALLOCTRES("AllocTRES"),
   REQGRES("ReqGRES"),
   USAGETOTAL("TRESUsageInTot"),
   ENERGYRAW("ConsumedEnergyRaw"),
@@ -96,29 +97,10 @@ enum SacctField {
     return FREE_TEXT.contains(name.toLowerCase(Locale.ROOT));
   }
 
+  /** Returns the fields to query; no free text is last, as its newline would end the row. */
   static List<String> wanted() {
-    return List.of(
-        "JobID",
-        "JobIDRaw",
-        "Cluster",
-        "JobName",
-        "User",
-        "Account",
-        "State",
-        "ExitCode",
-        "Submit",
-        "Start",
-        "End",
-        "ElapsedRaw",
-        "Suspended",
-        "AllocCPUS",
-        "TotalCPU",
-        "MaxRSS",
-        "NTasks",
-        "ReqTRES",
-        "AllocTRES",
-        "TRESUsageInTot",
-        "ConsumedEnergyRaw",
-        "NodeList");
+    EnumSet<SacctField> fields = EnumSet.allOf(SacctField.class);
+    fields.removeAll(List.of(PARTITION, ELAPSED, TIMELIMITRAW, NCPUS, REQGRES, ENERGY));
+    return fields.stream().map(SacctField::label).toList();
   }
 }

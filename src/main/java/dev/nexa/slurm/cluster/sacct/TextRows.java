@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the cells of one row into a {@link JobRow} or {@link StepRow}. A cell that cannot be read
  * makes its value unknown and is added to the problems.
  */
-final class TextRows {
+final class TextRows implements RowReader {
   private static final Pattern ENERGY = Pattern.compile("(?<![^,])energy=([^,]+)");
 
   private final LocalTimes times;
@@ -24,13 +24,12 @@ final class TextRows {
   private final StringPool<String> texts = new StringPool<>(text -> text);
   private final StringPool<Tres> lists = new StringPool<>(Tres::parse);
   private final StringPool<GpusOf> gpus;
-  private Columns columns;
+  private Columns columns = new Columns(List.of(), "", false);
   private List<@Nullable String> cells = List.of();
   private int line;
   private @Nullable UsageId last;
 
-  TextRows(Columns columns, LocalTimes times, JobUsages usages, Problems problems) {
-    this.columns = columns;
+  TextRows(LocalTimes times, JobUsages usages, Problems problems) {
     this.times = times;
     this.usages = usages;
     this.problems = problems;
@@ -44,27 +43,23 @@ final class TextRows {
    */
   private record GpusOf(@Nullable Map<String, Long> byType) {}
 
-  /** Changes the columns of the rows that follow. */
-  void columns(Columns next) {
+  @Override
+  public void begin(Columns next, int number) {
     columns = next;
+    usages.begin(number, !next.has(SacctField.JOBID));
+    for (int i = 0; i < next.size(); i++) {
+      if (!next.isKnown(i)) {
+        problems.addOnce(
+            number, "the column '" + next.name(i) + "' is not one we know; kept as it is");
+      }
+    }
   }
 
-  /** Returns whether the row's job id has the form of one. */
-  static boolean speaksOfAJob(Columns columns, List<@Nullable String> cells) {
-    String id = jobId(columns, cells);
-    return id != null && UsageId.parse(null, DumpCell.allocation(id)) != null;
-  }
-
-  private static @Nullable String jobId(Columns columns, List<@Nullable String> cells) {
-    String id = columns.cell(cells, SacctField.JOBID);
-    return id == null ? columns.cell(cells, SacctField.JOBIDRAW) : id;
-  }
-
-  /** Reads a row; a null cell is unknown. */
-  void read(List<@Nullable String> row, int number) {
+  @Override
+  public void read(List<@Nullable String> row, int number) {
     cells = row;
     line = number;
-    String text = jobId(columns, row);
+    String text = columns.jobId(row);
     UsageId id = text == null ? null : id(DumpCell.allocation(text));
     if (text == null || id == null) {
       problems.add(line, "'" + text + "' is no job id; the row is left out");

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.sacct.RequestRow;
 import dev.nexa.slurm.cluster.sacct.RequestRow.Limit;
@@ -157,7 +158,8 @@ public final class ReplayPolicy {
   }
 
   private void read(Asked asked) {
-    try (RequestRows reader = new RequestRows(asked.zone, problems, this::keep)) {
+    RequestRows requests = new RequestRows(asked.zone, problems, this::keep);
+    try (DumpText reader = new DumpText(requests, problems)) {
       if (asked.file.isPresent()) {
         readFile(asked.file.get(), reader);
       } else {
@@ -165,29 +167,28 @@ public final class ReplayPolicy {
             .requireSlurm("or read what sacct printed there: --from FILE")
             .usage(RequestRows.FIELDS, List.of(), "", Optional.of(asked.since), reader);
       }
-      if (!reader.hasLimits()) {
-        notes.add(
-            "there is no column TimelimitRaw: each job is judged by what it used, not by what it"
-                + " could have used");
-      }
+    }
+    if (asked.file.isPresent() && !requests.missing().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+          asked.file.get() + " lacks the columns " + String.join(", ", requests.missing()),
+          Advice.step("write the file with: " + takes()));
+    }
+    if (!requests.hasLimits()) {
+      notes.add(
+          "there is no column TimelimitRaw: each job is judged by what it used, not by what it"
+              + " could have used");
     }
   }
 
-  private void readFile(Path file, RequestRows reader) {
+  private static void readFile(Path file, DumpText reader) {
     try (InputStream in = Files.newInputStream(file)) {
       in.transferTo(reader);
-      reader.close();
     } catch (IOException failed) {
       throw new NexaException(
           ErrorCode.FILE_UNREADABLE,
           "cannot read " + file + ": " + DurableFiles.reason(failed),
           failed,
-          Advice.step("write the file with: " + takes()));
-    }
-    if (!reader.missing().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
-          file + " lacks the columns " + String.join(", ", reader.missing()),
           Advice.step("write the file with: " + takes()));
     }
   }

@@ -112,7 +112,7 @@ class PolicyReplayTest {
     assertThat(screen.err())
         .contains(
             "note: budget project x 20.00 USD a month is not judged: accounting does not know")
-        .contains("is no row of a job: nonsense")
+        .contains("not a row, left out: 'nonsense|")
         .contains("job 108_[1,3,...] cannot be read");
   }
 

@@ -2,6 +2,7 @@ package dev.nexa.slurm.cluster.scheduler.slurm;
 
 import dev.nexa.slurm.base.json.Utf8Pool;
 import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.sacct.Durations;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.ClusterProfile;
@@ -330,27 +331,10 @@ public final class SacctText extends OutputStream {
         : new AccountingRecord.More(waited, count, List.of());
   }
 
-  /** Returns the seconds of {@code [D-]HH:MM:SS}; empty for any other text, such as INVALID. */
+  /** Returns a duration's seconds; empty for any other text, such as INVALID. */
   private static Optional<Long> duration(String text) {
-    long seconds = 0;
-    long part = 0;
-    int colons = 0;
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c >= '0' && c <= '9') {
-        part = part * 10 + c - '0';
-      } else if (c == '-' && i > 0 && colons == 0) {
-        seconds = part * 24;
-        part = 0;
-      } else if (c == ':') {
-        seconds = (seconds + part) * 60;
-        part = 0;
-        colons++;
-      } else {
-        return Optional.empty();
-      }
-    }
-    return colons == 2 ? Optional.of(seconds + part) : Optional.empty();
+    long millis = Durations.millis(text);
+    return millis < 0 ? Optional.empty() : Optional.of(millis / 1000);
   }
 
   private static boolean isNumber(String text, int from) {
