@@ -1,6 +1,10 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -107,5 +111,56 @@ final class JobHistory {
       case NEVER -> "DependencyNeverSatisfied";
       case MET -> !busy ? "None" : job.throttle().isPresent() ? "JobArrayTaskLimit" : "Resources";
     };
+  }
+
+  /**
+   * Returns the rows of attempts that ended at or after a time, or have not ended. Tasks that never
+   * started share one row, as in slurmdbd.
+   *
+   * @param since epoch seconds
+   * @param now epoch seconds
+   */
+  List<AccountingRecord> rows(long since, long now) {
+    List<AccountingRecord> rows = new ArrayList<>();
+    Map<String, List<Attempt>> folded = new LinkedHashMap<>();
+    for (Attempt attempt : all()) {
+      if (attempt.end() != 0 && attempt.end() < since) {
+        continue;
+      }
+      if (attempt.start() == 0 && attempt.restart() == 0) {
+        String key = attempt.state() + attempt.end();
+        folded.computeIfAbsent(key, state -> new ArrayList<>()).add(attempt);
+      } else {
+        rows.add(row(List.of(attempt), now));
+      }
+    }
+    folded.values().forEach(some -> rows.add(row(some, now)));
+    return rows;
+  }
+
+  private AccountingRecord row(List<Attempt> alike, long now) {
+    Attempt attempt = alike.get(0);
+    boolean started = attempt.start() != 0;
+    boolean ended = attempt.end() != 0;
+    long until = ended ? attempt.end() : now;
+    String state = ended ? attempt.state() : started ? "RUNNING" : "PENDING";
+    String tres = job.resources().tres();
+    List<Integer> tasks =
+        job.isArray() ? alike.stream().map(Attempt::task).toList() : List.<Integer>of();
+    return new AccountingRecord(
+        new AccountingRecord.JobIds(
+            LocalScheduler.CLUSTER, job.id(), attempt.raw(), new IndexRange(tasks), job.name()),
+        new AccountingRecord.Association(
+            TaskEnvironment.user(), job.option(SbatchOption.ACCOUNT, ""), job.partition()),
+        new AccountingRecord.Status(JobState.parse(state), state, attempt.exitCode(), "None"),
+        new AccountingRecord.Times(
+            Instant.ofEpochSecond(attempt.submit()),
+            Attempt.time(attempt.start()),
+            Attempt.time(attempt.end()),
+            started ? Math.max(0, until - attempt.start()) : 0),
+        new AccountingRecord.Allocated(
+            started ? job.submission().host() : "None assigned", 1, started ? tres : "", tres),
+        AccountingRecord.Witness.ACCOUNTING,
+        AccountingRecord.More.NONE);
   }
 }

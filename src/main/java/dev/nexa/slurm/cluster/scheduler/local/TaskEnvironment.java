@@ -42,12 +42,12 @@ final class TaskEnvironment {
   /** Returns the variables of an attempt, without our own. */
   static Map<String, String> of(Job job, Attempt attempt) {
     TaskEnvironment environment = new TaskEnvironment(job);
-    environment.identity(attempt);
+    environment.put(attempt);
     if (job.isArray()) {
-      environment.array(attempt.task());
+      environment.putArray(attempt.task());
     }
-    environment.node();
-    environment.resources();
+    environment.putNode();
+    environment.putResources();
     return environment.variables;
   }
 
@@ -56,23 +56,21 @@ final class TaskEnvironment {
     return System.getProperty("user.name", "");
   }
 
-  private void identity(Attempt attempt) {
-    put("JOB_ID", attempt.raw());
-    put("JOBID", attempt.raw());
-    put("JOB_NAME", job.name());
-    put("JOB_PARTITION", job.partition());
-    put("JOB_QOS", job.option(SbatchOption.QOS, "normal"));
-    put("JOB_USER", user());
-    put("JOB_UID", id("unix:uid"));
-    put("JOB_GID", id("unix:gid"));
-    put("CLUSTER_NAME", LocalScheduler.CLUSTER);
-    put("SUBMIT_DIR", job.submission().directory());
-    put("SUBMIT_HOST", job.submission().host());
+  private void put(Attempt attempt) {
+    put(attempt.raw(), "JOB_ID", "JOBID");
+    put(job.name(), "JOB_NAME");
+    put(job.partition(), "JOB_PARTITION");
+    put(job.option(SbatchOption.QOS, "normal"), "JOB_QOS");
+    put(user(), "JOB_USER");
+    put(id("unix:uid"), "JOB_UID");
+    put(id("unix:gid"), "JOB_GID");
+    put(LocalScheduler.CLUSTER, "CLUSTER_NAME");
+    put(job.submission().directory(), "SUBMIT_DIR");
     if (attempt.restart() > 0) {
-      put("RESTART_COUNT", attempt.restart());
+      put(attempt.restart(), "RESTART_COUNT");
     }
     if (job.options().containsKey(SbatchOption.OPEN_MODE)) {
-      put("OPEN_MODE", job.append() ? "a" : "t");
+      put(job.append() ? "a" : "t", "OPEN_MODE");
     }
   }
 
@@ -85,49 +83,40 @@ final class TaskEnvironment {
     }
   }
 
-  private void array(int task) {
+  private void putArray(int task) {
     List<Integer> tasks = job.tasks().indices();
     String text = job.option(SbatchOption.ARRAY, "");
     int colon = text.indexOf(':');
-    put("ARRAY_JOB_ID", job.id());
-    put("ARRAY_TASK_ID", task);
-    put("ARRAY_TASK_COUNT", tasks.size());
-    put("ARRAY_TASK_MIN", tasks.get(0));
-    put("ARRAY_TASK_MAX", tasks.get(tasks.size() - 1));
+    put(job.id(), "ARRAY_JOB_ID");
+    put(task, "ARRAY_TASK_ID");
+    put(tasks.size(), "ARRAY_TASK_COUNT");
+    put(tasks.get(0), "ARRAY_TASK_MIN");
+    put(tasks.get(tasks.size() - 1), "ARRAY_TASK_MAX");
     // Slurm prints the first step of the text (_create_job_array in job_mgr.c).
-    put("ARRAY_TASK_STEP", colon < 0 ? "1" : text.substring(colon + 1).split("\\D", 2)[0]);
+    put(colon < 0 ? "1" : text.substring(colon + 1).split("\\D", 2)[0], "ARRAY_TASK_STEP");
   }
 
-  private void node() {
+  private void putNode() {
     String host = job.submission().host();
-    for (String name : List.of("NODEID", "LOCALID", "PROCID", "GTIDS", "PRIO_PROCESS")) {
-      put(name, 0);
+    put(0, "NODEID", "LOCALID", "PROCID", "GTIDS", "PRIO_PROCESS");
+    put(1, "JOB_NUM_NODES", "NNODES");
+    put(host, "JOB_NODELIST", "NODELIST", "SUBMIT_HOST");
+    variables.putAll(
+        Map.of(
+            "SLURMD_NODENAME", host, "HOSTNAME", host, "ENVIRONMENT", "BATCH", "TMPDIR", "/tmp"));
+  }
+
+  private void putResources() {
+    Job.Resources given = job.resources();
+    put(given.cpus(), "CPUS_ON_NODE", "JOB_CPUS_PER_NODE");
+    put(given.tasks(), "TASKS_PER_NODE");
+    given.memoryMib().ifPresent(mib -> put(mib, "MEM_PER_NODE"));
+    OPTIONS.forEach((name, option) -> job.value(option).ifPresent(value -> put(value, name)));
+  }
+
+  private void put(Object value, String... names) {
+    for (String name : names) {
+      variables.put("SLURM_" + name, value.toString());
     }
-    put("JOB_NODELIST", host);
-    put("NODELIST", host);
-    put("JOB_NUM_NODES", 1);
-    put("NNODES", 1);
-    variables.put("SLURMD_NODENAME", host);
-    variables.put("HOSTNAME", host);
-    variables.put("ENVIRONMENT", "BATCH");
-    variables.put("TMPDIR", "/tmp");
-  }
-
-  private void resources() {
-    Resources given = job.resources();
-    put("CPUS_ON_NODE", given.cpus());
-    put("JOB_CPUS_PER_NODE", given.cpus());
-    put("TASKS_PER_NODE", given.tasks());
-    given.memoryMib().ifPresent(mib -> put("MEM_PER_NODE", mib));
-    OPTIONS.forEach(
-        (name, option) -> {
-          if (job.options().containsKey(option)) {
-            put(name, job.option(option, ""));
-          }
-        });
-  }
-
-  private void put(String name, Object value) {
-    variables.put("SLURM_" + name, value.toString());
   }
 }

@@ -42,7 +42,7 @@ class JobDirectoryTest {
 
     assertThat(history.last(Attempt::pending)).extracting(Attempt::task).containsExactly(2);
     assertThat(history.last(Attempt::ending)).extracting(Attempt::task).containsExactly(1);
-    assertThat(LocalAccounting.rows(history, 0, 1010))
+    assertThat(history.rows(0, 1010))
         .extracting(AccountingRecord::rawState)
         .containsExactly("COMPLETED", "REQUEUED", "PENDING");
   }

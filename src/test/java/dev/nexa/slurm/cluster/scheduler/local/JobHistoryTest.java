@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The story of an array of ten, three at once. */
-class LocalAccountingTest {
+class JobHistoryTest {
   private final Job job =
       Jobs.of("#SBATCH --array=0-9%3 --mem=1G --account=research --partition=cpu");
   private final JobHistory history = new JobHistory(job);
@@ -23,7 +23,7 @@ class LocalAccountingTest {
 
   /** Raw id, tasks, state, exit code, submit, start, end, elapsed, nodes, allocated. */
   private List<String> rows(long since, long now) {
-    return LocalAccounting.rows(history, since, now).stream().map(this::shown).toList();
+    return history.rows(since, now).stream().map(this::shown).toList();
   }
 
   private String shown(AccountingRecord row) {
@@ -110,7 +110,7 @@ class LocalAccountingTest {
   @Test
   void aJobThatIsNoArrayHasNoTaskInItsId() {
     Job single = Jobs.of("#SBATCH --time=5");
-    AccountingRecord row = LocalAccounting.rows(new JobHistory(single), 0, 1000).get(0);
+    AccountingRecord row = new JobHistory(single).rows(0, 1000).get(0);
     assertThat(row.shownId()).isEqualTo("12");
     assertThat(row.cluster()).isEqualTo("local");
     assertThat(row.partition()).isEqualTo("local");
