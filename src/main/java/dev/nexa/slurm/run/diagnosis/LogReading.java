@@ -27,7 +27,7 @@ public record LogReading(
   /** What happens to a job from outside: programs announce it only as a warning. */
   private static final Set<String> ANNOUNCED = Set.of("preempted", "time-limit", "node-failure");
 
-  /** Causes that programs often catch, print and get over. */
+  /** Causes that programs often catch, print and get over, even if they print nothing more. */
   private static final Set<String> HANDLED =
       Set.of(
           "missing-file",
@@ -56,13 +56,13 @@ public record LogReading(
    * <p>A verdict of the job's script is the root, whatever else was printed. Otherwise the root is
    * the first line that shows a cause: what is printed later mostly follows from it. A shell's
    * complaint about our own script never shows one. The exception at the end of a traceback shows a
-   * cause too, unless a signature says that such an exception only follows. It comes before a file,
-   * module or service that the program only mentioned as missing; but an environment that could not
-   * be loaded is why a module is missing. A line that a signature knows comes before the exception
-   * in whose message or chain it is. A line that the program itself calls a remark or a warning
-   * shows none. Slurm's own words about a job's end come before the program's; a time limit only if
-   * the program went on after what it printed. That the job was cancelled counts only if nothing
-   * else is known.
+   * cause too, unless a signature says that such an exception only follows. It comes before a cause
+   * that the program only mentioned: a missing file, module or service, or one after which it went
+   * on with its work; but an environment that could not be loaded is why a module is missing. A
+   * line that a signature knows comes before the exception in whose message or chain it is. A line
+   * that the program itself calls a remark or a warning shows none. Slurm's own words about a job's
+   * end come before the program's; a time limit only if the program went on after what it printed.
+   * That the job was cancelled counts only if nothing else is known.
    *
    * @param parts the logs, the most trusted one first: a later one counts only if the earlier ones
    *     show no cause
@@ -97,7 +97,9 @@ public record LogReading(
         Finding.Place place = new Finding.Place(part.file(), line, code);
         candidates.chain(Tracebacks.isChain(line.text()));
         if (signature.isEmpty()) {
-          candidates.goesOn(line.text());
+          if (!raised && !tracebacks.isSource(line.text())) {
+            candidates.goesOn(line.text());
+          }
           if (line.isOurError()) {
             String next = at < part.lines().size() ? part.lines().get(at).text() : "";
             candidates.program(Finding.ours(place, next), at, false);
@@ -175,6 +177,7 @@ public record LogReading(
         program = Optional.of(finding);
         programAt = at;
         programRaised = raised;
+        wentOn = false;
       }
       chained &= !raised;
     }
@@ -183,7 +186,7 @@ public record LogReading(
     private boolean isMentioned(Finding other) {
       Finding first = program.orElseThrow();
       boolean needed = first.isEnvironment() && other.failure().equals("missing-module");
-      return !programRaised && HANDLED.contains(first.failure()) && !needed;
+      return !programRaised && (wentOn || HANDLED.contains(first.failure())) && !needed;
     }
 
     /** Returns whether the other one is a part of the first one's message, which goes on. */

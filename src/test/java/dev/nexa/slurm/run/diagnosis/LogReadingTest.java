@@ -137,6 +137,17 @@ class LogReadingTest {
                 RuntimeError: step 10 is odd
                 """))
         .isEqualTo("network:1");
+    assertThat(
+            cause(
+                """
+                CUDA out of memory, halving the batch size to 8 and trying again
+                step 10 loss 2.1
+                Traceback (most recent call last):
+                  File "a.py", line 9, in <module>
+                    raise Odd("no gold answers")
+                mypackage.Odd: no gold answers
+                """))
+        .isEqualTo("python-error:6");
   }
 
   @Test
