@@ -5,8 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -21,12 +19,9 @@ final class PipelineOptions {
   PipelineOptions(Subcommand command) {
     file = file(command);
     overrides =
-        command.add(
-            OptionSpec.builder("--set")
-                .paramLabel("STAGE.KEY=VALUE")
-                .type(List.class)
-                .auxiliaryTypes(String.class)
-                .initialValue(new ArrayList<>()),
+        command.options(
+            "--set",
+            "STAGE.KEY=VALUE",
             "Overrides a key of a stage's config, such as train.lr=1e-5; may be given often.");
     cluster =
         command.option(
@@ -38,15 +33,14 @@ final class PipelineOptions {
 
   /** Adds the parameter FILE. */
   static PositionalParamSpec file(Subcommand command) {
-    return command.add(
-        PositionalParamSpec.builder().paramLabel("FILE").type(String.class).required(true),
-        "The pipeline's YAML file: here, in the workspace, or in the jar.");
+    return command.parameter(
+        "FILE", "The pipeline's YAML file: here, in the workspace, or in the jar.");
   }
 
   /** Adds the optional parameter ID. */
   static PositionalParamSpec id(Subcommand command) {
-    return command.add(
-        PositionalParamSpec.builder().paramLabel("ID").type(String.class).arity("0..1"),
+    return command.optionalParameter(
+        "ID",
         "The pipeline's id, or a name: the newest pipeline of that name. Default: the newest pipeline.");
   }
 

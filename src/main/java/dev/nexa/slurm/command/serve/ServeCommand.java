@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.command.shared.AfterSubmit;
@@ -12,8 +13,11 @@ import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.DryRun;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.Serving;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
 import dev.nexa.slurm.run.serving.AwaitServer;
@@ -29,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm serve}. */
@@ -173,5 +178,65 @@ public final class ServeCommand extends Subcommand {
               .with("log", lines));
     }
     return ExitCode.RUN_FAILED.status();
+  }
+
+  /** The command {@code nexa-slurm serve list}. */
+  private static final class ServeListCommand extends Subcommand {
+    private final OptionSpec cluster =
+        option("--cluster", "NAME", "The profile whose NEXA_SHARED is looked at, too.");
+    private final OptionSpec json = jsonFlag();
+
+    ServeListCommand() {
+      super(
+          "list",
+          "Lists the registered servers: address, start, cost, and whether they answer.",
+          "nexa-slurm serve list");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      List<ServerRow> rows =
+          new ListServers(existing()).rows(Optional.ofNullable(cluster.getValue()), problems);
+      problems.forEach(err()::println);
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("servers", ServerRow.json(rows))
+                  .with("problems", problems),
+          () -> printTable(ServerRow.table(rows, style())));
+    }
+  }
+
+  /** The command {@code nexa-slurm serve stop}. */
+  private static final class ServeStopCommand extends Subcommand {
+    private final PositionalParamSpec reference = run();
+    private final OptionSpec json = jsonFlag();
+
+    ServeStopCommand() {
+      super(
+          "stop",
+          "Ends a server, waits until it is gone, and removes its registration.",
+          "nexa-slurm serve stop latest");
+    }
+
+    @Override
+    public Integer call() {
+      Context context = existing();
+      RunFolder run = new RunLookup(context.workspace()).find(reference.getValue()).run();
+      ManifestFile manifest = new StopServer(context).stop(run, err()::println);
+      Money cost = manifest.cost().orElseThrow();
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("run_id", run.id().value())
+                  .with("status", manifest.status().text())
+                  .with("state", manifest.state())
+                  .with("cost", cost.amount().toPlainString())
+                  .with("currency", cost.currency()),
+          () -> say(run.id() + ": " + manifest.state() + ", cost " + CostFile.text(run, cost)));
+    }
   }
 }

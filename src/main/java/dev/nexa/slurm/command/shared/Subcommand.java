@@ -171,7 +171,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Adds a parameter whose value is null if it was not typed. */
-  protected final PositionalParamSpec optionalParameter(String label, String description) {
+  public final PositionalParamSpec optionalParameter(String label, String description) {
     return add(
         PositionalParamSpec.builder().paramLabel(label).arity("0..1").type(String.class),
         description);
