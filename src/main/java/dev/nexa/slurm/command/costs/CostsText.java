@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.command.shared.GroupKeys;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.money.forecast.Forecast;
 import dev.nexa.slurm.money.ledger.CostKind;
@@ -173,7 +172,7 @@ public final class CostsText {
 
   /** Returns the columns of the groups, with the name of each run in groups by run. */
   private static Columns<Group> named(CostSummary summary) {
-    Columns<Group> columns = GroupKeys.columns(summary.by(), Group::key);
+    Columns<Group> columns = summary.by().columns(Group::key);
     return summary.by().words().contains("run")
         ? columns.text("name", Group::name).rare()
         : columns;
@@ -353,7 +352,7 @@ public final class CostsText {
   public static JsonObject json(CostSummary summary, List<String> problems, Instant now) {
     List<JsonObject> groups =
         summary.groups().stream()
-            .map(group -> json(GroupKeys.json(summary.by(), group, Group::key), group))
+            .map(group -> json(summary.by().json(group, Group::key), group))
             .toList();
     List<JsonObject> totals =
         summary.totals().stream().map(total -> json(new JsonObject(), total)).toList();
@@ -384,17 +383,14 @@ public final class CostsText {
 
   /** Returns a row for each group of an accuracy report. */
   public static Listing<Accuracy.Group> listing(Accuracy accuracy) {
-    return GroupKeys.columns(accuracy.by(), Accuracy.Group::key)
-        .and(ACCURACY)
-        .of(accuracy.groups());
+    return accuracy.by().columns(Accuracy.Group::key).and(ACCURACY).of(accuracy.groups());
   }
 
   /** Returns the rows for people: without the columns that hold nothing. */
   public static Listing<Accuracy.Group> forPeople(Accuracy accuracy) {
     Columns<Accuracy.Group> columns = new Columns<>();
     for (String word : accuracy.by().words()) {
-      columns =
-          columns.and(GroupKeys.columns(accuracy.by(), Accuracy.Group::key).select(word)).rare();
+      columns = columns.and(accuracy.by().columns(Accuracy.Group::key).select(word)).rare();
     }
     List<String> names =
         new ArrayList<>(
@@ -434,10 +430,7 @@ public final class CostsText {
   public static JsonObject json(Accuracy accuracy, List<String> problems) {
     List<JsonObject> groups =
         accuracy.groups().stream()
-            .map(
-                group ->
-                    ACCURACY.addTo(
-                        GroupKeys.json(accuracy.by(), group, Accuracy.Group::key), group))
+            .map(group -> ACCURACY.addTo(accuracy.by().json(group, Accuracy.Group::key), group))
             .toList();
     return JsonObject.ofVersion(1)
         .with("by", accuracy.by().words())

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.cron.CronPasses.Installed;
 import dev.nexa.slurm.command.cron.CronPasses.Shown;
 import dev.nexa.slurm.command.shared.CommandGroup;
-import dev.nexa.slurm.command.shared.DaysOption;
+import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.run.cron.OtherPasses;
@@ -63,7 +63,7 @@ public final class CronCommand extends CommandGroup {
       wanted.ifPresent(InstallCommand::requireFolder);
       @Nullable String typed = cleanup.getValue();
       Optional<Integer> days =
-          typed == null ? Optional.empty() : Optional.of(DaysOption.parse("--cleanup", typed));
+          typed == null ? Optional.empty() : Optional.of(PeriodOptions.days("--cleanup", typed));
       CronPasses passes = new CronPasses(existing());
       Installed installed =
           given(systemd)

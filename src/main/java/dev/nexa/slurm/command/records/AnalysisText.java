@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.Hours;
-import dev.nexa.slurm.command.shared.GroupKeys;
 import dev.nexa.slurm.money.summary.RunAnalysis;
 import dev.nexa.slurm.money.summary.RunAnalysis.Group;
 import java.util.ArrayList;
@@ -38,14 +37,14 @@ public final class AnalysisText {
     if (withTotal) {
       groups.add(analysis.total());
     }
-    return GroupKeys.columns(analysis.by(), Group::key).and(STATISTICS).of(groups);
+    return analysis.by().columns(Group::key).and(STATISTICS).of(groups);
   }
 
   /** Returns the JSON document. */
   public static JsonObject json(RunAnalysis analysis, List<String> problems) {
     List<JsonObject> groups =
         analysis.groups().stream()
-            .map(group -> STATISTICS.addTo(GroupKeys.json(analysis.by(), group, Group::key), group))
+            .map(group -> STATISTICS.addTo(analysis.by().json(group, Group::key), group))
             .toList();
     return JsonObject.ofVersion(1)
         .with("by", analysis.by().words())

@@ -2,7 +2,7 @@ package dev.nexa.slurm.command.records;
 
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.command.shared.TierCleaning;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
@@ -35,7 +35,7 @@ final class DailyCleanup {
    * that is not on this host is named only beside something that was done: cron mails each line.
    */
   List<String> clean(int days) {
-    CleanTiers clean = TierCleaning.of(context, Optional.empty(), progress);
+    CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), progress);
     Planned planned =
         clean.plan(
             new Settings(Duration.ofDays(days), PRUNE_OVER, GRACE, Optional.empty()),

@@ -4,8 +4,8 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Span;
-import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Failures;
+import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
@@ -119,7 +119,7 @@ public final class ReconcileCommand extends Subcommand {
     if (typed == null) {
       return;
     }
-    int days = DaysOption.parse("--cleanup", typed);
+    int days = PeriodOptions.days("--cleanup", typed);
     if (!context.workspace().cleanupIsDue(Instant.now())) {
       return;
     }

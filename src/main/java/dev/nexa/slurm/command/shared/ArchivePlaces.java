@@ -13,7 +13,9 @@ import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchivePlace;
 import dev.nexa.slurm.storage.archive.BucketPlace;
 import dev.nexa.slurm.storage.archive.BundleState;
+import dev.nexa.slurm.storage.archive.BundledCopies;
 import dev.nexa.slurm.storage.archive.FolderPlace;
+import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import java.net.URI;
@@ -172,5 +174,23 @@ public final class ArchivePlaces {
       place.close();
       jar.ifPresent(AwsJar::close);
     }
+  }
+
+  /**
+   * Returns the use case of {@code cleanup}, which reads the bundles of archived runs.
+   *
+   * @param cluster the profile that says how S3 is reached; empty for the usual one
+   */
+  public static CleanTiers cleaning(Context context, Optional<String> cluster, Progress progress) {
+    ArchivePlaces places = ArchivePlaces.of(cluster);
+    return new CleanTiers(
+        context.workspace(),
+        context.configs(),
+        context::scheduler,
+        new BundledCopies(
+            context.workspace(),
+            archive -> places.look(context, archive),
+            archive -> places.read(context, archive, progress)),
+        progress);
   }
 }

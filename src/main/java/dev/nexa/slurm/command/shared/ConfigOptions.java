@@ -170,7 +170,7 @@ public final class ConfigOptions {
             Subcommand.given(sameNode),
             false);
     // An ordinary submit loads no class for scripts.
-    if (!plain && args != null && TypedFile.isScript(context.source(), path)) {
+    if (!plain && args != null && FromScript.isScript(context.source(), path)) {
       return new FromScript(context, path, args(), typed, beside())
           .request(request, set, Optional.ofNullable(saved()), command);
     }

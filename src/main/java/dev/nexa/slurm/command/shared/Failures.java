@@ -4,6 +4,11 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DeniedAccess;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.config.yaml.Problem;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystemException;
@@ -74,7 +79,7 @@ public final class Failures implements IExecutionExceptionHandler {
     if (commandLine.getOut() instanceof DocumentWriter out
         && !out.hasBegun()
         && commandLine.getCommandSpec().findOption("--json") != null) {
-      out.print(FailureJson.of(failure));
+      out.print(json(failure));
       out.flush();
     }
     return failure.exitCode().status();
@@ -92,5 +97,57 @@ public final class Failures implements IExecutionExceptionHandler {
       // A note is not an action, so it gets no arrow.
       err.println((line.kind() == Advice.Kind.NOTE ? "" : "  → ") + line);
     }
+  }
+
+  /**
+   * Returns the document that a command with {@code --json} prints if it fails: error.schema.json.
+   */
+  static String json(NexaException failure) {
+    ErrorCode code = failure.code();
+    JsonObject error =
+        new JsonObject()
+            .with("code", code.text())
+            .with("exit_status", code.exitCode().status())
+            .with("group", code.group().text())
+            .with("message", String.valueOf(failure.getMessage()));
+    if (failure instanceof ConfigException config) {
+      List<JsonObject> problems = config.problems().stream().map(Failures::json).toList();
+      error.with("place", problems.get(0).object("place")).with("problems", problems);
+    }
+    error
+        .with("advice", failure.advice().stream().map(Failures::json).toList())
+        .with("explain", page(code));
+    return Json.pretty(new JsonObject().with("error", error));
+  }
+
+  /** Returns the path of the code's page, below the repository's root and in the jar. */
+  static String page(ErrorCode code) {
+    return "docs/errors/" + code.text() + ".md";
+  }
+
+  private static JsonObject json(Problem problem) {
+    Position at = problem.at();
+    JsonObject place = new JsonObject().with("file", at.source());
+    if (at.line() > 0) {
+      place.with("line", at.line());
+    }
+    if (!problem.key().isEmpty()) {
+      place.with("key", problem.key());
+    }
+    return new JsonObject()
+        .with("code", problem.code().text())
+        .with("message", problem.message())
+        .with("place", place);
+  }
+
+  private static JsonObject json(Advice advice) {
+    return switch (advice.kind()) {
+      case NOTE -> new JsonObject().with("note", advice.text());
+      case STEP, INSTEAD -> new JsonObject().with("step", advice.text());
+      case COMMAND -> {
+        JsonObject command = new JsonObject().with("command", advice.command());
+        yield advice.text().isEmpty() ? command : command.with("why", advice.text());
+      }
+    };
   }
 }

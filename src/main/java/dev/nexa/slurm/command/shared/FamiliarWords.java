@@ -93,7 +93,7 @@ final class FamiliarWords {
   }
 
   private static boolean canBeSubmitted(String word) {
-    return TypedFile.hasScriptName(word) || word.matches(".+\\.ya?ml");
+    return FromScript.hasScriptName(word) || word.matches(".+\\.ya?ml");
   }
 
   /** Returns what to type instead of a word behind {@code cleanup}; empty for other commands. */

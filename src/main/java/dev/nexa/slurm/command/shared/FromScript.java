@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.ForeignFile;
 import dev.nexa.slurm.job.config.FromRuns;
 import dev.nexa.slurm.job.config.Overrides;
 import dev.nexa.slurm.job.config.SbatchHeader;
@@ -42,6 +43,7 @@ record FromScript(
     List<String> args,
     Map<String, String> options,
     Map<String, String> beside) {
+  private static final List<String> SCRIPTS = List.of(".py", ".sh", ".bash", ".slurm", ".sbatch");
 
   /**
    * Returns a request that runs the script.
@@ -486,5 +488,27 @@ record FromScript(
     } catch (IOException unreadable) {
       return "";
     }
+  }
+
+  /** Returns whether the name ends as a script's name does. */
+  static boolean hasScriptName(String path) {
+    return SCRIPTS.stream().anyMatch(path::endsWith);
+  }
+
+  /**
+   * Returns whether the path names a script: by its ending, or by {@code #!} in its first line.
+   *
+   * @throws NexaException if the file is neither a config nor a script
+   */
+  static boolean isScript(ConfigSource source, String path) {
+    if (hasScriptName(path)) {
+      return true;
+    }
+    if (!Files.isRegularFile(Path.of(path))
+        && !Files.isRegularFile(source.workspace().resolve(path))) {
+      return false;
+    }
+    ForeignFile.requireConfig(path, ForeignFile.RUN);
+    return ScriptConfig.interpreter(source.file(path).text()).isPresent();
   }
 }

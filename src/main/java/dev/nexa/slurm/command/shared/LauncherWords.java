@@ -98,7 +98,7 @@ final class LauncherWords {
   /** Returns the place of the first script after the launcher; -1 if there is none. */
   private static int script(List<String> words, int launcher) {
     for (int i = launcher + 1; i < words.size(); i++) {
-      if (TypedFile.hasScriptName(words.get(i))) {
+      if (FromScript.hasScriptName(words.get(i))) {
         return i;
       }
     }

@@ -23,6 +23,8 @@ import picocli.CommandLine.Model.OptionSpec;
  * instead, because their months are in UTC.
  */
 public final class PeriodOptions {
+  private static final int MOST_DAYS = 36_500;
+
   private final OptionSpec since;
   private final OptionSpec timezone;
   private final String example;
@@ -128,5 +130,21 @@ public final class PeriodOptions {
   private static NexaException wrong(OptionSpec option, @Nullable String message, String advice) {
     return new NexaException(
         ErrorCode.OPTION_INVALID, option.longestName() + ": " + message, Advice.step(advice));
+  }
+
+  /**
+   * Returns the number of days that an option gives.
+   *
+   * @param option the option's name, for the message
+   * @throws NexaException if the value is no whole number from 0 to 36500
+   */
+  public static int days(String option, String typed) {
+    if (typed.matches("\\d{1,5}") && Integer.parseInt(typed) <= MOST_DAYS) {
+      return Integer.parseInt(typed);
+    }
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        option + ": expected a whole number of days from 0 to 36500, got '" + typed + "'",
+        Advice.step(option + " 7"));
   }
 }

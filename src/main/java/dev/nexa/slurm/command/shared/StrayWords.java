@@ -60,7 +60,7 @@ final class StrayWords {
               Advice.step(
                   joined.isPresent()
                       ? "Did you mean " + joined.get() + "?"
-                      : TypedFile.hasScriptName(before.get(0))
+                      : FromScript.hasScriptName(before.get(0))
                           ? "If it is an argument of the script: " + moved(spec, args, strays)
                           : set(args, word, before.get(0)))));
     }
@@ -81,7 +81,7 @@ final class StrayWords {
       (moves ? after : before).add(args.get(i));
       boolean value =
           i + 1 < end && args.get(i).startsWith("-") && !args.get(i + 1).startsWith("-");
-      if (moves && value && !TypedFile.hasScriptName(args.get(i + 1))) {
+      if (moves && value && !FromScript.hasScriptName(args.get(i + 1))) {
         after.add(args.get(++i));
       }
     }

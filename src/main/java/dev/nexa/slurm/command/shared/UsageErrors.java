@@ -125,7 +125,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     if (!(wrong instanceof MissingParameterException)
         || spec.findOption("--save") == null
         || !before
-        || !TypedFile.hasScriptName(words.get(save + 1))) {
+        || !FromScript.hasScriptName(words.get(save + 1))) {
       return Optional.empty();
     }
     String script = words.remove(save + 1);
@@ -183,7 +183,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
           spec.findOption("--where") == null ? Optional.empty() : SumWords.period(args);
       period.ifPresent(advice::add);
       boolean script =
-          spec.findOption("--save") != null && args.stream().anyMatch(TypedFile::hasScriptName);
+          spec.findOption("--save") != null && args.stream().anyMatch(FromScript::hasScriptName);
       for (String option : options) {
         if (period.isEmpty() || !SumWords.isPeriod(option)) {
           suggestion(spec, option, args, !script).ifPresent(advice::add);

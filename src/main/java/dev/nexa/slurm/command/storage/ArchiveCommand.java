@@ -10,7 +10,6 @@ import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
@@ -103,7 +102,7 @@ public final class ArchiveCommand extends Subcommand {
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
     try (ProgressBar progress = ProgressBar.of(this);
         ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
-      CleanTiers clean = TierCleaning.of(context, Optional.empty(), progress);
+      CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), progress);
       String address = target.place().address();
       requireOutside(address, roots);
       List<WholeRun> goes = new ArrayList<>();

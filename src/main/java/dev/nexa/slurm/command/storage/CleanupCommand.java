@@ -9,11 +9,11 @@ import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
-import dev.nexa.slurm.command.shared.DaysOption;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
+import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.cleanup.BucketJournal;
@@ -112,7 +112,7 @@ public final class CleanupCommand extends Subcommand {
 
   private Integer call(Context context, Progress progress) {
     CleanTiers clean =
-        TierCleaning.of(context, Optional.ofNullable(cluster.<String>getValue()), progress);
+        ArchivePlaces.cleaning(context, Optional.ofNullable(cluster.<String>getValue()), progress);
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
@@ -315,7 +315,7 @@ public final class CleanupCommand extends Subcommand {
 
   private int days() {
     @Nullable String typed = days.getValue();
-    return typed == null ? DEFAULT_DAYS : DaysOption.parse("--days", typed);
+    return typed == null ? DEFAULT_DAYS : PeriodOptions.days("--days", typed);
   }
 
   private static long size(String typed) {
@@ -369,7 +369,7 @@ public final class CleanupCommand extends Subcommand {
     @Override
     public Integer call() {
       Context context = existing();
-      CleanTiers clean = TierCleaning.of(context, Optional.empty(), Progress.NONE);
+      CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), Progress.NONE);
       CleanTiers.Journals journals = clean.journals();
       Instant now = Instant.now();
       if (given(json)) {

@@ -4,10 +4,13 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * A grouping of runs: by fields such as {@code model} or {@code tag}, by {@code tag:PREFIX} (the
@@ -113,5 +116,27 @@ public final class GroupBy {
   /** Returns a run's values for one word. */
   private interface Part {
     List<String> values(LedgerLine run);
+  }
+
+  /**
+   * Returns a column for each word by which runs are grouped.
+   *
+   * @param key a group's values; empty for the sum of all groups, which is called {@code all}
+   */
+  public <R> Columns<R> columns(Function<R, List<String>> key) {
+    Columns<R> columns = new Columns<>();
+    for (int i = 0; i < words().size(); i++) {
+      int at = i;
+      String all = i == 0 ? "all" : "";
+      columns =
+          columns.text(
+              words().get(i), group -> key.apply(group).isEmpty() ? all : key.apply(group).get(at));
+    }
+    return columns;
+  }
+
+  /** Returns an object that has a group's values under {@code key}. */
+  public <R> JsonObject json(R group, Function<R, List<String>> key) {
+    return new JsonObject().with("key", columns(key).addTo(new JsonObject(), group));
   }
 }

@@ -127,8 +127,8 @@ class FailuresTest {
               → wait
               → nexa-slurm runs show 'a b'  # shows it
             """);
-    assertThat(problems(FailureJson.of(failure))).isEmpty();
-    assertThat(Json.parseObject(FailureJson.of(failure)).object("error").objects("advice"))
+    assertThat(problems(Failures.json(failure))).isEmpty();
+    assertThat(Json.parseObject(Failures.json(failure)).object("error").objects("advice"))
         .extracting(JsonObject::toString)
         .containsExactly(
             "{\"note\":\"cron runs\"}",
