@@ -65,12 +65,8 @@ public final class DeniedAccess {
             isOwn(there)
                 ? Advice.command("lets you write there", "chmod", "u+w", there)
                 : Advice.step(
-                    "to let the group of "
-                        + there
-                        + " write there, "
-                        + owner(there)
-                        + " types: "
-                        + Advice.command("", "chmod", "g+w", there)),
+                    "to let the group of %s write there, %s types: %s"
+                        .formatted(there, owner(there), Advice.command("", "chmod", "g+w", there))),
             Advice.step("or name another path, if the command has an option for it"));
   }
 
@@ -95,13 +91,11 @@ public final class DeniedAccess {
 
   private static String whose(Path path) throws IOException {
     PosixFileAttributes of = Files.readAttributes(path, PosixFileAttributes.class);
-    return "belongs to "
-        + of.owner().getName()
-        + " (group "
-        + of.group().getName()
-        + ", mode "
-        + PosixFilePermissions.toString(of.permissions())
-        + ")";
+    return "belongs to %s (group %s, mode %s)"
+        .formatted(
+            of.owner().getName(),
+            of.group().getName(),
+            PosixFilePermissions.toString(of.permissions()));
   }
 
   private static String owner(Path path) throws IOException {

@@ -199,12 +199,8 @@ public record BillingWeights(String text, Rule rule, Map<String, BigDecimal> wei
       }
     }
     return Optional.of(
-        "Slurm billed "
-            + told.getAsLong()
-            + " for "
-            + allocTres
-            + ", its weights make "
-            + units(amounts, Rule.SUM).longValue());
+        "Slurm billed %s for %s, its weights make %s"
+            .formatted(told.getAsLong(), allocTres, units(amounts, Rule.SUM).longValue()));
   }
 
   /**

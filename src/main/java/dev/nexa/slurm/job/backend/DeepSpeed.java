@@ -34,14 +34,9 @@ final class DeepSpeed {
         String folder = swap.group(2);
         if (!folder.startsWith(SWAP) && !List.of("", "null", "none", "~").contains(folder)) {
           notes.add(
-              file.name()
-                  + ": "
-                  + swap.group(1)
-                  + ": all jobs that swap to "
-                  + folder
-                  + " on one node overwrite each other's weights; write "
-                  + SWAP
-                  + ", the task's own folder");
+              ("%s: %s: all jobs that swap to %s on one node overwrite each other's"
+                      + " weights; write %s, the task's own folder")
+                  .formatted(file.name(), swap.group(1), folder, SWAP));
         }
       }
     }

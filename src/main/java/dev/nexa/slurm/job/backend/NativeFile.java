@@ -65,12 +65,8 @@ final class NativeFile {
     byte[] content = file.beside().get(path);
     if (content == null) {
       notes.add(
-          file.name()
-              + ": "
-              + key
-              + ": there is no "
-              + path
-              + " beside it; the job looks for it where it works");
+          "%s: %s: there is no %s beside it; the job looks for it where it works"
+              .formatted(file.name(), key, path));
       return;
     }
     String name = path.substring(path.lastIndexOf('/') + 1);

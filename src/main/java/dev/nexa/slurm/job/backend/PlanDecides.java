@@ -109,13 +109,8 @@ final class PlanDecides {
       if (rule.getValue().place() && !agrees(rule.getValue(), value)) {
         // Uses the file's name without its folder, because notes are part of the plan's digest.
         notes.add(
-            file.name()
-                + ": "
-                + rule.getKey()
-                + ": "
-                + shown(value)
-                + " is replaced by "
-                + rule.getValue().words());
+            "%s: %s: %s is replaced by %s"
+                .formatted(file.name(), rule.getKey(), shown(value), rule.getValue().words()));
       }
     }
     return rest;
@@ -432,16 +427,14 @@ final class PlanDecides {
     if (product > 1 && (whole ? product != world : world % product != 0)) {
       String names = String.join(" x ", keys.size() > 1 ? keys : List.of(last));
       String message =
-          names
-              + " is "
-              + product
-              + ", which "
-              + (whole ? "is not the " : "does not divide the ")
-              + world
-              + " ranks of the plan; change it, or "
-              + GPUS
-              + " and "
-              + NODES;
+          "%s is %s, which %s%s ranks of the plan; change it, or %s and %s"
+              .formatted(
+                  names,
+                  product,
+                  whole ? "is not the " : "does not divide the ",
+                  world,
+                  GPUS,
+                  NODES);
       problems.add(plan.written().problem(path + last, message));
     }
   }

@@ -95,12 +95,8 @@ public final class Plugins {
             ErrorCode.CONFIG_INVALID_VALUE,
             at.at(),
             at.key(),
-            "there is no backend '"
-                + name
-                + "'"
-                + Nearest.hint(name, names)
-                + "; there are "
-                + String.join(", ", told)));
+            "there is no backend '%s'%s; there are %s"
+                .formatted(name, Nearest.hint(name, names), String.join(", ", told))));
   }
 
   /** Returns the jars sorted by name, so that the result does not depend on the machine. */

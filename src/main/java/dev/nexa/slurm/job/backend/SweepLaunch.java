@@ -89,10 +89,8 @@ final class SweepLaunch {
             plan.written()
                 .problem(
                     "sweep",
-                    "its points need different job scripts: "
-                        + first.template()
-                        + " and "
-                        + launches.get(task).template()));
+                    "its points need different job scripts: %s and %s"
+                        .formatted(first.template(), launches.get(task).template())));
       }
     }
     List<RunnerFile> files = new ArrayList<>();

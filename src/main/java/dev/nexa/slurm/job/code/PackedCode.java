@@ -113,10 +113,8 @@ public record PackedCode(
           written
               .problem(
                   "code.exclude." + wrong.index(),
-                  "expected a glob such as data/** or *.ckpt, got '"
-                      + code.exclude().get(wrong.index())
-                      + "': "
-                      + wrong.getMessage())
+                  "expected a glob such as data/** or *.ckpt, got '%s': %s"
+                      .formatted(code.exclude().get(wrong.index()), wrong.getMessage()))
               .toString());
     }
   }

@@ -52,11 +52,7 @@ public record ApiTokens(String model, BigDecimal input, BigDecimal output) {
 
   /** Returns a phrase for people: {@code at most 10 input, 20 output of MODEL}. */
   public String words() {
-    return "at most "
-        + input.toPlainString()
-        + " input, "
-        + output.toPlainString()
-        + " output of "
-        + model;
+    return "at most %s input, %s output of %s"
+        .formatted(input.toPlainString(), output.toPlainString(), model);
   }
 }

@@ -527,10 +527,8 @@ public record ClusterProfile(
       problems.add(
           values.problem(
               "default_partition",
-              "is none of the partitions"
-                  + Nearest.hint(partition, names)
-                  + "; they are "
-                  + String.join(", ", names)));
+              "is none of the partitions%s; they are %s"
+                  .formatted(Nearest.hint(partition, names), String.join(", ", names))));
     }
   }
 

@@ -540,16 +540,8 @@ public final class ConfigReader {
     }
     throw new NexaException(
         ErrorCode.FILE_NOT_FOUND,
-        where
-            + "no "
-            + kind
-            + " named '"
-            + name
-            + "': there is no "
-            + folder
-            + name
-            + ".yaml here or in the jar"
-            + Nearest.hint(name, names),
+        "%sno %s named '%s': there is no %s%s.yaml here or in the jar%s"
+            .formatted(where, kind, name, folder, name, Nearest.hint(name, names)),
         advice);
   }
 

@@ -50,11 +50,9 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
               of(step)
                   .problem(
                       key,
-                      "expected an absolute path"
-                          + (word.isEmpty() ? "" : " or " + word)
-                          + ", got '"
-                          + text
-                          + "'; begin it with ${workspace}/, ${shared}/ or ${env:HOME}/"));
+                      ("expected an absolute path%s, got '%s'; begin it with ${workspace}/,"
+                              + " ${shared}/ or ${env:HOME}/")
+                          .formatted(word.isEmpty() ? "" : " or " + word, text)));
         }
       }
     }

@@ -56,13 +56,8 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
   String problemOf(String name) {
     return runs.isEmpty()
         ? "names a stage of a pipeline; name the run that made it: --from " + name + "=RUN"
-        : "no run has the name '"
-            + name
-            + "'"
-            + Nearest.hint(name, runs.keySet())
-            + "; add --from "
-            + name
-            + "=RUN";
+        : "no run has the name '%s'%s; add --from %s=RUN"
+            .formatted(name, Nearest.hint(name, runs.keySet()), name);
   }
 
   /**
@@ -101,20 +96,11 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
 
   private static String unused(String name, String run) {
     return name.equals(UNNAMED)
-        ? "--from "
-            + run
-            + ", but "
-            + PLACE
-            + " stands nowhere in model_name, lora_adapters or options"
-        : "--from "
-            + name
-            + "="
-            + run
-            + ", but the config has neither ${stages."
-            + name
-            + ".output} nor ${stages."
-            + name
-            + ".checkpoint}";
+        ? "--from %s, but %s stands nowhere in model_name, lora_adapters or options"
+            .formatted(run, PLACE)
+        : ("--from %s=%s, but the config has neither ${stages.%s.output} nor"
+                + " ${stages.%s.checkpoint}")
+            .formatted(name, run, name, name);
   }
 
   private Mapping applied(Mapping root) {

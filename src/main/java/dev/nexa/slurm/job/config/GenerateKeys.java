@@ -128,11 +128,8 @@ final class GenerateKeys {
         problems.add(
             step.problem(
                 key,
-                "each of the "
-                    + tasks
-                    + " tasks gets an equal share, so at least "
-                    + tasks
-                    + " are needed"));
+                "each of the %s tasks gets an equal share, so at least %s are needed"
+                    .formatted(tasks, tasks)));
       }
     }
   }

@@ -341,13 +341,8 @@ final class InferredKeys {
       Scalar strategy = entry.get().strategy().get();
       keys.put("strategy", strategy);
       notes.add(
-          "strategy "
-              + strategy.text()
-              + ": from "
-              + defaults.file()
-              + ": "
-              + entry.get().place()
-              + ".strategy");
+          "strategy %s: from %s: %s.strategy"
+              .formatted(strategy.text(), defaults.file(), entry.get().place()));
     }
   }
 

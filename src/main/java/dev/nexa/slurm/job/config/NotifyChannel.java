@@ -126,11 +126,9 @@ public record NotifyChannel(
         problems.add(
             one.problem(
                 "kind",
-                "expected either url_file or url_env, "
-                    + (one.has("url_env") ? "got both" : "got neither")
-                    + ": url_file: ${env:HOME}/.config/nexa/"
-                    + name
-                    + ".url"));
+                ("expected either url_file or url_env, %s: url_file:"
+                        + " ${env:HOME}/.config/nexa/%s.url")
+                    .formatted(one.has("url_env") ? "got both" : "got neither", name)));
       } else if (kind.get().equals("mail") && one.texts("to").isEmpty()) {
         problems.add(one.problem("kind", "missing key to; expected to: [ann@example.org]"));
       } else if (kind.get().equals("command")) {

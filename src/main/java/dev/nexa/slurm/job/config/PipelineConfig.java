@@ -184,11 +184,9 @@ public record PipelineConfig(
         problems.add(
             values.problem(
                 "stages",
-                "the names '"
-                    + other
-                    + "' and '"
-                    + stage.name()
-                    + "' differ only in '-', '_' and '.'; a job could not tell them apart"));
+                ("the names '%s' and '%s' differ only in '-', '_' and '.'; a job could"
+                        + " not tell them apart")
+                    .formatted(other, stage.name())));
       }
     }
   }

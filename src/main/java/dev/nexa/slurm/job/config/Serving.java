@@ -103,10 +103,8 @@ public record Serving(
         problems.add(
             one.problem(
                 "expect",
-                "'"
-                    + one.text("expect")
-                    + "' is no regular expression: "
-                    + broken.getDescription()));
+                "'%s' is no regular expression: %s"
+                    .formatted(one.text("expect"), broken.getDescription())));
       }
     }
   }

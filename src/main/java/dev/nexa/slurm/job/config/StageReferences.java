@@ -102,11 +102,8 @@ final class StageReferences {
     }
     return Optional.of(
         items.isEmpty()
-            ? "'"
-                + name
-                + "' is not in `after` of the stage "
-                + stage.name()
-                + Nearest.hint(name, stage.after().keySet())
+            ? "'%s' is not in `after` of the stage %s%s"
+                .formatted(name, stage.name(), Nearest.hint(name, stage.after().keySet()))
             : "the stage " + name + " has several items; name one of " + String.join(", ", items));
   }
 }

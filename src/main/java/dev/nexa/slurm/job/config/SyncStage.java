@@ -152,32 +152,23 @@ public record SyncStage(
       problems.add(
           written.problem(
               "sync.to",
-              "missing, and the cluster profile has no storage.s3_prefix either; write to: "
-                  + FORM
-                  + ", or write storage.s3_prefix: "
-                  + FORM
-                  + " in "
-                  + file));
+              ("missing, and the cluster profile has no storage.s3_prefix either;"
+                      + " write to: %s, or write storage.s3_prefix: %s in %s")
+                  .formatted(FORM, FORM, file)));
     } else if (!ADDRESS.matcher(prefix.get()).matches()) {
       problems.add(
           written.problem(
               "sync.to",
-              "missing, and storage.s3_prefix in "
-                  + file
-                  + " is no address such as s3://bucket/prefix: '"
-                  + prefix.get()
-                  + "'; write to: "
-                  + FORM));
+              ("missing, and storage.s3_prefix in %s is no address such as"
+                      + " s3://bucket/prefix: '%s'; write to: %s")
+                  .formatted(file, prefix.get(), FORM)));
     } else if (!isBelowDurable(cluster.storage())) {
       problems.add(
           written.problem(
               "sync.to",
-              "missing; only files on the durable tier "
-                  + cluster.storage().durable()
-                  + " have an address below storage.s3_prefix, and sync.from is "
-                  + from
-                  + "; write to: "
-                  + FORM));
+              ("missing; only files on the durable tier %s have an address below"
+                      + " storage.s3_prefix, and sync.from is %s; write to: %s")
+                  .formatted(cluster.storage().durable(), from, FORM)));
     }
   }
 

@@ -163,11 +163,9 @@ final class UnknownKeys {
 
   private static String ownConfig(String file) {
     String kept = "\"${run_dir}/runner/" + Path.of(file).getFileName() + "\"";
-    return "; true gives the script the training keys. For a file of yours write files: ["
-        + file
-        + "] and entrypoint: {config: false, args: [--config, "
-        + kept
-        + "]}";
+    return ("; true gives the script the training keys. For a file of yours write"
+            + " files: [%s] and entrypoint: {config: false, args: [--config, %s]}")
+        .formatted(file, kept);
   }
 
   private static String form(String key, String text) {

@@ -79,14 +79,8 @@ public record ErrorBand(int runs, int lowPercent, int highPercent, boolean ofRes
     String what = "expected cost";
     return runs == 1
         ? "the last one like this ended at " + signed(lowPercent) + " % of its " + what
-        : "the last "
-            + runs
-            + " like this ended between "
-            + signed(lowPercent)
-            + " % and "
-            + signed(highPercent)
-            + " % of their "
-            + what;
+        : "the last %s like this ended between %s %% and %s %% of their %s"
+            .formatted(runs, signed(lowPercent), signed(highPercent), what);
   }
 
   private String signed(int percent) {

@@ -60,11 +60,9 @@ final class PriceChoice {
     if (!partitions.isEmpty()) {
       throw new NexaException(
           ErrorCode.PRICE_NEEDS_PARTITION,
-          "price book '"
-              + book.name()
-              + "' has prices for partitions of their own ("
-              + String.join(", ", partitions)
-              + "), and it is not known which partition the run gets",
+          ("price book '%s' has prices for partitions of their own (%s), and it is"
+                  + " not known which partition the run gets")
+              .formatted(book.name(), String.join(", ", partitions)),
           Advice.step(
               "name it: resources.partition, or default_partition in configs/clusters/"
                   + key.cluster()
@@ -252,15 +250,13 @@ final class PriceChoice {
             .setScale(DECIMALS, RoundingMode.HALF_UP);
     return new Price(
         plain(part),
-        share.part()
-            + " of "
-            + share.of()
-            + " at "
-            + price.price().toPlainString()
-            + " ("
-            + price.source()
-            + "): "
-            + share.source());
+        "%s of %s at %s (%s): %s"
+            .formatted(
+                share.part(),
+                share.of(),
+                price.price().toPlainString(),
+                price.source(),
+                share.source()));
   }
 
   private Price discounted(Price price) {
@@ -321,11 +317,8 @@ final class PriceChoice {
               + "'"
               + (gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet())),
           Advice.step(
-              "add "
-                  + type
-                  + " under slurm.pricing.accelerators in configs/prices/"
-                  + book.name()
-                  + ".yaml"));
+              "add %s under slurm.pricing.accelerators in configs/prices/%s.yaml"
+                  .formatted(type, book.name())));
     }
   }
 
@@ -430,12 +423,9 @@ final class PriceChoice {
     if (!key.gpuTypes().isEmpty() && !weights.speakOfGpus()) {
       throw new NexaException(
           ErrorCode.BILLING_WEIGHTS_MISSING,
-          "the billing weights of partition '"
-              + partition
-              + "' ("
-              + weights.text()
-              + ") say nothing of GPUs, and the run holds "
-              + String.join(", ", key.gpuTypes()),
+          ("the billing weights of partition '%s' (%s) say nothing of GPUs, and"
+                  + " the run holds %s")
+              .formatted(partition, weights.text(), String.join(", ", key.gpuTypes())),
           Advice.step(
               "price GPUs by gpu_hour, for this partition alone if you like (`nexa-slurm explain docs/prices.md`)"),
           Advice.step(

@@ -246,17 +246,15 @@ public record Rates(
     advice.add(Advice.step("a run that is under way keeps the rates it was estimated with"));
     throw new NexaException(
         ErrorCode.PRICE_MISSING,
-        "price book '"
-            + book
-            + "' has no price for "
-            + what
-            + " '"
-            + type
-            + "'"
-            + Nearest.product(type, new TreeSet<>(prices.keySet()))
-            + (prices.isEmpty()
-                ? ""
-                : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),
+        "price book '%s' has no price for %s '%s'%s%s"
+            .formatted(
+                book,
+                what,
+                type,
+                Nearest.product(type, new TreeSet<>(prices.keySet())),
+                prices.isEmpty()
+                    ? ""
+                    : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),
         advice);
   }
 

@@ -70,11 +70,8 @@ final class TokenRates {
     if (price == null) {
       throw new NexaException(
           ErrorCode.PRICE_MISSING,
-          "the rates of price book '"
-              + rates.book()
-              + "' have no price for the API's model '"
-              + used.model()
-              + "'",
+          "the rates of price book '%s' have no price for the API's model '%s'"
+              .formatted(rates.book(), used.model()),
           Advice.step("a run that is under way keeps the rates it was estimated with"));
     }
     List<CostLine> lines = new ArrayList<>();

@@ -91,12 +91,8 @@ final class PartitionChoice {
     }
     if (fitting.isEmpty()) {
       String none =
-          "no partition of cluster profile '"
-              + cluster.name()
-              + "' fits "
-              + wanted()
-              + otherType()
-              + ":";
+          "no partition of cluster profile '%s' fits %s%s:"
+              .formatted(cluster.name(), wanted(), otherType());
       keys.remove("");
       String key = keys.size() == 1 ? keys.iterator().next() : "";
       return new Choice(
@@ -112,11 +108,8 @@ final class PartitionChoice {
   private String remark(String key) {
     long minutes = asked.time().toMinutes();
     if (key.equals("time") && minutes % 1800 == 0) {
-      return "\n    a bare number is minutes: for "
-          + minutes
-          + " seconds write "
-          + minutes / 60
-          + "m";
+      return "\n    a bare number is minutes: for %s seconds write %sm"
+          .formatted(minutes, minutes / 60);
     }
     int most = 0;
     for (Partition partition : cluster.partitions().values()) {
@@ -259,11 +252,8 @@ final class PartitionChoice {
     Optional<String> has = PartitionLimits.has(key, known(best));
     String instead =
         misfits.isEmpty() ? "does not say which GPUs it has" : "has " + misfits.get(0).has();
-    return (has.isPresent() ? "has " + has.get() : "fits")
-        + "; default partition "
-        + byDefault
-        + " "
-        + instead;
+    return "%s; default partition %s %s"
+        .formatted(has.isPresent() ? "has " + has.get() : "fits", byDefault, instead);
   }
 
   private Partition known(String name) {

@@ -59,14 +59,9 @@ final class PartitionLimits {
 
   private String unknown(String partition) {
     List<String> names = List.copyOf(cluster.partitions().keySet());
-    return "cluster profile '"
-        + cluster.name()
-        + "' has no partition '"
-        + partition
-        + "'"
-        + Nearest.hint(partition, names)
-        + "; it has "
-        + String.join(", ", names);
+    return "cluster profile '%s' has no partition '%s'%s; it has %s"
+        .formatted(
+            cluster.name(), partition, Nearest.hint(partition, names), String.join(", ", names));
   }
 
   private String unsized(String partition) {
@@ -150,14 +145,8 @@ final class PartitionLimits {
         new Misfit(
             key,
             has,
-            "you ask for "
-                + wanted(key, asked)
-                + "; partition '"
-                + name
-                + "' has "
-                + type
-                + has
-                + advice));
+            "you ask for %s; partition '%s' has %s%s%s"
+                .formatted(wanted(key, asked), name, type, has, advice)));
   }
 
   /** Returns what the job asks for, in words. */

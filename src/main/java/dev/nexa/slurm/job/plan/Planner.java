@@ -262,19 +262,9 @@ public final class Planner {
           };
       if (path != null && !path.equals(ours)) {
         notes.add(
-            "env."
-                + tier
-                + ": "
-                + path
-                + " is not used: the cluster profile "
-                + cluster.name()
-                + " has "
-                + ours
-                + "; to change it, write storage."
-                + key
-                + " in configs/clusters/"
-                + cluster.name()
-                + ".yaml");
+            ("env.%s: %s is not used: the cluster profile %s has %s; to change it,"
+                    + " write storage.%s in configs/clusters/%s.yaml")
+                .formatted(tier, path, cluster.name(), ours, key, cluster.name()));
       }
     }
     return List.copyOf(notes);

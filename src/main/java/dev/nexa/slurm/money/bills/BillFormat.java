@@ -120,10 +120,8 @@ public record BillFormat(Map<String, String> columns) {
                 + "? It has "
                 + String.join(", ", has),
             Advice.step(
-                "--map "
-                    + name
-                    + "=COLUMN"
-                    + (name.equals("currency") ? ", or --currency USD" : "")));
+                "--map %s=COLUMN%s"
+                    .formatted(name, name.equals("currency") ? ", or --currency USD" : "")));
       }
     }
     for (Map.Entry<String, String> column : columns.entrySet()) {

@@ -45,27 +45,18 @@ public record BudgetClaim(BudgetStatus budget, Money needs) {
   public String sentence() {
     String name = budget.name() + " of " + budget.period();
     if (!comparable()) {
-      return "budget "
-          + name
-          + " is in "
-          + budget.budget().amount().currency()
-          + ": this run, in "
-          + needs.currency()
-          + ", does not count";
+      return "budget %s is in %s: this run, in %s, does not count"
+          .formatted(name, budget.budget().amount().currency(), needs.currency());
     }
-    return "budget "
-        + name
-        + ": needs "
-        + needs.amount().toPlainString()
-        + ", left "
-        + budget.remaining().toPlainString()
-        + " of "
-        + budget.budget().amount().rounded()
-        + " ("
-        + budget.spent().toPlainString()
-        + " spent, "
-        + budget.reserved().toPlainString()
-        + " reserved by runs that have not ended)";
+    return ("budget %s: needs %s, left %s of %s (%s spent, %s reserved by runs that"
+            + " have not ended)")
+        .formatted(
+            name,
+            needs.amount().toPlainString(),
+            budget.remaining().toPlainString(),
+            budget.budget().amount().rounded(),
+            budget.spent().toPlainString(),
+            budget.reserved().toPlainString());
   }
 
   /** Returns {@link #sentence}, and the used percentage of the budget with this run. */

@@ -81,11 +81,8 @@ public record SlurmBudget(
     List<String> differences = new ArrayList<>();
     if (!book.currency().equals(budget.amount().currency())) {
       differences.add(
-          "the budget is in "
-              + budget.amount().currency()
-              + ", the price book in "
-              + book.currency()
-              + ": the minutes are not known");
+          "the budget is in %s, the price book in %s: the minutes are not known"
+              .formatted(budget.amount().currency(), book.currency()));
       return none(budget, differences);
     }
     Optional<Map.Entry<String, PriceBook.Price>> dearest = dearest(book, types);

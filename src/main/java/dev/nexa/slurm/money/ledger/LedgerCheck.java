@@ -47,14 +47,10 @@ public final class LedgerCheck {
   public String orphan(String run) {
     LedgerLine line = Objects.requireNonNull(lines.get(run));
     BigDecimal cost = line.cost();
-    return "ledger: "
-        + run
-        + " is "
-        + line.status()
-        + " and cost "
-        + (cost == null ? "nothing" : cost.toPlainString())
-        + ", and its folder, its manifest and its cost file are not there: restore them from a"
-        + " backup";
+    return ("ledger: %s is %s and cost %s, and its folder, its manifest and its"
+            + " cost file are not there: restore them from a"
+            + " backup")
+        .formatted(run, line.status(), cost == null ? "nothing" : cost.toPlainString());
   }
 
   /**
@@ -73,15 +69,12 @@ public final class LedgerCheck {
       return Optional.empty();
     }
     return Optional.of(
-        "ledger: "
-            + run
-            + " is "
-            + line.status()
-            + " and cost "
-            + (cost == null ? "nothing" : cost.toPlainString())
-            + ", its cost file says "
-            + status
-            + " and "
-            + total.toPlainString());
+        "ledger: %s is %s and cost %s, its cost file says %s and %s"
+            .formatted(
+                run,
+                line.status(),
+                cost == null ? "nothing" : cost.toPlainString(),
+                status,
+                total.toPlainString()));
   }
 }

@@ -91,12 +91,8 @@ public final class LedgerMend {
       } else {
         out.writeBytes(line);
         moved.add(
-            name
-                + ":"
-                + number
-                + ": moved to "
-                + workspace.root().relativize(rejected)
-                + "; a whole line says what it was to say");
+            "%s:%s: moved to %s; a whole line says what it was to say"
+                .formatted(name, number, workspace.root().relativize(rejected)));
       }
     }
     if (out.size() > 0) {

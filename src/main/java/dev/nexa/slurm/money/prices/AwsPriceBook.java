@@ -61,10 +61,8 @@ public final class AwsPriceBook {
     }
     if (regions.size() > 1 || currencies.size() > 1) {
       throw wrong(
-          "it has several regions or currencies: "
-              + String.join(", ", regions)
-              + "; "
-              + String.join(", ", currencies),
+          "it has several regions or currencies: %s; %s"
+              .formatted(String.join(", ", regions), String.join(", ", currencies)),
           "name one: --region " + regions.first());
     }
     Map<String, Instance> gpus = new TreeMap<>();
@@ -114,10 +112,8 @@ public final class AwsPriceBook {
       there.add(instance.type());
     }
     throw wrong(
-        "it has no price of '"
-            + type
-            + "'; the nearest types that it has are "
-            + String.join(", ", Nearest.first(type, there, 3)),
+        "it has no price of '%s'; the nearest types that it has are %s"
+            .formatted(type, String.join(", ", Nearest.first(type, there, 3))),
         "see what it has: grep -o '\"instanceType\" *: *\"[^\"]*\"' FILE | sort -u");
   }
 
@@ -166,20 +162,15 @@ public final class AwsPriceBook {
             .price()
             .divide(BigDecimal.valueOf(Math.max(1, parts)), DECIMALS, RoundingMode.HALF_UP)
             .stripTrailingZeros();
-    return "{price: "
-        + (price.scale() < 0 ? price.setScale(0) : price).toPlainString()
-        + ", source: \"AWS on demand, "
-        + instance.region()
-        + (instance.from().isEmpty() ? "" : ", since " + instance.from())
-        + ": "
-        + instance.type()
-        + ", "
-        + instance.price().toPlainString()
-        + " an hour / "
-        + parts
-        + " "
-        + what
-        + "\"}\n";
+    return "{price: %s, source: \"AWS on demand, %s%s: %s, %s an hour / %s %s\"}\n"
+        .formatted(
+            (price.scale() < 0 ? price.setScale(0) : price).toPlainString(),
+            instance.region(),
+            instance.from().isEmpty() ? "" : ", since " + instance.from(),
+            instance.type(),
+            instance.price().toPlainString(),
+            parts,
+            what);
   }
 
   private static NexaException wrong(String message, String advice) {

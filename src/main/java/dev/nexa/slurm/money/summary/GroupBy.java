@@ -57,20 +57,14 @@ public final class GroupBy {
                   + (RunField.meant(word).isEmpty()
                       ? Nearest.hint(word, names)
                       : RunField.meant(word))
-              : "'"
-                  + word
-                  + "' is "
-                  + property.get().field().kind()
-                  + " and makes no groups; --sort sorts by it";
+              : "'%s' is %s and makes no groups; --sort sorts by it"
+                  .formatted(word, property.get().field().kind());
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--by: " + why,
           Advice.step(
-              "--by with one of "
-                  + String.join(", ", names)
-                  + ", "
-                  + RunProperty.TAGS
-                  + "; separate several by commas"));
+              "--by with one of %s, %s; separate several by commas"
+                  .formatted(String.join(", ", names), RunProperty.TAGS)));
     }
     RunProperty known = property.get();
     return run -> {

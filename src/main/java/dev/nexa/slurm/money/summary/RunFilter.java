@@ -166,14 +166,12 @@ public final class RunFilter {
     if (known.isEmpty()) {
       List<String> names = RunField.words(false);
       throw place.wrong(
-          "unknown name '"
-              + name
-              + "'"
-              + (RunField.meant(name).isEmpty() ? Nearest.hint(name, names) : RunField.meant(name))
-              + "; known are "
-              + String.join(", ", names)
-              + ", "
-              + RunProperty.TAGS);
+          "unknown name '%s'%s; known are %s, %s"
+              .formatted(
+                  name,
+                  RunField.meant(name).isEmpty() ? Nearest.hint(name, names) : RunField.meant(name),
+                  String.join(", ", names),
+                  RunProperty.TAGS));
     }
     RunProperty property = known.get();
     RunField field = property.field();
@@ -184,12 +182,9 @@ public final class RunFilter {
     boolean contradicts = before != null && !before.isEmpty() && !before.equals(single);
     if (contradicts && operator.equals("=") && field != RunField.TAG) {
       throw place.wrong(
-          "a run has one "
-              + property.word()
-              + ", and '"
-              + before
-              + "' was asked for too; for several, leave both out and type --by "
-              + property.word());
+          ("a run has one %s, and '%s' was asked for too; for several, leave both"
+                  + " out and type --by %s")
+              .formatted(property.word(), before, property.word()));
     }
     return switch (field.type()) {
       case TEXT -> text(property, operator, value, place, now);
@@ -214,11 +209,8 @@ public final class RunFilter {
         return "; write " + place.text + operator + spaced.group(2) + ", without spaces";
       }
       if (worded.matches()) {
-        return "; write "
-            + place.text
-            + "="
-            + worded.group(2)
-            + severalOf(property, worded.group(3));
+        return "; write %s=%s%s"
+            .formatted(place.text, worded.group(2), severalOf(property, worded.group(3)));
       }
       return property.field().type() == RunField.Type.TEXT
           ? "; write " + place.text + "=VALUE"
@@ -252,11 +244,8 @@ public final class RunFilter {
     Matcher before =
         UNQUOTED.matcher(text.substring(0, place.column - 1 + place.text.length()).strip());
     return before.find()
-        ? "; a value with spaces needs double quotes: "
-            + before.group(1)
-            + "\""
-            + before.group(2)
-            + "\""
+        ? "; a value with spaces needs double quotes: %s\"%s\""
+            .formatted(before.group(1), before.group(2))
         : "";
   }
 
@@ -289,14 +278,8 @@ public final class RunFilter {
     boolean contains = operator.equals("~");
     if (!known.isEmpty() && !(contains ? contains(known, word) : known.contains(word))) {
       throw place.wrong(
-          "no run has the "
-              + field.word()
-              + " '"
-              + value
-              + "'"
-              + Nearest.hint(word, known)
-              + "; known are "
-              + String.join(", ", known));
+          "no run has the %s '%s'%s; known are %s"
+              .formatted(field.word(), value, Nearest.hint(word, known), String.join(", ", known)));
     }
     return switch (operator) {
       case "=" -> run -> property.texts(run).contains(word);

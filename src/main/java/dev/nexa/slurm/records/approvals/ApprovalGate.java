@@ -20,14 +20,12 @@ public final class ApprovalGate {
     if (!estimate.total().currency().equals(policy.approvalOver().currency())) {
       throw new NexaException(
           ErrorCode.CURRENCY_MISMATCH,
-          "the policy's threshold is in "
-              + policy.approvalOver().currency()
-              + " ("
-              + policy.name()
-              + ") but the price book '"
-              + estimate.rates().book()
-              + "' is in "
-              + estimate.total().currency(),
+          "the policy's threshold is in %s (%s) but the price book '%s' is in %s"
+              .formatted(
+                  policy.approvalOver().currency(),
+                  policy.name(),
+                  estimate.rates().book(),
+                  estimate.total().currency()),
           Advice.step("give both the same currency"));
     }
     return estimate.total().compareTo(policy.approvalOver()) > 0;

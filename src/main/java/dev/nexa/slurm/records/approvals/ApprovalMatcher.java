@@ -52,10 +52,8 @@ public final class ApprovalMatcher {
     List<String> wrong = new ArrayList<>();
     if (approval.created().isAfter(now.plus(SKEW))) {
       wrong.add(
-          "it is not valid yet: your clock says "
-              + seconds(now)
-              + ", the approval was made at "
-              + approval.created());
+          "it is not valid yet: your clock says %s, the approval was made at %s"
+              .formatted(seconds(now), approval.created()));
     }
     if (!now.isBefore(approval.expires())) {
       wrong.add("it expired at " + approval.expires() + "; now it is " + seconds(now));
@@ -63,10 +61,8 @@ public final class ApprovalMatcher {
     Duration lasts = Duration.between(approval.created(), approval.expires());
     if (lasts.compareTo(longest) > 0) {
       wrong.add(
-          "it lasts "
-              + lasts.toHours()
-              + " hours; the policy lets an approval last "
-              + longest.toHours());
+          "it lasts %s hours; the policy lets an approval last %s"
+              .formatted(lasts.toHours(), longest.toHours()));
     }
     return wrong;
   }
@@ -142,10 +138,8 @@ public final class ApprovalMatcher {
         .forEach(line -> differences.add("the rates: " + line));
     if (run.submitter().isPresent() && !run.submitter().get().is(proposal.submitter())) {
       differences.add(
-          "the submitter: "
-              + run.submitter().get()
-              + " was approved, this is "
-              + proposal.submitter());
+          "the submitter: %s was approved, this is %s"
+              .formatted(run.submitter().get(), proposal.submitter()));
     }
     boolean otherPlan =
         !run.configDigest().equals(proposal.estimate().configDigest())
@@ -185,10 +179,8 @@ public final class ApprovalMatcher {
     List<String> differences = new ArrayList<>();
     if (!matchesAny(envelope.configs(), proposal.config())) {
       differences.add(
-          "the config: "
-              + String.join(", ", envelope.configs())
-              + " was approved, this is "
-              + proposal.config());
+          "the config: %s was approved, this is %s"
+              .formatted(String.join(", ", envelope.configs()), proposal.config()));
     }
     within("the stage", envelope.stages(), List.of(proposal.stage()), differences);
     within("the cluster", envelope.clusters(), text(proposal, "cluster"), differences);

@@ -134,15 +134,8 @@ public final class ApprovalUseLog {
     BigDecimal left = most.get().amount().subtract(sum);
     return next.reservation().amount().compareTo(left) > 0
         ? Optional.of(
-            "the month "
-                + month
-                + ": needs "
-                + next.reservation()
-                + inAll
-                + ", left "
-                + left.toPlainString()
-                + " of "
-                + most.get())
+            "the month %s: needs %s%s, left %s of %s"
+                .formatted(month, next.reservation(), inAll, left.toPlainString(), most.get()))
         : Optional.empty();
   }
 
@@ -240,12 +233,8 @@ public final class ApprovalUseLog {
   static String opens(Path used, Path folder, Predicate<Path> writable) {
     for (Path path : List.of(used, folder)) {
       if (Files.exists(path) && !writable.test(path)) {
-        return "each submitter must be able to write to "
-            + path
-            + "; "
-            + owner(path)
-            + " types: chmod 1777 "
-            + path;
+        return "each submitter must be able to write to %s; %s types: chmod 1777 %s"
+            .formatted(path, owner(path), path);
       }
     }
     if (Files.exists(used)) {
@@ -255,12 +244,9 @@ public final class ApprovalUseLog {
     while (above != null && !Files.exists(above)) {
       above = above.getParent();
     }
-    return "each submitter must be able to write to "
-        + used
-        + ", which does not exist; "
-        + (above == null ? "root" : owner(above))
-        + " types: mkdir -p -m 1777 "
-        + used;
+    return ("each submitter must be able to write to %s, which does not exist; %s"
+            + " types: mkdir -p -m 1777 %s")
+        .formatted(used, above == null ? "root" : owner(above), used);
   }
 
   private static String owner(Path path) {

@@ -17,11 +17,8 @@ public final class ApprovedValues {
     List<String> lines = new ArrayList<>();
     for (JsonDiff.Change change : changes(approved, now)) {
       lines.add(
-          change.path()
-              + ": "
-              + shown(change.before())
-              + " was approved, this is "
-              + shown(change.after()));
+          "%s: %s was approved, this is %s"
+              .formatted(change.path(), shown(change.before()), shown(change.after())));
     }
     return lines;
   }

@@ -64,11 +64,8 @@ public record Signers(
     SshSignature signature = text.signature();
     if (!signature.namespace().equals(text.namespace())) {
       return Optional.of(
-          "its signature was made for '"
-              + signature.namespace()
-              + "', not for '"
-              + text.namespace()
-              + "'");
+          "its signature was made for '%s', not for '%s'"
+              .formatted(signature.namespace(), text.namespace()));
     }
     return verifies(text)
         ? Optional.empty()
@@ -134,13 +131,9 @@ public record Signers(
     return ownName(file.approval().approver(), file.signature().key(), submitter)
         .map(
             name ->
-                "it was signed by "
-                    + file.approval().approver()
-                    + " with a key of '"
-                    + name
-                    + "', which may be you, "
-                    + submitter.user()
-                    + ": submitters cannot approve their own runs");
+                ("it was signed by %s with a key of '%s', which may be you, %s:"
+                        + " submitters cannot approve their own runs")
+                    .formatted(file.approval().approver(), name, submitter.user()));
   }
 
   /**
@@ -151,13 +144,9 @@ public record Signers(
     return ownName(text.signer(), text.signature().key(), submitter)
         .map(
             name ->
-                "it was signed by "
-                    + text.signer()
-                    + " with a key of '"
-                    + name
-                    + "', which may be "
-                    + submitter.user()
-                    + ", who submitted the run: submitters cannot sign releases of their own runs");
+                ("it was signed by %s with a key of '%s', which may be %s, who submitted"
+                        + " the run: submitters cannot sign releases of their own runs")
+                    .formatted(text.signer(), name, submitter.user()));
   }
 
   private Optional<String> ownName(String signer, SshPublicKey key, UnixUser submitter) {

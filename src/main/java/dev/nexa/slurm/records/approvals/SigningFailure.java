@@ -66,11 +66,9 @@ public final class SigningFailure {
   /** Returns the error for a private key that other users can read. */
   public static NexaException tooOpen(Path privateKey, String mode) {
     return error(
-        "other users can access the private key "
-            + privateKey
-            + " (mode "
-            + mode
-            + "), so ssh-keygen refuses to use it",
+        ("other users can access the private key %s (mode %s), so ssh-keygen"
+                + " refuses to use it")
+            .formatted(privateKey, mode),
         Advice.command("lets only you read it; then type this again", "chmod", "600", privateKey));
   }
 
@@ -78,10 +76,8 @@ public final class SigningFailure {
   public static Advice makesPublicHalf(Path privateKey) {
     String quoted = Advice.command("", privateKey).toString();
     return Advice.step(
-        "write the public half, then type this again: ssh-keygen -y -f "
-            + quoted
-            + " > "
-            + Advice.command("", privateKey + ".pub"));
+        "write the public half, then type this again: ssh-keygen -y -f %s > %s"
+            .formatted(quoted, Advice.command("", privateKey + ".pub")));
   }
 
   private static NexaException noPrivateKey(Path key, Map<String, String> environment) {
@@ -92,19 +88,15 @@ public final class SigningFailure {
     Advice names = Advice.step("or name the private key itself: --key PRIVATE_KEY");
     return environment.getOrDefault("SSH_AUTH_SOCK", "").isEmpty()
         ? error(
-            "no private key belongs to "
-                + key
-                + ": there is no "
-                + privateKey
-                + ", and no ssh-agent is running (SSH_AUTH_SOCK is not set)",
+            ("no private key belongs to %s: there is no %s, and no ssh-agent is"
+                    + " running (SSH_AUTH_SOCK is not set)")
+                .formatted(key, privateKey),
             starts,
             names)
         : error(
-            "no private key belongs to "
-                + key
-                + ": there is no "
-                + privateKey
-                + ", and the ssh-agent does not hold the key or can't be reached",
+            ("no private key belongs to %s: there is no %s, and the ssh-agent does"
+                    + " not hold the key or can't be reached")
+                .formatted(key, privateKey),
             Advice.command("lists the agent's keys", "ssh-add", "-l"),
             Advice.step("give the agent the private key: ssh-add PRIVATE_KEY"),
             names);

@@ -200,11 +200,8 @@ public final class SshPublicKey {
     wire.end();
     if (modulus.bitLength() < LEAST_RSA_BITS) {
       throw new MayNotSignException(
-          "is an RSA key of "
-              + modulus.bitLength()
-              + " bits, and only RSA keys of at least "
-              + LEAST_RSA_BITS
-              + " bits can sign");
+          "is an RSA key of %s bits, and only RSA keys of at least %s bits can sign"
+              .formatted(modulus.bitLength(), LEAST_RSA_BITS));
     }
     return KeyFactory.getInstance("RSA").generatePublic(new RSAPublicKeySpec(modulus, exponent));
   }

@@ -63,10 +63,8 @@ public record TokenDirectory(Path path) {
     guarded(path, problems);
     if (!Files.isDirectory(path.resolve("used"), LinkOption.NOFOLLOW_LINKS)) {
       problems.add(
-          "there is no folder "
-              + path.resolve("used")
-              + ", where slurmctld counts uses; root types: "
-              + makeUsed());
+          "there is no folder %s, where slurmctld counts uses; root types: %s"
+              .formatted(path.resolve("used"), makeUsed()));
     }
     if (!problems.isEmpty()) {
       return problems;

@@ -98,29 +98,19 @@ public final class ProvenFiles {
       if (file.toString().endsWith(".tar.gz")) {
         return found.isEmpty()
             ? file + " is missing: it holds the code of " + run
-            : file
-                + ", the code of "
-                + run
-                + ", was changed: its SHA-256 is "
-                + found.get()
-                + ", the run's plan holds "
-                + expected;
+            : "%s, the code of %s, was changed: its SHA-256 is %s, the run's plan holds %s"
+                .formatted(file, run, found.get(), expected);
       }
       if (found.isEmpty()) {
         return file + " is missing: the run's journal holds its SHA-256, " + expected;
       }
       return file.endsWith(RunFolder.RUNNER)
-          ? file
-              + ": a file in it is not what was submitted: the SHA-256 over the script and these files"
-              + " is "
-              + found.get()
-              + ", the run's plan holds "
-              + expected
-          : file
-              + " was changed after the submit: its SHA-256 is "
-              + found.get()
-              + ", the run's journal holds "
-              + expected;
+          ? ("%s: a file in it is not what was submitted: the SHA-256 over the"
+                  + " script and these files"
+                  + " is %s, the run's plan holds %s")
+              .formatted(file, found.get(), expected)
+          : ("%s was changed after the submit: its SHA-256 is %s, the run's journal" + " holds %s")
+              .formatted(file, found.get(), expected);
     }
   }
 

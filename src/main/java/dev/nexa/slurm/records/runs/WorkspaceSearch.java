@@ -158,11 +158,9 @@ public record WorkspaceSearch(
   private static String whose(Path folder, FileOwner owner) {
     String name = Workspace.ownerOf(folder);
     return owner.writableByAll()
-        ? folder
-            + " can be written by everybody, so it is not used as a workspace; "
-            + name
-            + " types: chmod o-w "
-            + folder
+        ? ("%s can be written by everybody, so it is not used as a workspace; %s"
+                + " types: chmod o-w %s")
+            .formatted(folder, name, folder)
         : folder + " is " + name + "'s workspace, not yours";
   }
 }

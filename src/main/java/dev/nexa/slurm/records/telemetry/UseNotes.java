@@ -115,15 +115,9 @@ public final class UseNotes {
     return use.lost()
         .map(
             one ->
-                "node "
-                    + one.node()
-                    + " showed "
-                    + one.seen()
-                    + " of "
-                    + one.expected()
-                    + " GPUs while task "
-                    + one.task()
-                    + " ran. Report it to the administrators; another attempt avoids the node: try requeues=1");
+                ("node %s showed %s of %s GPUs while task %s ran. Report it to the"
+                        + " administrators; another attempt avoids the node: try requeues=1")
+                    .formatted(one.node(), one.seen(), one.expected(), one.task()));
   }
 
   /** Returns the note on idle GPUs; empty if they worked. */
@@ -174,11 +168,9 @@ public final class UseNotes {
       return Optional.empty();
     }
     return Optional.of(
-        "a kernel ran "
-            + percent(busy.mean())
-            + " of the time, but DCGM says that only "
-            + percent(active.mean())
-            + " of the multiprocessors were busy: try a larger batch_size");
+        ("a kernel ran %s of the time, but DCGM says that only %s of the"
+                + " multiprocessors were busy: try a larger batch_size")
+            .formatted(percent(busy.mean()), percent(active.mean())));
   }
 
   private static Optional<String> memory(TelemetrySummary use) {

@@ -177,11 +177,8 @@ public final class Checker {
         && list.elements().stream()
             .allMatch(one -> one instanceof Mapping keys && keys.entries().size() == 1)) {
       String key = ((Mapping) list.elements().get(0)).entries().keySet().iterator().next();
-      return "expected keys without dashes, got a list: write `"
-          + key
-          + ": …`, not `- "
-          + key
-          + ": …`";
+      return "expected keys without dashes, got a list: write `%s: …`, not `- %s: …`"
+          .formatted(key, key);
     }
     String message = "expected a mapping of keys, got " + node.words();
     List<String> keys = new ArrayList<>();
@@ -300,12 +297,8 @@ public final class Checker {
         : wrongType(
             node,
             path,
-            "expected a list of "
-                + several(axis.element())
-                + or
-                + ", got "
-                + node.words()
-                + asList(node, path));
+            "expected a list of %s%s, got %s%s"
+                .formatted(several(axis.element()), or, node.words(), asList(node, path)));
   }
 
   /**

@@ -243,12 +243,8 @@ public record ConfigSource(Path workspace, Path here) {
       if (refused.getOtherFile() != null) {
         throw new NexaException(
             ErrorCode.FILE_OUTSIDE_FOLDER,
-            file
-                + " leads to "
-                + refused.getOtherFile()
-                + ", "
-                + refused.getReason()
-                + ": a file that a run keeps lies in that folder or below",
+            "%s leads to %s, %s: a file that a run keeps lies in that folder or below"
+                .formatted(file, refused.getOtherFile(), refused.getReason()),
             refused,
             Advice.step("copy the file there, or name it by its path below the workspace"));
       }
@@ -377,12 +373,8 @@ public record ConfigSource(Path workspace, Path here) {
     }
     return new NexaException(
         ErrorCode.FILE_NOT_FOUND,
-        "no such file: "
-            + typed
-            + hint(Path.of(typed), near)
-            + ". Looked for it in: "
-            + String.join(", ", looked)
-            + more,
+        "no such file: %s%s. Looked for it in: %s%s"
+            .formatted(typed, hint(Path.of(typed), near), String.join(", ", looked), more),
         next(typed));
   }
 

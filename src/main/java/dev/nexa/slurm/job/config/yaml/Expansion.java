@@ -119,21 +119,16 @@ public final class Expansion {
       Optional<String> secret = Secrets.inText(value);
       if (secret.isPresent()) {
         throw new IllegalArgumentException(
-            "the environment variable "
-                + name
-                + " holds what looks like "
-                + secret.get()
-                + "; a secret never goes into a config");
+            ("the environment variable %s holds what looks like %s; a secret never"
+                    + " goes into a config")
+                .formatted(name, secret.get()));
       }
       return value;
     }
     if (fallback == null) {
       throw new IllegalArgumentException(
-          "the environment variable "
-              + name
-              + " is not set; set it or write ${env:"
-              + name
-              + ":-default}");
+          "the environment variable %s is not set; set it or write ${env:%s:-default}"
+              .formatted(name, name));
     }
     return fallback;
   }

@@ -331,12 +331,8 @@ public record ValueType(
       return text;
     }
     throw new IllegalArgumentException(
-        "expected "
-            + expected
-            + ", got '"
-            + YamlNode.shortened(text)
-            + "'"
-            + Nearest.hint(text, choices));
+        "expected %s, got '%s'%s"
+            .formatted(expected, YamlNode.shortened(text), Nearest.hint(text, choices)));
   }
 
   /**

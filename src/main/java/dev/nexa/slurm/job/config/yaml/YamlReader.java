@@ -225,14 +225,8 @@ public final class YamlReader {
     int before = lines[number - 1].length() - lines[number - 1].stripLeading().length();
     return own == before
         ? ""
-        : "; line "
-            + (number + 1)
-            + " begins with "
-            + own
-            + " spaces, line "
-            + number
-            + " with "
-            + before;
+        : "; line %s begins with %s spaces, line %s with %s"
+            .formatted(number + 1, own, number, before);
   }
 
   /**

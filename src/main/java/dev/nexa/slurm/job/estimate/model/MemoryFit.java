@@ -66,11 +66,8 @@ public record MemoryFit(
     }
     if (choices.borrowed().isPresent() && fits.orElse(false)) {
       String sentence =
-          "may fit: "
-              + ofGpu(parts, gpuBytes)
-              + ", if its layers and widths are those of "
-              + choices.borrowed().get()
-              + " (say them below estimate)";
+          ("may fit: %s, if its layers and widths are those of %s (say them below" + " estimate)")
+              .formatted(ofGpu(parts, gpuBytes), choices.borrowed().get());
       return Optional.of(
           new MemoryFit(Optional.empty(), parts, gpuBytes, sentence, List.of(), assumptions));
     }

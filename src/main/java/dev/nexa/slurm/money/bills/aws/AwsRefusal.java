@@ -114,17 +114,13 @@ final class AwsRefusal {
               "begin later: --from; or import an export: nexa-slurm costs import focus FILE");
       case "ValidationException" ->
           refused(
-              "AWS: Cost Explorer refuses the question for "
-                  + period(question)
-                  + ": "
-                  + details.errorMessage(),
+              "AWS: Cost Explorer refuses the question for %s: %s"
+                  .formatted(period(question), details.errorMessage()),
               "--from, --to, --granularity and --tag are what it was asked");
       default ->
           failure(
-              "AWS: Cost Explorer answered "
-                  + (code.isEmpty() ? "" : code + ", ")
-                  + "HTTP "
-                  + answered.statusCode(),
+              "AWS: Cost Explorer answered %sHTTP %s"
+                  .formatted(code.isEmpty() ? "" : code + ", ", answered.statusCode()),
               "nothing was imported: type it again later");
     };
   }
@@ -143,10 +139,8 @@ final class AwsRefusal {
         .endpoint()
         .map(uri -> String.valueOf(uri.getAuthority()))
         .orElse(
-            "ce."
-                + question.region()
-                + ".amazonaws.com"
-                + (question.region().startsWith("cn-") ? ".cn" : ""));
+            "ce.%s.amazonaws.com%s"
+                .formatted(question.region(), question.region().startsWith("cn-") ? ".cn" : ""));
   }
 
   private static String profile(Question question) {
