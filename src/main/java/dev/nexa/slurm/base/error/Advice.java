@@ -42,12 +42,14 @@ public record Advice(Kind kind, List<String> command, String text) {
    * Returns a command.
    *
    * @param why what the command does, such as {@code shows them}; may be empty
-   * @param words the program and its arguments, not quoted
+   * @param words the program and its arguments, not quoted; the first text may have several words
+   *     of {@code nexa-slurm}, such as {@code nexa-slurm release list}
    */
   public static Advice command(String why, Object... words) {
     List<String> argv = new ArrayList<>();
     for (Object word : words) {
-      argv.add(word.toString());
+      boolean several = argv.isEmpty() && word.toString().startsWith("nexa-slurm ");
+      argv.addAll(several ? List.of(word.toString().split(" ", -1)) : List.of(word.toString()));
     }
     return new Advice(Kind.COMMAND, argv, why);
   }

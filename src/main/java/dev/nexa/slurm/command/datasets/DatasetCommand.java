@@ -1,12 +1,17 @@
 package dev.nexa.slurm.command.datasets;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.datasets.FileChange;
+import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -91,6 +96,31 @@ abstract class DatasetCommand extends Subcommand {
     /** Adds the files and their number to a document. */
     void addTo(JsonObject document) {
       document.with("changed_files", count).with("changes", kept);
+    }
+  }
+
+  /**
+   * The registry of a cluster profile.
+   *
+   * @param tiers the profile's storage tiers
+   */
+  record Datasets(Context context, Storage tiers, Registry registry) {
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    /** Returns the registry on these tiers. */
+    static Datasets of(Context context, Storage tiers) {
+      DurableFiles files = new DurableFiles(context.disk());
+      return new Datasets(context, tiers, new Registry(tiers, files, PATIENCE));
+    }
+
+    /** Returns all versions, in the order of the registry. */
+    List<DatasetVersion> versions() {
+      return registry.read().values().stream().flatMap(List::stream).toList();
+    }
+
+    /** Returns the collector of this workspace's lineage. */
+    CollectLineage lineage() {
+      return new CollectLineage(context.workspace(), versions(), tiers);
     }
   }
 }

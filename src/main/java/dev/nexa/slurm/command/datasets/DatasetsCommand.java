@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.ProgressBar;
@@ -335,9 +336,7 @@ public final class DatasetsCommand extends CommandGroup {
         Advice.step("bring the files back from a backup or from S3"),
         Advice.command(
             "or keeps the data as it is now as a new version",
-            "nexa-slurm",
-            "datasets",
-            "register",
+            "nexa-slurm datasets register",
             version.path(),
             "--name",
             version.name()));
@@ -510,7 +509,7 @@ public final class DatasetsCommand extends CommandGroup {
       throw new NexaException(
           ErrorCode.REFERENCE_AMBIGUOUS,
           "'" + typed + "' has " + versions + " versions: name the one to " + verb,
-          Advice.command("is the newest", "nexa-slurm", "datasets", verb, version.reference()));
+          Advice.command("is the newest", "nexa-slurm datasets", verb, version.reference()));
     }
   }
 

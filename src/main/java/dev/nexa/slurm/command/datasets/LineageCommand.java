@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.VersionText;
 import dev.nexa.slurm.records.runs.RunId;

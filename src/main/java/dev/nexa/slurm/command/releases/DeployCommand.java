@@ -17,8 +17,8 @@ import dev.nexa.slurm.run.serving.SmokeTest;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
-import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -214,7 +214,7 @@ final class DeployCommand extends Subcommand {
               + " http://n1:15205/v1, got '"
               + url
               + "'",
-          Advice.command("shows the endpoints of servers", "nexa-slurm", "serve", "list"),
+          Advice.command("shows the endpoints of servers", "nexa-slurm serve list"),
           Advice.step("nothing was changed"));
     }
   }

@@ -14,12 +14,11 @@ import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
 import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.HistoryLine;
-import dev.nexa.slurm.storage.releases.LaterVerdict;
-import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.Production;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import dev.nexa.slurm.storage.releases.ReleaseHistory;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import dev.nexa.slurm.storage.releases.RunComparison;
 import dev.nexa.slurm.storage.releases.SwitchRelease;
@@ -102,7 +101,7 @@ final class DeployRelease {
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
     ReleaseFile document = check.content().document();
     wrongClock(document).ifPresent(refusals::add);
-    Optional<Refusal> later = LaterVerdict.of(place.context().workspace(), document);
+    Optional<Refusal> later = RunComparison.laterVerdict(place.context().workspace(), document);
     later.ifPresent(refusals::add);
     Optional<String> records =
         before.filter(it -> it.digest().equals(check.content().digest())).flatMap(Checked::records);
@@ -241,7 +240,7 @@ final class DeployRelease {
       throw new NexaException(
           ErrorCode.CONCURRENT_CHANGE,
           "the release " + now.name() + " was replaced by another of this name meanwhile",
-          Advice.command("checks it", "nexa-slurm", "release", "verify", now.name()));
+          Advice.command("checks it", "nexa-slurm release verify", now.name()));
     }
   }
 
@@ -254,7 +253,7 @@ final class DeployRelease {
               + ", and is "
               + now.orElse("nothing")
               + "; nothing was changed",
-          Advice.command("shows who did it", "nexa-slurm", "release", "history"),
+          Advice.command("shows who did it", "nexa-slurm release history"),
           Advice.step("then type the command again"));
     }
   }
@@ -402,8 +401,7 @@ final class DeployRelease {
       if (!earlier.equals(name)
           && !now.equals(Optional.of(earlier))
           && !rolledBack.contains(earlier)) {
-        advice.add(
-            Advice.command("goes back further", "nexa-slurm", "release", "rollback", earlier));
+        advice.add(Advice.command("goes back further", "nexa-slurm release rollback", earlier));
       }
     }
     return new NexaException(unusable.code(), String.valueOf(unusable.getMessage()), advice);
@@ -415,8 +413,8 @@ final class DeployRelease {
       throw new NexaException(
           ErrorCode.RELEASE_NOT_DEPLOYABLE,
           "the release " + release.name() + " is not the one that was deployed under this name",
-          Advice.command("names releases that were", "nexa-slurm", "release", "history"),
-          Advice.command("deploys it", "nexa-slurm", "release", "deploy", release.name()));
+          Advice.command("names releases that were", "nexa-slurm release history"),
+          Advice.command("deploys it", "nexa-slurm release deploy", release.name()));
     }
   }
 
@@ -428,8 +426,8 @@ final class DeployRelease {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
             "the release " + typed.get() + " was never in production",
-            Advice.command("shows what was", "nexa-slurm", "release", "history"),
-            Advice.command("deploys it", "nexa-slurm", "release", "deploy", typed.get()));
+            Advice.command("shows what was", "nexa-slurm release history"),
+            Advice.command("deploys it", "nexa-slurm release deploy", typed.get()));
       }
       return typed.get();
     }
@@ -449,7 +447,7 @@ final class DeployRelease {
                     : "no release was deployed before "
                         + now.get()
                         + " that nobody has rolled back",
-                Advice.command("shows what was", "nexa-slurm", "release", "history"),
+                Advice.command("shows what was", "nexa-slurm release history"),
                 Advice.step(
                     "to put a release into production that was rolled back, name it:"
                         + " `nexa-slurm release rollback NAME`")));
@@ -464,9 +462,8 @@ final class DeployRelease {
       throw new NexaException(
           ErrorCode.RELEASE_UNKNOWN,
           "there is no release '" + typed + "'" + Nearest.hint(typed, deployed),
-          Advice.command(
-              "rolls back to it", "nexa-slurm", "release", "rollback", nearest.orElseThrow()),
-          Advice.command("shows what was", "nexa-slurm", "release", "history"));
+          Advice.command("rolls back to it", "nexa-slurm release rollback", nearest.orElseThrow()),
+          Advice.command("shows what was", "nexa-slurm release history"));
     }
   }
 

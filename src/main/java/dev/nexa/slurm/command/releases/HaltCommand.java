@@ -4,20 +4,36 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.notices.Outbox;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.HaltedTiers;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.ChosenTiers;
-import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.Halts;
+import dev.nexa.slurm.storage.releases.Halts.Halt;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
@@ -176,5 +192,142 @@ public final class HaltCommand extends Subcommand {
             + (profiles.size() == 1 ? " (profile " : " (profiles ")
             + String.join(", ", profiles)
             + ")";
+  }
+
+  /** The command {@code nexa-slurm halt list}. */
+  static final class HaltListCommand extends Subcommand {
+    private static final Columns<Halts.Judged> COLUMNS =
+        new Columns<Halts.Judged>()
+            .text("halt", one -> one.halt().id())
+            .text("state", HaltListCommand::state)
+            .text("pipeline", one -> one.halt().pipeline().map(VisibleText::line).orElse("all"))
+            .text("by", one -> VisibleText.line(one.halt().by()))
+            .text("at", one -> one.halt().at().toString())
+            .note("reason", one -> VisibleText.line(one.halt().reason()));
+
+    private final OptionSpec all = flag("-a, --all", "Also lists halts that were lifted.");
+    private final OptionSpec cluster = HaltCommand.cluster(this, "");
+    private final OptionSpec json = jsonFlag();
+
+    HaltListCommand() {
+      super("list", "Lists the halts in force.", "nexa-slurm halt list --all");
+    }
+
+    @Override
+    public Integer call() {
+      DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
+      HaltedTiers tiers = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
+      Map<Halts.Judged, List<String>> where = new LinkedHashMap<>();
+      for (Path tier : tiers.tiers().keySet()) {
+        for (Halts.Judged one : tiers.halts(tier).all(place.signers())) {
+          if (one.inForce() || given(all)) {
+            where.computeIfAbsent(one, first -> new ArrayList<>()).add(tier.toString());
+          }
+        }
+      }
+      List<Halts.Judged> listed = new ArrayList<>(where.keySet());
+      if (given(json)) {
+        List<JsonObject> documents = new ArrayList<>();
+        for (Halts.Judged one : listed) {
+          documents.add(
+              one.halt()
+                  .json()
+                  .with("durable", where.get(one))
+                  .with("in_force", one.inForce())
+                  .with("lifted_by", one.lifted().map(lift -> lift.signer().signer()).orElse(null))
+                  .with("lifted_at", one.lifted().map(lift -> lift.at().toString()).orElse(null))
+                  .with("lifted_because", one.lifted().map(lift -> lift.reason()).orElse(null))
+                  .with("refusal", one.refusal().orElse(null)));
+        }
+        print(new JsonObject().with("schema_version", 1).with("halts", documents));
+      } else if (listed.isEmpty()) {
+        out().println("no halt is in force");
+      } else {
+        printTable(COLUMNS.of(listed).table(style()));
+        where.forEach(
+            (one, on) -> {
+              if (on.size() < tiers.tiers().size()) {
+                out().println(one.halt().id() + " is only on " + String.join(", ", on));
+              }
+            });
+      }
+      for (Halts.Judged one : listed) {
+        one.refusal()
+            .ifPresent(
+                why ->
+                    err()
+                        .println(
+                            "note: the lifting of " + one.halt().id() + " does not count: " + why));
+      }
+      return ExitCode.OK.status();
+    }
+
+    private static String state(Halts.Judged one) {
+      return one.inForce()
+          ? "in force"
+          : "lifted by " + one.lifted().map(lift -> lift.signer().signer()).orElse("");
+    }
+  }
+
+  /**
+   * Finds the runs that a halt does not stop: they were submitted before it, wait in the queue, and
+   * bring a model to users when they start. Waiting stages of pipelines are not among them, because
+   * {@code reconcile} cancels them.
+   */
+  static final class WaitingRuns {
+    private final Context context;
+    private final Policy policy;
+    private final Map<String, Optional<List<QueueEntry>>> queues = new HashMap<>();
+
+    WaitingRuns(Context context, Policy policy) {
+      this.context = context;
+      this.policy = policy;
+    }
+
+    /**
+     * Returns the runs. If a queue cannot be read, its runs count as waiting.
+     *
+     * @param problems gets a sentence for each queue and each run that cannot be read
+     */
+    List<RunId> find(List<String> problems) {
+      List<RunId> waiting = new ArrayList<>();
+      for (RunId id : context.workspace().openRuns()) {
+        try {
+          if (mayStart(context.workspace().run(id), problems)) {
+            waiting.add(id);
+          }
+        } catch (RuntimeException unreadable) {
+          problems.add(id + " cannot be read: " + unreadable.getMessage());
+        }
+      }
+      return waiting;
+    }
+
+    private boolean mayStart(RunFolder run, List<String> problems) {
+      PlanFile plan = ProvenFiles.of(run).plan();
+      if (!RequireNoHalt.concerns(policy, plan.stage())
+          || RunState.of(run.journal().read()).pipeline().isPresent()) {
+        return false;
+      }
+      return queues
+          .computeIfAbsent(RunLookup.scheduler(run), name -> queue(name, problems))
+          .map(
+              queue ->
+                  queue.stream()
+                      .anyMatch(
+                          entry ->
+                              entry.state() == JobState.PENDING
+                                  && entry.name().startsWith(run.id() + ".")))
+          .orElse(true);
+    }
+
+    private Optional<List<QueueEntry>> queue(String scheduler, List<String> problems) {
+      try {
+        return Optional.of(context.scheduler(scheduler).queue());
+      } catch (SchedulerUnavailable outage) {
+        problems.add("the queue cannot be read: " + outage.getMessage());
+        return Optional.empty();
+      }
+    }
   }
 }

@@ -111,10 +111,9 @@ final class HaltedPipeline {
         .ifPresent(
             name ->
                 advice.add(
-                    Advice.command(
-                        "stops that pipeline", "nexa-slurm", "halt", "--pipeline", name)));
-    advice.add(Advice.command("shows the pipelines", "nexa-slurm", "pipeline", "list"));
-    advice.add(Advice.command("stops every release", "nexa-slurm", "halt"));
+                    Advice.command("stops that pipeline", "nexa-slurm halt --pipeline", name)));
+    advice.add(Advice.command("shows the pipelines", "nexa-slurm pipeline list"));
+    advice.add(Advice.command("stops every release", "nexa-slurm halt"));
     return new NexaException(
         ErrorCode.PIPELINE_UNKNOWN,
         "no halt was set: --pipeline: expected the name of a pipeline that was run, or of a file in "

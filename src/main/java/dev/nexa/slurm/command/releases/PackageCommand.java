@@ -226,7 +226,7 @@ final class PackageCommand extends Subcommand {
         ErrorCode.FILE_EXISTS,
         "--tar: " + archive + " exists already",
         Advice.step("name another file, or remove it"),
-        Advice.command("checks the archive", "nexa-slurm", "release", "verify", archive));
+        Advice.command("checks the archive", "nexa-slurm release verify", archive));
   }
 
   private static void write(

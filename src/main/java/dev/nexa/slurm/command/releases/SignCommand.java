@@ -4,18 +4,37 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.command.shared.SigningKey;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.records.approvals.SshPublicKey;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import dev.nexa.slurm.storage.oms.EcKeys;
+import dev.nexa.slurm.storage.oms.OmsException;
+import dev.nexa.slurm.storage.oms.OmsSignature;
 import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.ReleaseContent;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import dev.nexa.slurm.storage.releases.RunComparison;
+import dev.nexa.slurm.storage.releases.SignOff;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyPair;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -136,5 +155,211 @@ final class SignCommand extends OfTier {
       out().println("already signed by " + ready.signer() + ": " + ready.file());
     }
     return ExitCode.OK.status();
+  }
+
+  /**
+   * Signs a release whose files were found right. A signature that would not count is refused
+   * before anybody is asked.
+   *
+   * @param content what the folder really holds
+   * @param principal the signer's name in allowed_signers; empty to look the key up
+   */
+  record SignRelease(
+      Context context, ReleaseFolder folder, ReleaseContent content, Optional<String> principal) {
+    /** The name of the signature in the OpenSSF Model Signing format. */
+    static final String OMS = "model.sig";
+
+    private static final String NAMESPACES = Approval.NAMESPACE + "," + SignOff.NAMESPACE;
+
+    /**
+     * A signature that can be made.
+     *
+     * @param signer who signs
+     * @param key the key, for people
+     * @param file the signature's file
+     * @param already present if this signature is there already, and counts
+     * @param sign signs and writes the file
+     */
+    record Ready(
+        String signer, String key, Path file, Optional<SignOff> already, Supplier<Path> sign) {}
+
+    /**
+     * Prepares an approver's signature.
+     *
+     * @param keyFile the key that was typed
+     * @throws NexaException if the policy would not accept the signature
+     */
+    Ready ready(Optional<String> keyFile) {
+      PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
+      Signers signers = approvals.signers();
+      if (!signers.problems().isEmpty()) {
+        throw new NexaException(
+            ErrorCode.APPROVAL_REFUSED,
+            "nobody can sign until this is mended: " + String.join("; ", signers.problems()),
+            Advice.step(SigningKey.owners(approvals) + " can mend " + signers.allowed().file()),
+            Advice.step("nothing was signed"));
+      }
+      requireWritable();
+      SigningKey key =
+          SigningKey.of(context.environment(), keyFile, new SigningKey.Use("release sign", true));
+      UnixUser submitter = content.document().origin().submitter();
+      String signer =
+          principal.orElseGet(() -> key.principal(approvals, Optional.empty(), NAMESPACES));
+      Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
+      Optional<String> untimely = ReleaseSignatures.untimely(now, content.document(), now);
+      if (untimely.isPresent()) {
+        throw new NexaException(
+            ErrorCode.APPROVAL_REFUSED,
+            "this signature would not count: " + untimely.get(),
+            Advice.step("set the clock of this host, then sign; nothing was signed"));
+      }
+      key.publicKey().ifPresent(half -> requireMaySign(approvals, signer, half, submitter, now));
+      SignOff unsigned =
+          new SignOff(
+              content.document().origin().release(), content.digest(), signer, now, "unsigned");
+      Path file = folder.signatures().resolve(unsigned.fileName());
+      return new Ready(
+          signer,
+          key.text(),
+          file,
+          already(approvals, signer, now),
+          () -> {
+            String armored = key.sign(unsigned.statement(), SignOff.NAMESPACE);
+            SignOff signed =
+                new SignOff(unsigned.release(), unsigned.digest(), signer, now, armored);
+            requireMaySign(approvals, signer, signed.signed().signature().key(), submitter, now);
+            Optional<String> refusal = signers.refusal(signed.signed(), now);
+            if (refusal.isPresent()) {
+              throw refused(approvals, refusal.get());
+            }
+            return keep(file, signed.text());
+          });
+    }
+
+    private Optional<SignOff> already(PolicyApprovals approvals, String signer, Instant now) {
+      return ReleaseSignatures.of(
+              content, approvals.signers(), approvals.policy().selfApproval(), now)
+          .valid()
+          .stream()
+          .filter(one -> one.signer().equals(signer))
+          .findFirst();
+    }
+
+    private static void requireMaySign(
+        PolicyApprovals approvals,
+        String signer,
+        SshPublicKey key,
+        UnixUser submitter,
+        Instant now) {
+      Signers signers = approvals.signers();
+      Optional<String> refusal = signers.allowed().refusal(signer, key, SignOff.NAMESPACE, now);
+      if (refusal.isPresent()) {
+        throw refused(approvals, refusal.get());
+      }
+      if (signers.isRevoked(key)) {
+        throw refused(approvals, "the key " + key.fingerprint() + " is revoked");
+      }
+      Optional<String> own =
+          submitter.mayBe(signer)
+              ? Optional.of(signer)
+              : signers.nameOf(key, Optional.of(submitter));
+      if (own.isPresent() && !approvals.policy().selfApproval()) {
+        throw new NexaException(
+            ErrorCode.APPROVAL_BY_SUBMITTER,
+            signers.allowed().file()
+                + " gives this key to "
+                + own.get()
+                + ", who may be "
+                + submitter.user()
+                + ", who submitted the run: submitters cannot sign releases of their own runs",
+            Advice.step("somebody else of allowed_signers can sign it"),
+            Advice.step("nothing was signed"));
+      }
+    }
+
+    private static NexaException refused(PolicyApprovals approvals, String why) {
+      return new NexaException(
+          ErrorCode.APPROVAL_REFUSED,
+          "this signature would not count: " + why,
+          Advice.step(
+              SigningKey.owners(approvals)
+                  + " can change the line: namespaces=\""
+                  + NAMESPACES
+                  + "\" lets a key sign approvals and releases"),
+          Advice.step("nothing was signed"));
+    }
+
+    /**
+     * Prepares a signature in the OpenSSF Model Signing format.
+     *
+     * @throws NexaException if there is no key, or if it cannot make the format
+     */
+    Ready readyForOms(Optional<String> keyFile) {
+      if (keyFile.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.ARGUMENT_MISSING,
+            "--format oms needs --key FILE: an ECDSA key",
+            Advice.command("makes one", "ssh-keygen", "-t", "ecdsa", "-N", "", "-f", "model-key"));
+      }
+      requireWritable();
+      Path path = Path.of(keyFile.get());
+      Path file = folder.signatures().resolve(OMS);
+      try {
+        KeyPair pair = EcKeys.pair(DurableFiles.read(path));
+        return new Ready(
+            "the holder of the key",
+            path.toString(),
+            file,
+            Optional.empty(),
+            () -> sign(pair, file));
+      } catch (OmsException unusable) {
+        throw new NexaException(
+            ErrorCode.SIGNING_FAILED,
+            "--key " + path + ": " + unusable.getMessage(),
+            unusable,
+            Advice.step("expected an unencrypted ECDSA key: " + String.join(", ", EcKeys.types())));
+      }
+    }
+
+    private Path sign(KeyPair pair, Path file) {
+      try {
+        OmsSignature.Scope scope = new OmsSignature.Scope(file, List.of(), false);
+        return keep(file, OmsSignature.sign(folder.model(), scope, pair, List.of()));
+      } catch (OmsException unusable) {
+        throw new NexaException(
+            ErrorCode.SIGNING_FAILED,
+            "model/ cannot be signed: " + unusable.getMessage(),
+            unusable);
+      } catch (IOException failed) {
+        throw DurableFiles.failure("read", folder.model(), failed);
+      }
+    }
+
+    /** A signature that cannot be stored is work for nothing. */
+    private void requireWritable() {
+      Path there = Files.exists(folder.signatures()) ? folder.signatures() : folder.path();
+      if (!Files.isWritable(there)) {
+        String owner = Workspace.ownerOf(there);
+        throw new NexaException(
+            ErrorCode.SIGNING_FAILED,
+            "the signature can't be written: you may not write to " + folder.signatures(),
+            Advice.step(
+                "to let all approvers write there, "
+                    + owner
+                    + " types: install -d -m 2775 -g APPROVERS "
+                    + Advice.command("", folder.signatures())
+                    + " (APPROVERS: a Unix group of the approvers)"),
+            Advice.step("nothing was signed"));
+      }
+    }
+
+    private Path keep(Path file, String text) {
+      DurableFiles files = new DurableFiles(context.disk());
+      if (Files.notExists(folder.signatures())) {
+        files.directories(folder.signatures());
+      }
+      files.replace(file, text.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+      return file;
+    }
   }
 }

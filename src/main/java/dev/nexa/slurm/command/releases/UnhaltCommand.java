@@ -10,7 +10,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.LiftedHalt;
-import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

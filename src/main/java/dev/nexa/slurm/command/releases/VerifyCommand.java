@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.command.releases.SignCommand.SignRelease;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.storage.oms.EcKeys;
@@ -90,7 +91,7 @@ final class VerifyCommand extends OfTier {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
           "there is no folder or archive " + path,
-          Advice.command("shows the releases", "nexa-slurm", "release", "list"));
+          Advice.command("shows the releases", "nexa-slurm release list"));
     }
     if (oms) {
       return oms(isPath ? path : release(context, typed).path());

@@ -7,19 +7,26 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.TierCleaning;
+import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
+import dev.nexa.slurm.storage.archive.ArchiveJournal.UnfinishedBundle;
 import dev.nexa.slurm.storage.archive.ArchiveRuns;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
+import dev.nexa.slurm.storage.archive.BundleReader;
 import dev.nexa.slurm.storage.archive.BundleState;
 import dev.nexa.slurm.storage.archive.DamagedArchive;
+import dev.nexa.slurm.storage.archive.RestoreRun;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
 import dev.nexa.slurm.storage.cleanup.WholeRun;
@@ -27,6 +34,7 @@ import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -290,11 +298,7 @@ public final class ArchiveCommand extends Subcommand {
           all ? ErrorCode.OPTIONS_CONFLICT : ErrorCode.ARGUMENT_MISSING,
           all ? "--past-retention chooses the runs, and runs are named" : "no run is named",
           Advice.command(
-              "shows the runs that can go",
-              "nexa-slurm",
-              "archive",
-              "--past-retention",
-              "--dry-run"),
+              "shows the runs that can go", "nexa-slurm archive --past-retention --dry-run"),
           Advice.step("or name the runs: nexa-slurm archive RUN"));
     }
     return all || named == null ? past(context) : named(context, named);
@@ -309,7 +313,7 @@ public final class ArchiveCommand extends Subcommand {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
             "'" + reference + "' is a task; a run is archived as a whole",
-            Advice.command("archives it", "nexa-slurm", "archive", one.run().id().value()));
+            Advice.command("archives it", "nexa-slurm archive", one.run().id().value()));
       }
       found.add(one.run().id());
     }
@@ -332,5 +336,194 @@ public final class ArchiveCommand extends Subcommand {
       }
     }
     return found;
+  }
+
+  /** The command {@code archive list}. */
+  static final class ArchiveListCommand extends Subcommand {
+    private final ArchivePlaces places = new ArchivePlaces(this);
+    private final OptionSpec json = jsonFlag();
+
+    ArchiveListCommand() {
+      super(
+          "list",
+          "Lists the archived runs, their sizes, and what a month costs by archive_gb_month of the"
+              + " price book. Looks whether each bundle in a folder is there; asks no bucket.",
+          "nexa-slurm archive list");
+    }
+
+    @Override
+    public Integer call() {
+      Context context = existing();
+      List<ArchiveFile> archives = ArchiveFile.all(context.workspace());
+      List<ArchiveText.Row> rows = new ArrayList<>();
+      if (!archives.isEmpty()) {
+        PriceBook book =
+            context.configs().prices(context.configs().cluster(places.profile(context)));
+        for (ArchiveFile archive : archives) {
+          boolean onDisk = archive.durableFolders().stream().anyMatch(Files::isDirectory);
+          Optional<BundleState> bundle =
+              S3Place.isAddress(archive.place())
+                  ? Optional.empty()
+                  : Optional.of(places.look(context, archive));
+          rows.add(new ArchiveText.Row(archive, ArchiveText.month(archive, book), onDisk, bundle));
+        }
+      }
+      List<UnfinishedBundle> unfinished = UnfinishedBundle.all(context.workspace());
+      if (given(json)) {
+        print(ArchiveText.list(rows, unfinished));
+      } else {
+        printTable(ArchiveText.list(rows, style()));
+      }
+      for (ArchiveText.Row row : rows) {
+        if (row.bundle().filter(bundle -> !bundle.isThere()).isPresent()) {
+          err().println("note: " + row.archive().where() + " " + row.bundle().get().sentence());
+          DamagedArchive.advice(context.workspace(), row.archive())
+              .forEach(advice -> err().println("  → " + advice));
+        }
+      }
+      for (UnfinishedBundle one : unfinished) {
+        err()
+            .println(
+                "note: "
+                    + one.file()
+                    + " ("
+                    + Memory.plain(one.bytes())
+                    + ") is an unfinished bundle of "
+                    + one.run()
+                    + ": `archive` is writing it now, or was killed");
+        err()
+            .println(
+                "  → if it was killed, this replaces the file: "
+                    + Advice.command(
+                        "", "nexa-slurm archive", one.run().value(), "--to", one.place()));
+        err().println("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code archive verify}. */
+  static final class ArchiveVerifyCommand extends Subcommand {
+    private final PositionalParamSpec run = run();
+    private final OptionSpec checksum =
+        flag(
+            "--checksum",
+            "Also reads all bytes in S3. Without it, S3's size and SHA-256 count. A folder is always read.");
+    private final ArchivePlaces places = new ArchivePlaces(this);
+    private final OptionSpec json = jsonFlag();
+
+    ArchiveVerifyCommand() {
+      super(
+          "verify",
+          "Compares the bundle of a run, and each file in it, with the SHA-256s that were recorded.",
+          "nexa-slurm archive verify train_20251101_143200");
+    }
+
+    @Override
+    public Integer call() {
+      Context context = existing();
+      ArchiveFile archive =
+          ArchiveFile.require(
+              context.workspace(),
+              new RunLookup(context.workspace()).find(run.getValue()).run().id());
+      boolean read;
+      try (ProgressBar progress = ProgressBar.of(this);
+          ArchivePlaces.Opened opened = places.recorded(context, archive.place())) {
+        read =
+            BundleReader.verify(
+                context.workspace(), archive, opened.place(), given(checksum), progress);
+      }
+      if (given(json)) {
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("run_id", archive.run().value())
+                .with("bundle", archive.where())
+                .with("files", archive.count())
+                .with("bytes", archive.bytes())
+                .with("bytes_read", read)
+                .with("whole", true));
+      } else {
+        out()
+            .println(
+                archive.where()
+                    + " is whole: "
+                    + (read
+                        ? archive.count()
+                            + (archive.count() == 1 ? " file, " : " files, ")
+                            + Memory.plain(archive.bytes())
+                            + " were read"
+                        : "its size and its SHA-256 in S3 are as recorded; --checksum reads it"));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code archive restore}. */
+  static final class ArchiveRestoreCommand extends Subcommand {
+    private final PositionalParamSpec run = run();
+    private final OptionSpec to =
+        option(
+            "--to",
+            "DIR",
+            "Restores everything to DIR/RUN, also the records. Default: the durable files, to their old place.");
+    private final ArchivePlaces places = new ArchivePlaces(this);
+    private final OptionSpec json = jsonFlag();
+
+    ArchiveRestoreCommand() {
+      super(
+          "restore",
+          "Brings the files of an archived run back: all of them, checked, or none. Never replaces"
+              + " anything.",
+          "nexa-slurm archive restore train_20251101_143200",
+          "nexa-slurm archive restore train_20251101_143200 --to /tmp");
+    }
+
+    @Override
+    public Integer call() {
+      NamesOfFiles.requireUtf8("nexa-slurm archive restore");
+      Context context = existing();
+      ArchiveFile archive =
+          ArchiveFile.require(
+              context.workspace(),
+              new RunLookup(context.workspace()).find(run.getValue()).run().id());
+      List<Path> restored;
+      try (ProgressBar progress = ProgressBar.of(this);
+          ArchivePlaces.Opened opened = places.recorded(context, archive.place());
+          FileLock lock = ArchiveRuns.lock(context.workspace())) {
+        RestoreRun restore =
+            new RestoreRun(context.workspace(), opened.place(), progress, step -> {});
+        @Nullable String folder = to.getValue();
+        restored =
+            folder == null
+                ? restore.toOldPlace(archive)
+                : List.of(restore.toFolder(archive, existing(folder)));
+        if (!lock.holds()) {
+          err().println("note: another archive took over the lock meanwhile");
+        }
+      }
+      if (given(json)) {
+        print(
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("run_id", archive.run().value())
+                .with("bundle", archive.where())
+                .with("restored", restored.stream().map(Path::toString).toList()));
+      } else {
+        restored.forEach(path -> out().println("restored " + path));
+      }
+      return ExitCode.OK.status();
+    }
+
+    private static Path existing(String typed) {
+      Path folder = Path.of(typed).toAbsolutePath().normalize();
+      if (!Files.isDirectory(folder)) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_FOUND,
+            "--to: there is no folder " + folder,
+            Advice.command("makes it", "mkdir", "-p", folder.toString()));
+      }
+      return folder;
+    }
   }
 }

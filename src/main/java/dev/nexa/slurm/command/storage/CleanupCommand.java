@@ -16,10 +16,10 @@ import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
-import dev.nexa.slurm.storage.cleanup.BucketJournal;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
+import dev.nexa.slurm.storage.cleanup.CleanupJournal.BucketJournal;
 import dev.nexa.slurm.storage.cleanup.Settings;
 import dev.nexa.slurm.storage.sync.Clutter;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
@@ -174,7 +174,7 @@ public final class CleanupCommand extends Subcommand {
             other.longestName() + " cannot be given with " + beside + "; " + nothing,
             beside.equals("--s3")
                 ? Advice.step("it is for the tiers: type a second command for them, without --s3")
-                : Advice.command("shows what is in the trash", "nexa-slurm", "cleanup", "list"));
+                : Advice.command("shows what is in the trash", "nexa-slurm cleanup list"));
       }
     }
   }
@@ -212,7 +212,7 @@ public final class CleanupCommand extends Subcommand {
 
   private Integer cleanBucket(Context context, Progress progress) {
     Duration age = Duration.ofDays(days());
-    DeleteLimit limit = limit();
+    DeleteLimit limit = DeleteLimit.parse(maxDelete.getValue(), "objects");
     @Nullable String profile = cluster.getValue();
     S3Place place =
         bucket.place(
@@ -275,25 +275,10 @@ public final class CleanupCommand extends Subcommand {
         ErrorCode.SYNC_DELETION_REFUSED,
         "--s3: " + refusal,
         Advice.step("nothing was deleted"),
-        Advice.command("lists them", "nexa-slurm", "cleanup", "--s3", "--dry-run"),
+        Advice.command("lists them", "nexa-slurm cleanup --s3 --dry-run"),
         Advice.step(
             "then raise --max-delete: "
                 + (plan.removes().size() - plan.uploads() + plan.moreRemoved())));
-  }
-
-  private DeleteLimit limit() {
-    @Nullable String typed = maxDelete.getValue();
-    return typed == null
-        ? DeleteLimit.USUAL
-        : DeleteLimit.parse(typed)
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.OPTION_INVALID,
-                        "--max-delete: expected a number of objects or a percentage, got '"
-                            + typed
-                            + "'",
-                        Advice.step("--max-delete 10%")));
   }
 
   private Integer printUndone(Done done) {

@@ -152,8 +152,7 @@ final class SyncPlaces {
           folder + " is a file; sync copies folders",
           Advice.command(
               "copies only this file",
-              "nexa-slurm",
-              "sync",
+              "nexa-slurm sync",
               step,
               String.valueOf(folder.getParent()),
               address.address(),

@@ -446,19 +446,11 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private DeleteLimit limit() {
-    String typed = maxDelete == null ? null : maxDelete.<String>getValue();
-    if (typed == null) {
-      return DeleteLimit.USUAL;
-    }
-    if (delete != null && !given(delete)) {
+    @Nullable String typed = maxDelete == null ? null : maxDelete.<String>getValue();
+    if (typed != null && delete != null && !given(delete)) {
       throw usage("--max-delete needs --delete", "add --delete, or leave --max-delete out");
     }
-    return DeleteLimit.parse(typed)
-        .orElseThrow(
-            () ->
-                usage(
-                    "--max-delete: expected a number of files or a percentage, got '" + typed + "'",
-                    "--max-delete 10%"));
+    return DeleteLimit.parse(typed, "files");
   }
 
   /**

@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.StorageClaims;
-import dev.nexa.slurm.storage.tiers.FolderOfTier;
+import dev.nexa.slurm.storage.tiers.MakeFolders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -224,7 +224,7 @@ public final class DurableCopies {
       folder(folder.resolveSibling(""));
     }
     try {
-      FolderOfTier.make(durable, folder);
+      MakeFolders.inTier(durable, folder);
     } catch (FileAlreadyExistsException another) {
       return;
     }

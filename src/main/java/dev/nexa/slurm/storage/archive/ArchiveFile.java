@@ -185,8 +185,8 @@ public record ArchiveFile(
                 new NexaException(
                     ErrorCode.RUN_NOT_SUITABLE,
                     run + " has no archive",
-                    Advice.command("shows the archives", "nexa-slurm", "archive", "list"),
-                    Advice.command("makes one", "nexa-slurm", "archive", run.value())));
+                    Advice.command("shows the archives", "nexa-slurm archive list"),
+                    Advice.command("makes one", "nexa-slurm archive", run.value())));
   }
 
   /** Returns all records of the workspace, ordered by run. */

@@ -6,11 +6,14 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -19,7 +22,7 @@ import java.util.Optional;
  * moved into the trash and restored, one JSON object a line. Only one process writes, under the
  * workspace's lock.
  */
-final class ArchiveJournal {
+public final class ArchiveJournal {
   private static final String STAGING = "staging";
 
   private final Workspace workspace;
@@ -106,5 +109,30 @@ final class ArchiveJournal {
     byte[] bytes = Journal.bytes(file);
     boolean torn = Journal.wholeLength(bytes) < bytes.length;
     files.append(file, (torn ? "\n" : "") + Json.compact(line) + "\n");
+  }
+
+  /**
+   * A bundle under its hidden name: an archive is writing it, or an archive that was killed left
+   * it.
+   *
+   * @param file the hidden file
+   * @param place where the bundle goes: a folder or an address
+   * @param bytes the size of the file
+   */
+  public record UnfinishedBundle(RunId run, Path file, String place, long bytes) {
+    /** Returns the unfinished bundles of a workspace that this host sees, oldest first. */
+    public static List<UnfinishedBundle> all(Workspace workspace) {
+      List<UnfinishedBundle> all = new ArrayList<>();
+      for (Staging staging : new ArchiveJournal(workspace).stagings()) {
+        try {
+          all.add(
+              new UnfinishedBundle(
+                  staging.run(), staging.file(), staging.place(), Files.size(staging.file())));
+        } catch (IOException gone) {
+          // The bundle has got its name, or the disk is not mounted.
+        }
+      }
+      return all;
+    }
   }
 }

@@ -177,7 +177,7 @@ public final class ArchiveRuns {
           archive.isPresent()
               ? "another command has archived it meanwhile, in " + archive.get().where()
               : "another command has moved " + folder.full() + " meanwhile",
-          Advice.command("shows the archives", "nexa-slurm", "archive", "list"));
+          Advice.command("shows the archives", "nexa-slurm archive list"));
     }
   }
 
@@ -254,10 +254,9 @@ public final class ArchiveRuns {
   /** Writes the bundle under its hidden name, and compares it with the run's files. */
   private ArchiveFile checked(WholeRun run, Map<String, Path> sources, SourceTree tree, Path staged)
       throws IOException {
-    BundleWriter.Written written;
+    SourceTree.Written written;
     try (Running packing = progress.begin(tree.phase("packing " + run.run()))) {
-      written =
-          BundleWriter.write(tree, staged, packing, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
+      written = tree.write(staged, packing, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
     }
     passing.accept(ArchiveStep.WRITTEN);
     ArchiveFile made =

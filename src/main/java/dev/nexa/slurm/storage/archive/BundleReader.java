@@ -1,7 +1,9 @@
 package dev.nexa.slurm.storage.archive;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
@@ -21,7 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Reads a whole bundle and compares each byte with the archive's document. */
-final class BundleReader {
+public final class BundleReader {
   private final Workspace workspace;
   private final ArchiveFile archive;
 
@@ -66,6 +68,39 @@ final class BundleReader {
             .withBytes(archive.bundle().bytes());
     try (Running reading = progress.begin(phase)) {
       read(raw, sink, reading);
+    }
+  }
+
+  /**
+   * Compares the bundle with what was recorded of it.
+   *
+   * @param read whether to read all bytes also where the place keeps a digest of them
+   * @return whether the bytes were read
+   * @throws NexaException with {@link ErrorCode#ARCHIVE_DAMAGED} if it differs
+   */
+  public static boolean verify(
+      Workspace workspace,
+      ArchiveFile archive,
+      ArchivePlace place,
+      boolean read,
+      Progress progress) {
+    try {
+      Optional<String> difference = place.difference(archive);
+      if (difference.isPresent()) {
+        throw DamagedArchive.error(workspace, archive, difference.get());
+      }
+      if (place.knowsDigests() && !read) {
+        return false;
+      }
+      new BundleReader(workspace, archive)
+          .read(place.open(archive), NOWHERE, "verifying", progress);
+      return true;
+    } catch (IOException failed) {
+      throw new NexaException(
+          ErrorCode.IO_FAILED,
+          archive.where() + " cannot be read: " + DurableFiles.reason(failed),
+          failed,
+          Advice.step("type the command again"));
     }
   }
 

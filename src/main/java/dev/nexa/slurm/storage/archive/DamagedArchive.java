@@ -32,8 +32,7 @@ public final class DamagedArchive {
       return List.of(
           Advice.command(
               "writes the bundle again, from the run's files in their old place",
-              "nexa-slurm",
-              "archive",
+              "nexa-slurm archive",
               archive.run().value(),
               "--to",
               archive.place()));
@@ -43,9 +42,7 @@ public final class DamagedArchive {
       return List.of(
           Advice.command(
               "brings the run's files back from the trash",
-              "nexa-slurm",
-              "cleanup",
-              "--undo",
+              "nexa-slurm cleanup --undo",
               trash.get().id().value()),
           Advice.step("then archive the run again"));
     }

@@ -163,9 +163,7 @@ public final class RestoreRun {
           target + " exists; nothing was restored",
           Advice.command(
               "restores it elsewhere",
-              "nexa-slurm",
-              "archive",
-              "restore",
+              "nexa-slurm archive restore",
               archive.run().value(),
               "--to",
               "."));

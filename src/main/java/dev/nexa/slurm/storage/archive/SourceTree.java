@@ -10,8 +10,14 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.job.code.TarEntry;
 import dev.nexa.slurm.job.code.TarEntry.Kind;
+import dev.nexa.slurm.job.code.TarWriter;
+import dev.nexa.slurm.storage.bundle.Zstd;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -19,6 +25,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.security.DigestInputStream;
+import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -107,11 +114,6 @@ final class SourceTree {
     }
   }
 
-  /** Returns the entries: each folder before what it holds, names in the order of their bytes. */
-  List<Item> items() {
-    return items;
-  }
-
   /** Returns a phase that reads all bytes. */
   Phase phase(String doing) {
     long bytes = items.stream().mapToLong(item -> item.entry().bytes()).sum();
@@ -178,6 +180,54 @@ final class SourceTree {
         throw changed(items.get(i).file() + " changed");
       }
     }
+  }
+
+  /** What was written. */
+  record Written(ArchiveFile.Digest bundle, List<BundledFile> files) {}
+
+  /**
+   * Writes all entries into a bundle, and forces it to disk. Replaces the file's content.
+   *
+   * @param packing gets each entry and its bytes
+   * @param passing is called after each entry
+   * @throws IOException also if a file changes its size while it is read
+   */
+  Written write(Path file, Running packing, Runnable passing) throws IOException {
+    List<BundledFile> files = new ArrayList<>();
+    MessageDigest digest = Sha256.digest();
+    try (FileChannel disk =
+        FileChannel.open(
+            file,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      OutputStream out =
+          new DigestOutputStream(
+              new BufferedOutputStream(Channels.newOutputStream(disk), 1 << 18), digest);
+      try (TarWriter tar = new TarWriter(Zstd.into(out), TarWriter.Format.PAX)) {
+        for (Item item : items) {
+          files.add(write(tar, item, packing));
+          packing.done(1, 0);
+          passing.run();
+        }
+      }
+      out.flush();
+      disk.force(true);
+      return new Written(new ArchiveFile.Digest(disk.size(), Sha256.hex(digest)), files);
+    }
+  }
+
+  private static BundledFile write(TarWriter tar, Item item, Running packing) throws IOException {
+    TarEntry entry = item.entry();
+    if (entry.kind() != Kind.FILE) {
+      tar.write(entry, InputStream.nullInputStream());
+      return BundledFile.of(entry, "");
+    }
+    MessageDigest digest = Sha256.digest();
+    try (InputStream in = new DigestInputStream(packing.counting(open(item.file())), digest)) {
+      tar.write(entry, in);
+    }
+    return BundledFile.of(entry, Sha256.hex(digest));
   }
 
   private static NexaException changed(String what) {

@@ -32,7 +32,7 @@ public record CleanupId(String value) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "'" + value + "' is no cleanup; one looks like cleanup_20251101_143200_k3x9ab",
-          Advice.command("shows them", "nexa-slurm", "cleanup", "list"));
+          Advice.command("shows them", "nexa-slurm cleanup list"));
     }
   }
 

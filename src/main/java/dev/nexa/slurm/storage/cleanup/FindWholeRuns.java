@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.cleanup.ChooseCheckpoints.RunLinks;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;

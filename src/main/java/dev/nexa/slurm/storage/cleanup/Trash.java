@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
-import dev.nexa.slurm.storage.tiers.FolderOfTier;
+import dev.nexa.slurm.storage.tiers.MakeFolders;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -134,7 +134,7 @@ final class Trash {
     if (tier.attributes(FOLDER).isEmpty()) {
       try {
         // Other users and workspaces have their own folders in it.
-        FolderOfTier.make(root, all);
+        MakeFolders.inTier(root, all);
       } catch (FileAlreadyExistsException other) {
         // Another cleanup has just made it.
       }

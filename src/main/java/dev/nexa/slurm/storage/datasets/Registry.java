@@ -19,7 +19,10 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.records.runs.LockOwner;
-import dev.nexa.slurm.storage.tiers.FolderOfTier;
+import dev.nexa.slurm.storage.datasets.FileList.DatasetFile;
+import dev.nexa.slurm.storage.datasets.FileList.FileReading;
+import dev.nexa.slurm.storage.datasets.FileList.FileTree;
+import dev.nexa.slurm.storage.tiers.MakeFolders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -138,7 +141,7 @@ public final class Registry {
               + "' in "
               + file()
               + Nearest.hint(name, known.keySet()),
-          Advice.command("shows all datasets", "nexa-slurm", "datasets", "list"));
+          Advice.command("shows all datasets", "nexa-slurm datasets list"));
     }
     List<DatasetVersion> versions = known.getOrDefault(name, List.of());
     List<DatasetVersion> fitting = new ArrayList<>();
@@ -173,7 +176,7 @@ public final class Registry {
                 + has,
         versions.isEmpty()
             ? Advice.step("register its files: nexa-slurm datasets register PATH --name " + name)
-            : Advice.command("shows their roots", "nexa-slurm", "datasets", "list", name));
+            : Advice.command("shows their roots", "nexa-slurm datasets list", name));
   }
 
   private static DatasetVersion newest(List<DatasetVersion> versions) {
@@ -251,7 +254,7 @@ public final class Registry {
     for (Path folder : List.of(file().resolveSibling(""), lists())) {
       try {
         if (!Files.isDirectory(folder)) {
-          FolderOfTier.make(durable, folder);
+          MakeFolders.inTier(durable, folder);
         }
       } catch (FileAlreadyExistsException other) {
         // Another process has just made it, or the folder is a link.

@@ -65,9 +65,7 @@ public final class DeployCheck {
               List.of(
                   Advice.command(
                       "signs it, with an approver's key",
-                      "nexa-slurm",
-                      "release",
-                      "sign",
+                      "nexa-slurm release sign",
                       folder.name()))));
     }
     return refusals;
@@ -116,7 +114,7 @@ public final class DeployCheck {
               "its gate " + gate.get().run() + " failed: " + reason(gate.get().figures()),
               List.of(
                   Advice.command(
-                      "shows what the gate measured", "nexa-slurm", "why", gate.get().run()))));
+                      "shows what the gate measured", "nexa-slurm why", gate.get().run()))));
     }
     return recorded(gate.get()).map(why -> new Refusal(why, List.of(verifies())));
   }
@@ -150,10 +148,7 @@ public final class DeployCheck {
         : List.of(
             Advice.command(
                 "runs a gate; the rules in the file must be yours",
-                "nexa-slurm",
-                "submit",
-                "configs/distill/gate.yaml",
-                "--from",
+                "nexa-slurm submit configs/distill/gate.yaml --from",
                 "score=" + evaluation.get().run()),
             packages);
   }
@@ -170,7 +165,7 @@ public final class DeployCheck {
   }
 
   private Advice verifies() {
-    return Advice.command("names all of it", "nexa-slurm", "release", "verify", folder.name());
+    return Advice.command("names all of it", "nexa-slurm release verify", folder.name());
   }
 
   /** Returns the reason that a verdict gives. */

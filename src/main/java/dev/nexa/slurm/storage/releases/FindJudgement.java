@@ -11,6 +11,7 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.releases.WrittenLater.EvaluationInputs;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -120,8 +121,7 @@ final class FindJudgement {
         throw new NexaException(
             ErrorCode.RUN_NOT_SUITABLE,
             "the verdict of the gate " + folder.id() + " is not known: " + damaged.getMessage(),
-            Advice.command(
-                "puts back what was final", "nexa-slurm", "audit", "--repair", folder.id()));
+            Advice.command("puts back what was final", "nexa-slurm audit --repair", folder.id()));
       }
       return Optional.empty();
     }
@@ -129,8 +129,8 @@ final class FindJudgement {
       throw new NexaException(
           ErrorCode.RUN_NOT_SETTLED,
           "the gate " + folder.id() + " of the same model is not over: it may fail",
-          Advice.command("settles a run that has ended", "nexa-slurm", "reconcile"),
-          Advice.command("ends it without a verdict", "nexa-slurm", "cancel", folder.id()));
+          Advice.command("settles a run that has ended", "nexa-slurm reconcile"),
+          Advice.command("ends it without a verdict", "nexa-slurm cancel", folder.id()));
     }
     return manifest.flatMap(one -> found(folder.id(), one, GATE));
   }
@@ -156,7 +156,7 @@ final class FindJudgement {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
           "--gate: after " + named + ", the gate " + newest.run() + " of the same model failed",
-          Advice.command("says why", "nexa-slurm", "why", newest.run()),
+          Advice.command("says why", "nexa-slurm why", newest.run()),
           Advice.step("evaluate the model again, and type release package without --gate"));
     }
     return found;
@@ -176,7 +176,7 @@ final class FindJudgement {
           option + ": " + article(key) + " of " + named + " is not about the model of " + run,
           Advice.step(
               "name a run whose inputs lead to " + run + ", or evaluate with run_id: " + run),
-          Advice.command("", "nexa-slurm", "explain", "docs/releases.md#package"));
+          Advice.command("", "nexa-slurm explain docs/releases.md#package"));
     }
     return found.get();
   }

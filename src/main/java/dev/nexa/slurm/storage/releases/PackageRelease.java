@@ -155,7 +155,7 @@ public final class PackageRelease {
             + VisibleText.line(difference(old, document))
             + " differs",
         Advice.step("package it under another name: --name " + name + "-2"),
-        Advice.command("checks its files", "nexa-slurm", "release", "verify", name));
+        Advice.command("checks its files", "nexa-slurm release verify", name));
   }
 
   /** Reads all files of a draft, and returns the document that it gives. Writes nothing. */
@@ -314,5 +314,15 @@ public final class PackageRelease {
     } catch (IOException failed) {
       throw DurableFiles.failure("delete", folder, failed);
     }
+  }
+
+  /** The points at which a test kills the packaging of a release. */
+  public enum PackageStep {
+    BEGUN,
+    HALF_COPIED,
+    COPIED,
+    DOCUMENT_WRITTEN,
+    FORCED,
+    RENAMED
   }
 }

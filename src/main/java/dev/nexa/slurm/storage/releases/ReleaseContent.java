@@ -168,7 +168,7 @@ public final class ReleaseContent {
       throw new NexaException(
           ErrorCode.RELEASE_DAMAGED,
           shown + " is not a release: it has no file " + ReleaseFolder.DOCUMENT,
-          Advice.command("shows the releases", "nexa-slurm", "release", "list"));
+          Advice.command("shows the releases", "nexa-slurm release list"));
     }
     return this;
   }

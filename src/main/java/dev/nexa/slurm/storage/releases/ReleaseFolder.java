@@ -81,13 +81,9 @@ public record ReleaseFolder(Path path) {
       throw new NexaException(
           ErrorCode.RELEASE_UNKNOWN,
           "there is no release '" + name + "' in " + parent(durable) + Nearest.hint(name, names),
-          Advice.command("shows the releases", "nexa-slurm", "release", "list"),
+          Advice.command("shows the releases", "nexa-slurm release list"),
           Advice.command(
-              "makes one of a run",
-              "nexa-slurm",
-              "release",
-              "package",
-              isRun(name) ? name : "RUN"));
+              "makes one of a run", "nexa-slurm release package", isRun(name) ? name : "RUN"));
     }
     return folder;
   }
@@ -155,7 +151,7 @@ public record ReleaseFolder(Path path) {
       throw new NexaException(
           ErrorCode.RELEASE_DAMAGED,
           path + " is not a release: it has no file " + DOCUMENT,
-          Advice.command("shows the releases", "nexa-slurm", "release", "list"));
+          Advice.command("shows the releases", "nexa-slurm release list"));
     }
     return DurableFiles.readRegular(file, LARGEST_DOCUMENT);
   }

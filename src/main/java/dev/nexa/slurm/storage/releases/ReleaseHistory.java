@@ -152,7 +152,7 @@ public final class ReleaseHistory {
               + (content.problems().size() > 1
                   ? " (and " + (content.problems().size() - 1) + " more)"
                   : ""),
-          Advice.command("names all problems", "nexa-slurm", "release", "history", "--verify"),
+          Advice.command("names all problems", "nexa-slurm release history --verify"),
           Advice.step("restore the file from a backup; nothing was changed"),
           Advice.step("`nexa-slurm release rollback` works meanwhile"));
     }
@@ -265,5 +265,14 @@ public final class ReleaseHistory {
             previous,
             "");
     return line.signed(signer.sign(line.unsigned()));
+  }
+
+  /** Signs lines of the history with a person's key. */
+  public interface LineSigner {
+    /** Returns who signs. */
+    HistoryLine.Author author();
+
+    /** Returns the armored signature of the text. The key may ask for a passphrase or a touch. */
+    String sign(String text);
   }
 }

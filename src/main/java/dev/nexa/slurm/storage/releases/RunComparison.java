@@ -122,9 +122,7 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
         List.of(
             Advice.command(
                 "if the records changed since, packages the run again",
-                "nexa-slurm",
-                "release",
-                "package",
+                "nexa-slurm release package",
                 there.origin().run(),
                 "--name",
                 there.origin().release() + "-2"),
@@ -185,5 +183,42 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
   private static String shown(@Nullable Object value) {
     String text = Json.compact(value);
     return text.length() <= SHOWN ? text : text.substring(0, SHOWN) + "…";
+  }
+
+  /**
+   * Returns why the release's verdict is no longer the newest one; empty if it is, if it failed
+   * itself, or if the workspace does not have the run of the gate.
+   */
+  public static Optional<Refusal> laterVerdict(Workspace workspace, ReleaseFile release) {
+    Optional<RunId> run = RunId.parse(release.origin().run());
+    Optional<RunId> gate =
+        release
+            .gate()
+            .filter(ReleaseFile.Gate::passed)
+            .flatMap(it -> RunId.parse(it.run()))
+            .filter(id -> Files.exists(workspace.run(id).plan()));
+    if (run.isEmpty() || gate.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return new FindJudgement(workspace, run.get())
+          .gate()
+          .filter(newest -> !newest.passed())
+          .map(newest -> laterFailure(newest.run(), gate.get()));
+    } catch (NexaException unknown) {
+      return Optional.of(new Refusal(String.valueOf(unknown.getMessage()), unknown.advice()));
+    }
+  }
+
+  private static Refusal laterFailure(RunId failed, RunId packaged) {
+    return new Refusal(
+        failed.equals(packaged)
+            ? "release.json says that the gate "
+                + packaged
+                + " passed, and its run says that it failed"
+            : "after its gate " + packaged + ", the gate " + failed + " of the same model failed",
+        List.of(
+            Advice.command("shows what the gate measured", "nexa-slurm why", failed),
+            Advice.step("if the model is good, run the right gate once more: the newest counts")));
   }
 }

@@ -1,6 +1,10 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How many files a sync may delete at the target.
@@ -11,14 +15,26 @@ public record DeleteLimit(long number, boolean percent) {
   /** What applies if nothing is typed. */
   public static final DeleteLimit USUAL = new DeleteLimit(10, true);
 
-  /** Reads {@code 500} or {@code 10%}; empty if the text is neither. */
-  public static Optional<DeleteLimit> parse(String text) {
-    boolean percent = text.endsWith("%");
-    String digits = percent ? text.substring(0, text.length() - 1) : text;
-    if (!digits.matches("\\d{1,12}") || (percent && Long.parseLong(digits) > 100)) {
-      return Optional.empty();
+  /**
+   * Reads what {@code --max-delete} says: {@code 500} or {@code 10%}.
+   *
+   * @param typed null if it was not typed
+   * @param what the plural of what is deleted
+   * @throws NexaException if the text is neither
+   */
+  public static DeleteLimit parse(@Nullable String typed, String what) {
+    if (typed == null) {
+      return USUAL;
     }
-    return Optional.of(new DeleteLimit(Long.parseLong(digits), percent));
+    boolean percent = typed.endsWith("%");
+    String digits = percent ? typed.substring(0, typed.length() - 1) : typed;
+    if (!digits.matches("\\d{1,12}") || (percent && Long.parseLong(digits) > 100)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--max-delete: expected a number of " + what + " or a percentage, got '" + typed + "'",
+          Advice.step("--max-delete 10%"));
+    }
+    return new DeleteLimit(Long.parseLong(digits), percent);
   }
 
   /**
@@ -63,11 +79,13 @@ public record DeleteLimit(long number, boolean percent) {
         : Optional.empty();
   }
 
-  private long most(long target) {
+  /** Returns how many of so many files may be deleted. */
+  public long most(long target) {
     return percent ? target * number / 100 : number;
   }
 
-  private String text() {
+  /** Returns the limit as it is typed. */
+  public String text() {
     return number + (percent ? "%" : "");
   }
 }

@@ -11,6 +11,7 @@ import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.DigestComparison.Compared;
 import dev.nexa.slurm.storage.sync.DigestComparison.ReadObject;
 import dev.nexa.slurm.storage.sync.DigestComparison.Verdict;
+import dev.nexa.slurm.storage.sync.Download.ReadAhead;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
@@ -327,7 +328,7 @@ public final class SyncRun implements Closeable {
                 + action.path()
                 + ": "
                 + failed.getMessage(),
-            Advice.command("lists the permissions", "nexa-slurm", "explain", "docs/sync.md"),
+            Advice.command("lists the permissions", "nexa-slurm explain docs/sync.md"),
             Advice.step("then type the command again: what was copied is not copied again"));
       }
     } catch (IOException failed) {

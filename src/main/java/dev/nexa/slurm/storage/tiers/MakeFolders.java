@@ -103,13 +103,27 @@ public final class MakeFolders {
       return new Folder(root, folder, Outcome.WOULD_MAKE, "");
     }
     try {
-      FolderOfTier.make(root.path(), folder);
+      inTier(root.path(), folder);
       return new Folder(root, folder, Outcome.MADE, "");
     } catch (FileAlreadyExistsException other) {
       return new Folder(root, folder, Outcome.EXISTS, "");
     } catch (IOException failed) {
       return new Folder(root, folder, Outcome.FAILED, why(failed));
     }
+  }
+
+  /**
+   * Makes a folder with the mode of the tier.
+   *
+   * <p>The mode is set without following a link, because somebody else could put one in the new
+   * folder's place.
+   *
+   * @throws FileAlreadyExistsException if something has the name
+   */
+  public static void inTier(Path tier, Path folder) throws IOException {
+    Files.createDirectory(folder);
+    int mode = (Integer) Files.getAttribute(tier, "unix:mode") & 07777;
+    Files.setAttribute(folder, "unix:mode", mode, LinkOption.NOFOLLOW_LINKS);
   }
 
   private static String why(IOException failed) {

@@ -13,7 +13,7 @@ import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.records.approvals.Keys;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
 import java.io.IOException;
 import java.io.RandomAccessFile;

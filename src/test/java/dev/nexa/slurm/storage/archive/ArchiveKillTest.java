@@ -106,7 +106,7 @@ class ArchiveKillTest {
       for (RunFolder run : runs) {
         ArchiveFile archive = ArchiveFile.require(site.site.workspace, run.id());
         try (FolderPlace place = site.place()) {
-          assertThat(VerifyArchive.verify(site.site.workspace, archive, place, true, Progress.NONE))
+          assertThat(BundleReader.verify(site.site.workspace, archive, place, true, Progress.NONE))
               .isTrue();
         }
       }
@@ -157,7 +157,7 @@ class ArchiveKillTest {
         String document = file.toString().replace(".tar.zst", ".archive.json");
         ArchiveFile archive = ArchiveFile.parse(Files.readString(Path.of(document)), document);
         try (FolderPlace place = site.place()) {
-          VerifyArchive.verify(site.site.workspace, archive, place, true, Progress.NONE);
+          BundleReader.verify(site.site.workspace, archive, place, true, Progress.NONE);
         }
       }
     }

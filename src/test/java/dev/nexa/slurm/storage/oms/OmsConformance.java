@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.oms;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.storage.oms.OmsSignature.OmsBundle;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.storage.releases.SwitchRelease.DeployStep;
 import java.nio.file.Path;
 import java.util.Optional;
 

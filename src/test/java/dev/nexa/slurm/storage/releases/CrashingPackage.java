@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.releases;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.storage.releases.PackageRelease.PackageStep;
 import java.nio.file.Path;
 
 /** A process that packages a release, and kills itself with SIGKILL at a step. */

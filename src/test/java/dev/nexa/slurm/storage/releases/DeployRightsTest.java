@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.storage.releases.SwitchRelease.DeployRights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

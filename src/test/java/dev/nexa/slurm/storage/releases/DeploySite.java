@@ -6,6 +6,8 @@ import dev.nexa.slurm.records.approvals.Keys;
 import dev.nexa.slurm.records.approvals.RevokedKeys;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.SshKeygen;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
+import dev.nexa.slurm.storage.releases.SwitchRelease.DeployStep;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;

@@ -360,10 +360,10 @@ class FindJudgementTest {
     String gate = "gate_20251103_110000";
     gated(gate, 6, file, "pass", score);
     ReleaseFile release = release(gate);
-    assertThat(LaterVerdict.of(workspace(), release)).isEmpty();
+    assertThat(RunComparison.laterVerdict(workspace(), release)).isEmpty();
 
     gated("gate_20251103_120000", 7, file, "fail", score);
-    assertThat(LaterVerdict.of(workspace(), release))
+    assertThat(RunComparison.laterVerdict(workspace(), release))
         .hasValueSatisfying(
             refusal ->
                 assertThat(refusal.why())
@@ -371,13 +371,13 @@ class FindJudgementTest {
                         "after its gate "
                             + gate
                             + ", the gate gate_20251103_120000 of the same model failed"));
-    assertThat(LaterVerdict.of(workspace(), release("gate_20251001_110000"))).isEmpty();
+    assertThat(RunComparison.laterVerdict(workspace(), release("gate_20251001_110000"))).isEmpty();
 
     gated("gate_20251103_130000", 8, file, "pass", score);
-    assertThat(LaterVerdict.of(workspace(), release)).isEmpty();
+    assertThat(RunComparison.laterVerdict(workspace(), release)).isEmpty();
 
     Files.delete(manifest("gate_20251103_130000"));
-    assertThat(LaterVerdict.of(workspace(), release))
+    assertThat(RunComparison.laterVerdict(workspace(), release))
         .hasValueSatisfying(refusal -> assertThat(refusal.why()).contains("is not known"));
   }
 

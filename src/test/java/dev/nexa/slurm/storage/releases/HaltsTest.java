@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.storage.releases.Halts.Halt;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.storage.releases.PackageRelease.PackageStep;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.RecordedProgress;
+import dev.nexa.slurm.storage.releases.PackageRelease.PackageStep;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.approvals.Keys;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
+import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.releases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.storage.releases.ModelSource.Safetensors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

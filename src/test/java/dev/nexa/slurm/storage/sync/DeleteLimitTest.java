@@ -1,16 +1,18 @@
 package dev.nexa.slurm.storage.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 
 class DeleteLimitTest {
   @Test
   void readsNumbersAndPercentages() {
-    assertThat(DeleteLimit.parse("500")).contains(new DeleteLimit(500, false));
-    assertThat(DeleteLimit.parse("10%")).contains(new DeleteLimit(10, true));
+    assertThat(DeleteLimit.parse("500", "files")).isEqualTo(new DeleteLimit(500, false));
+    assertThat(DeleteLimit.parse("10%", "files")).isEqualTo(new DeleteLimit(10, true));
     for (String wrong : new String[] {"", "%", "-1", "101%", "1.5%", "many"}) {
-      assertThat(DeleteLimit.parse(wrong)).as(wrong).isEmpty();
+      assertThatThrownBy(() -> DeleteLimit.parse(wrong, "files"))
+          .hasMessageContaining("expected a number of files or a percentage, got '" + wrong + "'");
     }
   }
 
