@@ -62,6 +62,11 @@ public final class DurableFiles {
     return new DurableFiles(Sync.DISK);
   }
 
+  /** Says that a step of a change of several files is done; only tests listen. */
+  public void passed(Enum<?> step) {
+    sync.passed(step);
+  }
+
   /**
    * Replaces the file's content atomically and durably, with mode 0644.
    *

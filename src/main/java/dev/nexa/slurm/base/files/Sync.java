@@ -29,4 +29,7 @@ public interface Sync {
   default void force(FileChannel open, Path file) throws IOException {
     open.force(true);
   }
+
+  /** A step of a change that must survive a crash is done. Tests end the process there. */
+  default void passed(Enum<?> step) {}
 }

@@ -232,7 +232,7 @@ final class DeployRelease {
   }
 
   private SwitchRelease writer(LineSigner signer) {
-    return SwitchRelease.begin(place.folder(), place.files(), signer, step -> {});
+    return SwitchRelease.begin(place.folder(), place.files(), signer);
   }
 
   private static void requireSame(Checked before, Checked now) {

@@ -138,7 +138,7 @@ final class PackageCommand extends Subcommand {
       Context context, ReleaseDraft draft, String durable, Optional<Path> archive) {
     try (ProgressBar progress = ProgressBar.of(this)) {
       PackageRelease.Done done =
-          new PackageRelease(durable, new DurableFiles(context.disk()), step -> {})
+          new PackageRelease(durable, new DurableFiles(context.disk()))
               .run(draft, progress);
       archive.ifPresent(file -> write(done.folder(), file, context, progress));
       return done;

@@ -136,7 +136,7 @@ public final class ArchiveCommand extends Subcommand {
         return status;
       }
       ArchiveRuns archive =
-          new ArchiveRuns(context.workspace(), target.place(), clean, progress, step -> {});
+          new ArchiveRuns(context.workspace(), target.place(), clean, progress);
       List<Archived> done = run(context, archive, goes, stays, roots);
       if (asJson) {
         print(ArchiveText.document(goes, keeps, address, Optional.of(done)));
@@ -492,7 +492,7 @@ public final class ArchiveCommand extends Subcommand {
           ArchivePlaces.Opened opened = places.recorded(context, archive.place());
           FileLock lock = ArchiveRuns.lock(context.workspace())) {
         RestoreRun restore =
-            new RestoreRun(context.workspace(), opened.place(), progress, step -> {});
+            new RestoreRun(context.workspace(), opened.place(), progress);
         @Nullable String folder = to.getValue();
         restored =
             folder == null

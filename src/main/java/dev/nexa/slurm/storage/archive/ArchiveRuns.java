@@ -29,7 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +45,6 @@ public final class ArchiveRuns {
   private final ArchivePlace place;
   private final CleanTiers clean;
   private final Progress progress;
-  private final Consumer<ArchiveStep> passing;
   private final ArchiveJournal journal;
 
   /** The hidden file that is being written; null if there is none. */
@@ -56,19 +54,16 @@ public final class ArchiveRuns {
    * Creates the use case.
    *
    * @param clean moves what was archived
-   * @param passing receives each step; does nothing outside the tests that kill the process
    */
   public ArchiveRuns(
       Workspace workspace,
       ArchivePlace place,
       CleanTiers clean,
-      Progress progress,
-      Consumer<ArchiveStep> passing) {
+      Progress progress) {
     this.workspace = workspace;
     this.place = place;
     this.clean = clean;
     this.progress = progress;
-    this.passing = passing;
     this.journal = new ArchiveJournal(workspace);
   }
 
@@ -128,9 +123,9 @@ public final class ArchiveRuns {
       archive = Optional.of(stored(run, sources, tree));
       ArchiveFile made = archive.get();
       made.record(workspace);
-      passing.accept(ArchiveStep.RECORDED);
+      workspace.files().passed(ArchiveStep.RECORDED);
       journal.stored(made);
-      passing.accept(ArchiveStep.JOURNALED);
+      workspace.files().passed(ArchiveStep.JOURNALED);
       if (run.folders().isEmpty()) {
         tree.requireUnchanged(SourceTree.of(sources));
         return new Archived(run, archive, Optional.empty(), Optional.empty());
@@ -241,13 +236,13 @@ public final class ArchiveRuns {
       Files.deleteIfExists(staged);
       throw other(known.get(), "its bundle has another SHA-256 than one of the files of today");
     }
-    passing.accept(ArchiveStep.CLAIMED);
+    workspace.files().passed(ArchiveStep.CLAIMED);
     Phase phase = Phase.of("storing " + run.run()).withBytes(made.bundle().bytes());
     try (Running storing = progress.begin(phase)) {
       place.putBundle(made, staged, storing);
     }
     writing.set(null);
-    passing.accept(ArchiveStep.PLACED);
+    workspace.files().passed(ArchiveStep.PLACED);
     return known.orElse(made);
   }
 
@@ -256,9 +251,9 @@ public final class ArchiveRuns {
       throws IOException {
     SourceTree.Written written;
     try (Running packing = progress.begin(tree.phase("packing " + run.run()))) {
-      written = tree.write(staged, packing, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
+      written = tree.write(staged, packing, () -> workspace.files().passed(ArchiveStep.HALF_WRITTEN));
     }
-    passing.accept(ArchiveStep.WRITTEN);
+    workspace.files().passed(ArchiveStep.WRITTEN);
     ArchiveFile made =
         new ArchiveFile(
             run.run(),
@@ -275,7 +270,7 @@ public final class ArchiveRuns {
     try (Running comparing = progress.begin(tree.phase("comparing " + run.run()))) {
       tree.requireSame(made.files(), comparing);
     }
-    passing.accept(ArchiveStep.CHECKED);
+    workspace.files().passed(ArchiveStep.CHECKED);
     return made;
   }
 

@@ -26,7 +26,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 
 /**
  * Restores a run from its archive: into a hidden folder first, which is renamed only when the whole
@@ -38,14 +37,12 @@ public final class RestoreRun {
   private final Workspace workspace;
   private final ArchivePlace place;
   private final Progress progress;
-  private final Consumer<ArchiveStep> passing;
 
   public RestoreRun(
-      Workspace workspace, ArchivePlace place, Progress progress, Consumer<ArchiveStep> passing) {
+      Workspace workspace, ArchivePlace place, Progress progress) {
     this.workspace = workspace;
     this.place = place;
     this.progress = progress;
-    this.passing = passing;
   }
 
   /**
@@ -104,7 +101,7 @@ public final class RestoreRun {
         targets.values().forEach(target -> requireFree(archive, target));
         extract(archive, targets, hidden, whole);
       }
-      passing.accept(ArchiveStep.EXTRACTED);
+      workspace.files().passed(ArchiveStep.EXTRACTED);
       for (Map.Entry<String, Path> target : targets.entrySet()) {
         Path from = whole.resolve(target.getKey());
         // A call that was killed may have moved it already.
@@ -126,7 +123,7 @@ public final class RestoreRun {
     OpenFolder.deleteWhole(hidden);
     Files.createDirectories(hidden);
     Extract extract =
-        new Extract(hidden, targets, () -> passing.accept(ArchiveStep.HALF_EXTRACTED));
+        new Extract(hidden, targets, () -> workspace.files().passed(ArchiveStep.HALF_EXTRACTED));
     if (!place.has(archive)) {
       throw DamagedArchive.error(workspace, archive, "the bundle is missing");
     }
@@ -142,7 +139,7 @@ public final class RestoreRun {
     Files.createDirectories(parent);
     Files.move(from, target, StandardCopyOption.ATOMIC_MOVE);
     workspace.files().force(parent);
-    passing.accept(ArchiveStep.RETURNED);
+    workspace.files().passed(ArchiveStep.RETURNED);
   }
 
   /** Removes what is left, also of a call before this one. */

@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -47,37 +46,24 @@ public final class CleanTiers {
   private final ConfigReader configs;
   private final Function<String, Scheduler> schedulers;
   private final LastCopies lastCopies;
-  private final Consumer<CleanupStep> passing;
   private final Progress progress;
-
-  public CleanTiers(
-      Workspace workspace,
-      ConfigReader configs,
-      Function<String, Scheduler> schedulers,
-      LastCopies lastCopies,
-      Progress progress) {
-    this(workspace, configs, schedulers, lastCopies, progress, step -> {});
-  }
 
   /**
    * Creates the use case.
    *
    * @param schedulers returns the scheduler with a name, to read its queue
    * @param lastCopies is asked before paths are deleted from the trash
-   * @param passing receives each step; does nothing outside the tests that kill the process
    */
   public CleanTiers(
       Workspace workspace,
       ConfigReader configs,
       Function<String, Scheduler> schedulers,
       LastCopies lastCopies,
-      Progress progress,
-      Consumer<CleanupStep> passing) {
+      Progress progress) {
     this.workspace = workspace;
     this.configs = configs;
     this.schedulers = schedulers;
     this.lastCopies = lastCopies;
-    this.passing = passing;
     this.progress = progress;
   }
 
@@ -285,8 +271,8 @@ public final class CleanTiers {
       CleanupId id = CleanupId.of(planned.now());
       CleanupJournal journal = new CleanupJournal(workspace, id);
       journal.begin(workspace, planned.now(), planned.settings(), ProcessIdentity.localHost());
-      passing.accept(CleanupStep.BEGUN);
-      Trash trash = new Trash(journal, workspace.files(), Optional.empty(), passing);
+      workspace.files().passed(CleanupStep.BEGUN);
+      Trash trash = new Trash(journal, workspace.files(), Optional.empty());
       try (Running moving = progress.begin(Phase.of("moving", "paths", candidates.size()))) {
         move(trash, candidates, planned, lock, failed, moving);
       }
@@ -309,7 +295,7 @@ public final class CleanTiers {
   private void settleMoves() {
     for (State state : journals().states()) {
       CleanupJournal journal = new CleanupJournal(workspace, state.id());
-      Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
+      Trash trash = new Trash(journal, workspace.files(), elsewhere(state));
       state.paths().forEach(trash::settleMove);
     }
   }
@@ -388,7 +374,7 @@ public final class CleanTiers {
 
   private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
     CleanupJournal journal = new CleanupJournal(workspace, state.id());
-    Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
+    Trash trash = new Trash(journal, workspace.files(), elsewhere(state));
     List<TrashedPath> inTrash = state.inTrash();
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
     Map<TrashedPath, String> last = lastCopies.read(inTrash);
@@ -431,7 +417,7 @@ public final class CleanTiers {
       List<TrashedPath> back = new ArrayList<>();
       List<KeptPath> failed = new ArrayList<>();
       if (state.isPresent()) {
-        Trash trash = new Trash(journal, workspace.files(), elsewhere(state.get()), passing);
+        Trash trash = new Trash(journal, workspace.files(), elsewhere(state.get()));
         Set<Path> tiers = new LinkedHashSet<>();
         state.get().paths().forEach(path -> tiers.add(path.tier()));
         List<TrashedPath> gone = new ArrayList<>(state.get().paths());

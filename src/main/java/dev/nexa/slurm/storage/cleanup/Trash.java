@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * Moves paths of a tier into {@code TIER/.nexa-trash/<cleanup id>}, back, and deletes them there.
@@ -38,7 +37,6 @@ final class Trash {
   private final CleanupJournal journal;
   private final DurableFiles files;
   private final Optional<String> elsewhere;
-  private final Consumer<CleanupStep> passing;
   private final UserPrincipal me;
   private final Map<Path, Optional<String>> early = new HashMap<>();
 
@@ -49,14 +47,10 @@ final class Trash {
    *     of that host
    */
   Trash(
-      CleanupJournal journal,
-      DurableFiles files,
-      Optional<String> elsewhere,
-      Consumer<CleanupStep> passing) {
+CleanupJournal journal, DurableFiles files, Optional<String> elsewhere) {
     this.journal = journal;
     this.elsewhere = elsewhere;
     this.files = files;
-    this.passing = passing;
     this.me = OpenFolder.me();
   }
 
@@ -93,14 +87,14 @@ final class Trash {
         return Optional.of("it changed while the cleanup ran");
       }
       journal.moving(path, candidate.why());
-      passing.accept(CleanupStep.ANNOUNCED);
+      files.passed(CleanupStep.ANNOUNCED);
       try {
         parent.move(name, trash, path.trash().getFileName());
       } catch (IOException refused) {
         journal.now(path, Phase.KEPT, "it could not be moved");
         return Optional.of(refusal(path, now.get(), refused));
       }
-      passing.accept(CleanupStep.RENAMED);
+      files.passed(CleanupStep.RENAMED);
       Optional<PosixFileAttributes> moved = trash.attributes(path.trash().getFileName());
       if (moved.isEmpty() || !OpenFolder.identity(moved.get()).equals(candidate.identity())) {
         // Somebody put another thing in its place between the check and the rename.
@@ -111,7 +105,7 @@ final class Trash {
       files.force(path.tier().resolve(parent(path.trash())));
       files.force(path.tier().resolve(parent(path.path())));
       journal.now(path, Phase.MOVED, "");
-      passing.accept(CleanupStep.MOVED);
+      files.passed(CleanupStep.MOVED);
       return Optional.empty();
     } catch (IOException failed) {
       return Optional.of("it could not be moved: " + DurableFiles.reason(failed));
@@ -223,13 +217,13 @@ final class Trash {
       return Optional.of(path.full() + " exists again; its old content stays in " + path.held());
     }
     journal.now(path, Phase.RESTORING, "");
-    passing.accept(CleanupStep.RETURN_ANNOUNCED);
+    files.passed(CleanupStep.RETURN_ANNOUNCED);
     trash.move(path.trash().getFileName(), parent, name);
-    passing.accept(CleanupStep.RETURNED);
+    files.passed(CleanupStep.RETURNED);
     files.force(path.tier().resolve(parent(path.path())));
     files.force(path.tier().resolve(parent(path.trash())));
     journal.now(path, Phase.RESTORED, "");
-    passing.accept(CleanupStep.RESTORED);
+    files.passed(CleanupStep.RESTORED);
     return Optional.empty();
   }
 
@@ -295,16 +289,16 @@ final class Trash {
           return Deletion.failed(early.get());
         }
         journal.now(path, Phase.DELETING, "");
-        passing.accept(CleanupStep.DELETION_ANNOUNCED);
+        files.passed(CleanupStep.DELETION_ANNOUNCED);
         trash.deleteTree(
             name,
             () -> {
               deleting.done(1, 0);
-              passing.accept(CleanupStep.HALF_DELETED);
+              files.passed(CleanupStep.HALF_DELETED);
             });
-        passing.accept(CleanupStep.TREE_DELETED);
+        files.passed(CleanupStep.TREE_DELETED);
         journal.now(path, Phase.DELETED, "");
-        passing.accept(CleanupStep.DELETED);
+        files.passed(CleanupStep.DELETED);
         return new Deletion(true, Optional.empty());
       }
     } catch (DirectoryNotEmptyException left) {

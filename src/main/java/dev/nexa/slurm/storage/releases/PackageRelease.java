@@ -35,7 +35,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,18 +48,15 @@ public final class PackageRelease {
 
   private final Path parent;
   private final DurableFiles files;
-  private final Consumer<PackageStep> passing;
 
   /**
    * Prepares the packaging.
    *
    * @param durable the path of the durable tier
-   * @param passing receives each step; does nothing outside the tests that kill the process
    */
-  public PackageRelease(String durable, DurableFiles files, Consumer<PackageStep> passing) {
+  public PackageRelease(String durable, DurableFiles files) {
     this.parent = ReleaseFolder.parent(durable);
     this.files = files;
-    this.passing = passing;
   }
 
   /**
@@ -101,23 +97,23 @@ public final class PackageRelease {
 
   private Done write(ReleaseDraft draft, Path temporary, Path place, Progress progress) {
     files.directories(temporary);
-    passing.accept(PackageStep.BEGUN);
+    files.passed(PackageStep.BEGUN);
     try {
       ReleaseFile document;
       try (Running copying = progress.begin(phase("copying", draft))) {
         document = read(draft, Optional.of(temporary), copying);
       }
-      passing.accept(PackageStep.COPIED);
+      files.passed(PackageStep.COPIED);
       Files.writeString(temporary.resolve(ReleaseFolder.DOCUMENT), document.text());
       files.directories(temporary.resolve(ReleaseFolder.SIGNATURES));
-      passing.accept(PackageStep.DOCUMENT_WRITTEN);
+      files.passed(PackageStep.DOCUMENT_WRITTEN);
       Phase forcing = Phase.of("writing to disk", "files", draft.paths().size() + 1);
       try (Running running = progress.begin(forcing)) {
         force(temporary, running);
       }
-      passing.accept(PackageStep.FORCED);
+      files.passed(PackageStep.FORCED);
       Files.move(temporary, place, StandardCopyOption.ATOMIC_MOVE);
-      passing.accept(PackageStep.RENAMED);
+      files.passed(PackageStep.RENAMED);
       files.force(parent);
       return new Done(new ReleaseFolder(place), document, true);
     } catch (IOException failed) {
@@ -200,7 +196,7 @@ public final class PackageRelease {
       if (into.isPresent()) {
         files.directories(into.get().resolve(path).resolveSibling(""));
         if (path.equals(half)) {
-          passing.accept(PackageStep.HALF_COPIED);
+          files.passed(PackageStep.HALF_COPIED);
         }
       }
       try (OutputStream out =

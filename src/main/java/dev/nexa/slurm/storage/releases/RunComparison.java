@@ -105,7 +105,7 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
       return fact.map(one -> one + " in the records of " + run.id());
     }
     ReleaseFile again =
-        new PackageRelease(plan.storage().durable(), workspace.files(), step -> {})
+        new PackageRelease(plan.storage().durable(), workspace.files())
             .document(draft, Progress.NONE);
     return again.text().equals(there.text())
         ? Optional.empty()

@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -34,31 +33,30 @@ public final class SwitchRelease implements AutoCloseable {
   private final CurrentModel current;
   private final LineSigner signer;
   private final FileLock lock;
-  private final Consumer<DeployStep> passing;
+  private final DurableFiles files;
 
   private SwitchRelease(
       ReleaseHistory history,
       CurrentModel current,
       LineSigner signer,
       FileLock lock,
-      Consumer<DeployStep> passing) {
+      DurableFiles files) {
     this.history = history;
     this.current = current;
     this.signer = signer;
     this.lock = lock;
-    this.passing = passing;
+    this.files = files;
   }
 
   /**
    * Takes the lock.
    *
    * @param deploy the folder {@code deploy} on the durable tier; it exists
-   * @param passing receives each step
    * @throws NexaException if another process deploys or rolls back, or if this user cannot replace
    *     what another one deployed
    */
   public static SwitchRelease begin(
-      Path deploy, DurableFiles files, LineSigner signer, Consumer<DeployStep> passing) {
+      Path deploy, DurableFiles files, LineSigner signer) {
     DeployRights.ofMe(deploy).require();
     FileLock lock;
     try {
@@ -74,7 +72,7 @@ public final class SwitchRelease implements AutoCloseable {
                   + " deploy` or `release rollback` settles what it began"));
     }
     return new SwitchRelease(
-        new ReleaseHistory(deploy, files), new CurrentModel(deploy, files), signer, lock, passing);
+        new ReleaseHistory(deploy, files), new CurrentModel(deploy, files), signer, lock, files);
   }
 
   /** Returns the release in production; empty if there is none. */
@@ -173,9 +171,9 @@ public final class SwitchRelease implements AutoCloseable {
             reason,
             smoke);
     history.append(intent, signer);
-    passing.accept(DeployStep.ANNOUNCED);
+    files.passed(DeployStep.ANNOUNCED);
     current.lead(intent.release());
-    passing.accept(DeployStep.SWITCHED);
+    files.passed(DeployStep.SWITCHED);
     Smoke result;
     try {
       result = test.get();
@@ -184,13 +182,13 @@ public final class SwitchRelease implements AutoCloseable {
       undo(intent, "the smoke test could not be made: " + failed.getMessage(), smoke);
       throw failed;
     }
-    passing.accept(DeployStep.TESTED);
+    files.passed(DeployStep.TESTED);
     requireLock();
     if (result.failure().isPresent()) {
       return undo(intent, result.failure().get(), result.words());
     }
     HistoryLine line = history.append(intent.as(Action.DEPLOYED).tested(result.words()), signer);
-    passing.accept(DeployStep.WRITTEN);
+    files.passed(DeployStep.WRITTEN);
     return line;
   }
 
@@ -220,7 +218,7 @@ public final class SwitchRelease implements AutoCloseable {
             reason,
             What.NO_SMOKE);
     history.append(intent, signer);
-    passing.accept(DeployStep.ANNOUNCED);
+    files.passed(DeployStep.ANNOUNCED);
     return back(intent, false, reason);
   }
 
@@ -235,17 +233,17 @@ public final class SwitchRelease implements AutoCloseable {
             reason,
             smoke);
     history.append(intent, signer);
-    passing.accept(DeployStep.BACK_ANNOUNCED);
+    files.passed(DeployStep.BACK_ANNOUNCED);
     return back(intent, false, reason);
   }
 
   private HistoryLine back(What intent, boolean switched, String reason) {
     if (!switched) {
       current.lead(intent.release());
-      passing.accept(DeployStep.SWITCHED_BACK);
+      files.passed(DeployStep.SWITCHED_BACK);
     }
     HistoryLine line = history.append(intent.as(Action.ROLLED_BACK).because(reason), signer);
-    passing.accept(DeployStep.WRITTEN);
+    files.passed(DeployStep.WRITTEN);
     return line;
   }
 

@@ -86,7 +86,7 @@ class ArchiveKillTest {
       for (RunFolder run : runs) {
         if (!Files.exists(site.checkpoints(run)) || isLeft(site, run)) {
           try (FolderPlace place = site.place()) {
-            new RestoreRun(site.site.workspace, place, Progress.NONE, passed -> {})
+            new RestoreRun(site.site.workspace, place, Progress.NONE)
                 .toOldPlace(ArchiveFile.require(site.site.workspace, run.id()));
           }
         }

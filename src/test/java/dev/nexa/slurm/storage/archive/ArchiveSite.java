@@ -1,5 +1,7 @@
 package dev.nexa.slurm.storage.archive;
 
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanupSite;
@@ -99,11 +101,12 @@ public final class ArchiveSite {
 
   /** Archives all runs that may go, as the command does. */
   List<ArchiveRuns.Archived> archive(
-      List<RunFolder> runs, Consumer<ArchiveStep> passing, Consumer<CleanupStep> cleaning) {
+      List<RunFolder> runs, Consumer<Enum<?>> passing, Consumer<Enum<?>> cleaning) {
+    Workspace workspace = new Workspace(site.workspace.root(), Steps.told(passing));
     CleanTiers clean = site.clean(cleaning);
     List<TierRoot> roots = site.roots();
     try (FolderPlace place = place()) {
-      ArchiveRuns archive = new ArchiveRuns(site.workspace, place, clean, site.progress, passing);
+      ArchiveRuns archive = new ArchiveRuns(workspace, place, clean, site.progress);
       return clean
           .whole(runs.stream().map(RunFolder::id).toList(), roots, "archived", Instant.now())
           .stream()

@@ -1,9 +1,10 @@
 package dev.nexa.slurm.storage.archive;
 
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.storage.cleanup.CleanupStep;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,12 +22,15 @@ final class CrashingArchive {
         Stream.of(args).skip(4).map(id -> site.site.workspace.run(new RunId(id))).toList();
     if (args[1].equals("archive")) {
       site.archive(
-          runs, step -> pass(step, args[2], left), (CleanupStep step) -> pass(step, args[2], left));
+          runs, step -> pass(step, args[2], left), step -> pass(step, args[2], left));
     } else {
       try (FolderPlace place = site.place()) {
         RestoreRun restore =
             new RestoreRun(
-                site.site.workspace, place, Progress.NONE, step -> pass(step, args[2], left));
+                new Workspace(
+                    site.site.workspace.root(), Steps.told(step -> pass(step, args[2], left))),
+                place,
+                Progress.NONE);
         for (RunFolder run : runs) {
           restore.toOldPlace(ArchiveFile.require(site.site.workspace, run.id()));
         }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import java.util.function.Consumer;
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.RecordedProgress;
@@ -170,9 +172,13 @@ public final class CleanupSite {
   }
 
   /** The use case with an empty queue. */
-  public CleanTiers clean(java.util.function.Consumer<CleanupStep> passing) {
+  public CleanTiers clean(Consumer<Enum<?>> passing) {
     return new CleanTiers(
-        workspace, configs(), name -> noJobs(), LastCopies.NONE, progress, passing);
+        new Workspace(workspace.root(), Steps.told(passing)),
+        configs(),
+        name -> noJobs(),
+        LastCopies.NONE,
+        progress);
   }
 
   private ConfigReader configs() {

@@ -13,7 +13,7 @@ final class CrashingCleanup {
   public static void main(String[] args) {
     CleanupSite site = new CleanupSite(Path.of(args[0]));
     AtomicInteger left = new AtomicInteger(Integer.parseInt(args[3]));
-    Consumer<CleanupStep> passing =
+    Consumer<Enum<?>> passing =
         step -> {
           if (step == CleanupStep.valueOf(args[2]) && left.decrementAndGet() == 0) {
             kill();

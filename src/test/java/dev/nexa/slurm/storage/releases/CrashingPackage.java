@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.releases.PackageRelease.PackageStep;
@@ -13,12 +14,12 @@ final class CrashingPackage {
   public static void main(String[] args) {
     new PackageRelease(
             args[0],
-            DurableFiles.onDisk(),
-            step -> {
-              if (step == PackageStep.valueOf(args[2])) {
-                kill();
-              }
-            })
+            Steps.told(
+                step -> {
+                  if (step == PackageStep.valueOf(args[2])) {
+                    kill();
+                  }
+                }))
         .run(Models.draft("demo", Path.of(args[1])), Progress.NONE);
   }
 

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Keys;
@@ -86,8 +87,8 @@ final class DeploySite {
     return new Halts(deploy, DurableFiles.onDisk());
   }
 
-  SwitchRelease writer(Consumer<DeployStep> passing) {
-    return SwitchRelease.begin(deploy, DurableFiles.onDisk(), signer(), passing);
+  SwitchRelease writer(Consumer<Enum<?>> passing) {
+    return SwitchRelease.begin(deploy, Steps.told(passing), signer());
   }
 
   HistoryLine deploy(String release) {

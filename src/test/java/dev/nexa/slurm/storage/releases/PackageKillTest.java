@@ -40,7 +40,7 @@ class PackageKillTest {
         assertThat(release.problems()).isEmpty();
       }
       PackageRelease.Done done =
-          new PackageRelease(durable.toString(), DurableFiles.onDisk(), passed -> {})
+          new PackageRelease(durable.toString(), DurableFiles.onDisk())
               .run(Models.draft("demo", model), Progress.NONE);
       assertThat(done.added()).isEqualTo(step != PackageStep.RENAMED);
       assertThat(done.folder().problems()).isEmpty();

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.base.files.Steps;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -45,7 +46,7 @@ class PackageReleaseTest {
   }
 
   private PackageRelease.Done packaged(String durable, String name) {
-    return new PackageRelease(folder.resolve(durable).toString(), DurableFiles.onDisk(), step -> {})
+    return new PackageRelease(folder.resolve(durable).toString(), DurableFiles.onDisk())
         .run(Models.draft(name, model), progress);
   }
 
@@ -191,13 +192,13 @@ class PackageReleaseTest {
     PackageRelease packaging =
         new PackageRelease(
             folder.resolve("one").toString(),
-            DurableFiles.onDisk(),
-            step -> {
-              if (step == PackageStep.COPIED || step == PackageStep.HALF_COPIED) {
-                replaced(model.resolve("config.json"));
-                replaced(model.resolve("tokenizer/tokenizer.json"));
-              }
-            });
+            Steps.told(
+                step -> {
+                  if (step == PackageStep.COPIED || step == PackageStep.HALF_COPIED) {
+                    replaced(model.resolve("config.json"));
+                    replaced(model.resolve("tokenizer/tokenizer.json"));
+                  }
+                }));
 
     assertThatThrownBy(() -> packaging.run(draft, Progress.NONE))
         .isInstanceOf(NexaException.class)

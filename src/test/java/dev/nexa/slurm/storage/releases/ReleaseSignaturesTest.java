@@ -45,7 +45,7 @@ class ReleaseSignaturesTest {
     key = Keys.make(folder, "boss");
     Path model = Models.llama(folder.resolve("checkpoints/final"));
     release =
-        new PackageRelease(folder.toString(), DurableFiles.onDisk(), step -> {})
+        new PackageRelease(folder.toString(), DurableFiles.onDisk())
             .run(Models.draft("demo", model), Progress.NONE)
             .folder();
   }
