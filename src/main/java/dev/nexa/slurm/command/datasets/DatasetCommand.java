@@ -14,7 +14,6 @@ import dev.nexa.slurm.storage.lineage.CollectLineage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -52,8 +51,7 @@ abstract class DatasetCommand extends Subcommand {
   /** Returns the registry of the profile that the user named. */
   final Datasets datasets() {
     Context context = existing();
-    return Datasets.of(
-        context, ChosenTiers.of(context, Optional.ofNullable(cluster.getValue()), err()::println));
+    return Datasets.of(context, ChosenTiers.of(context, value(cluster), err()::println));
   }
 
   /** Compares a version's files with its list, and shows how far that is. */

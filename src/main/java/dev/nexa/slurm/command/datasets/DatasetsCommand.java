@@ -117,13 +117,13 @@ public final class DatasetsCommand extends CommandGroup {
                     path.getValue(),
                     Path.of("").toAbsolutePath(),
                     new RegisterDataset.Told(
-                        Optional.ofNullable(name.getValue()),
-                        Optional.ofNullable(as.getValue()),
-                        Optional.ofNullable(source.getValue()),
-                        Optional.ofNullable(licence.getValue()),
-                        Optional.ofNullable(description.getValue()),
+                        value(name),
+                        value(as),
+                        value(source),
+                        value(licence),
+                        value(description),
                         parents.getValue(),
-                        Optional.ofNullable(run.getValue()),
+                        value(run),
                         !given(noRows)));
       }
       DatasetVersion version = done.version();
@@ -540,8 +540,7 @@ public final class DatasetsCommand extends CommandGroup {
               .node(LineageNode.Kind.DATASET, version.reference())
               .map(graph::makes)
               .orElse(List.of());
-      JsonObject now =
-          RegisterDataset.now().withOptional("reason", Optional.ofNullable(reason.getValue()));
+      JsonObject now = RegisterDataset.now().withOptional("reason", value(reason));
       Registry.Done done =
           datasets
               .registry()

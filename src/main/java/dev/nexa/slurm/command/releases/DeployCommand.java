@@ -90,7 +90,7 @@ final class DeployCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    DeployPlace place = DeployPlace.of(context, Optional.ofNullable(cluster.getValue()));
+    DeployPlace place = DeployPlace.of(context, value(cluster));
     place.current().release();
     DeployRelease deploy = new DeployRelease(place, err()::println);
     Checked checked = deploy.check(name.getValue());
@@ -100,7 +100,7 @@ final class DeployCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     requireAnswer(this, given(yes), "deploy " + checked.name());
-    LineSigner signer = place.signer(Optional.ofNullable(key.getValue()), "release deploy");
+    LineSigner signer = place.signer(value(key), "release deploy");
     Outcome outcome =
         saying(
             () ->
@@ -110,7 +110,7 @@ final class DeployCommand extends Subcommand {
                 deploy.deploy(
                     checked,
                     signer,
-                    Optional.ofNullable(reason.<String>getValue()).orElse(""),
+                    value(reason).orElse(""),
                     test,
                     !given(yes),
                     release -> {
@@ -131,7 +131,7 @@ final class DeployCommand extends Subcommand {
 
   private Test test(Context context, DeployPlace place) {
     SmokeTest tester = new SmokeTest(context, err()::println);
-    Optional<String> url = Optional.ofNullable(endpoint.getValue());
+    Optional<String> url = value(endpoint);
     if (url.isEmpty() && apiKey.getValue() != null) {
       throw new NexaException(
           ErrorCode.OPTIONS_CONFLICT, "--api-key-file works only with --endpoint URL");
@@ -152,21 +152,19 @@ final class DeployCommand extends Subcommand {
           "--candidate works only with --smoke CONFIG or --endpoint URL: nothing else asks the model");
     }
     Optional<SmokeTest.Planned> planned =
-        Optional.ofNullable(smoke.<String>getValue())
+        value(smoke)
             .map(
                 config ->
                     tester.plan(
                         new Prepared.Request(
                             config,
                             given(candidate) ? List.of("model_name=" + model(place)) : List.of(),
-                            Optional.ofNullable(cluster.getValue())),
+                            value(cluster)),
                         model(place)));
     List<SmokePrompt> prompts = planned.map(SmokeTest.Planned::prompts).orElse(List.of());
     String asked = SmokeTest.words(prompts) + (given(candidate) ? ", before the switch" : "");
     if (url.isPresent()) {
-      Optional<String> secret =
-          Optional.ofNullable(apiKey.<String>getValue())
-              .map(file -> DurableFiles.read(Path.of(file)).strip());
+      Optional<String> secret = value(apiKey).map(file -> DurableFiles.read(Path.of(file)).strip());
       String words = asked + ", asked of " + url.get();
       return new Test(
           words, given(candidate), () -> new Smoke(words, tester.ask(url.get(), secret, prompts)));
@@ -180,9 +178,7 @@ final class DeployCommand extends Subcommand {
               new Smoke(
                   words,
                   tester.serve(
-                      planned.get(),
-                      Optional.ofNullable(approval.getValue()),
-                      run -> AfterSubmit.tell(this, run, err()))));
+                      planned.get(), value(approval), run -> AfterSubmit.tell(this, run, err()))));
     }
     return new Test(What.NO_SMOKE, false, () -> Smoke.NONE);
   }

@@ -45,7 +45,7 @@ final class HistoryCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
+    DeployPlace place = DeployPlace.of(existing(), value(cluster));
     ReleaseHistory history = place.history();
     ReleaseHistory.Content content = history.read();
     List<String> problems = new ArrayList<>(content.problems());

@@ -4,7 +4,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** What the commands about packaged releases share: the durable tier that holds them. */
@@ -21,8 +20,7 @@ abstract class OfTier extends Subcommand {
 
   /** Returns the path of the durable tier. */
   final String durable(Context context) {
-    return ChosenTiers.of(context, Optional.ofNullable(cluster.getValue()), err()::println)
-        .durable();
+    return ChosenTiers.of(context, value(cluster), err()::println).durable();
   }
 
   /** Returns the release with this name. */

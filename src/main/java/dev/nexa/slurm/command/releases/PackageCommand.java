@@ -76,7 +76,7 @@ final class PackageCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    Optional<Path> archive = Optional.ofNullable(tar.<String>getValue()).map(Path::of);
+    Optional<Path> archive = value(tar).map(Path::of);
     archive.ifPresent(PackageCommand::requireNew);
     RunLookup lookup = new RunLookup(context.workspace());
     RunLookup.Found found = lookup.find(run.getValue());
@@ -88,8 +88,8 @@ final class PackageCommand extends Subcommand {
             found.run(),
             found.task(),
             new ReleaseDraft.Choices(
-                Optional.ofNullable(name.getValue()),
-                Optional.ofNullable(checkpoint.<String>getValue()).map(Path::of),
+                value(name),
+                value(checkpoint).map(Path::of),
                 named(lookup, evaluation),
                 named(lookup, gate),
                 licence()),
@@ -138,15 +138,14 @@ final class PackageCommand extends Subcommand {
       Context context, ReleaseDraft draft, String durable, Optional<Path> archive) {
     try (ProgressBar progress = ProgressBar.of(this)) {
       PackageRelease.Done done =
-          new PackageRelease(durable, new DurableFiles(context.disk()))
-              .run(draft, progress);
+          new PackageRelease(durable, new DurableFiles(context.disk())).run(draft, progress);
       archive.ifPresent(file -> write(done.folder(), file, context, progress));
       return done;
     }
   }
 
   private Optional<String> licence() {
-    Optional<String> typed = Optional.ofNullable(licence.getValue());
+    Optional<String> typed = value(licence);
     if (typed.isPresent() && !typed.get().matches(LICENCE)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
@@ -173,8 +172,7 @@ final class PackageCommand extends Subcommand {
   }
 
   private static Optional<RunId> named(RunLookup lookup, OptionSpec option) {
-    return Optional.ofNullable(option.<String>getValue())
-        .map(typed -> lookup.find(typed).run().id());
+    return value(option).map(typed -> lookup.find(typed).run().id());
   }
 
   private static PlanFile plan(RunFolder run) {

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.releases;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
 import dev.nexa.slurm.command.shared.Subcommand;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -35,15 +34,15 @@ final class RollbackCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
+    DeployPlace place = DeployPlace.of(existing(), value(cluster));
     place.current().release();
     DeployCommand.requireAnswer(this, given(yes), "roll back");
     Outcome outcome =
         new DeployRelease(place, err()::println)
             .rollback(
-                Optional.ofNullable(name.getValue()),
-                place.signer(Optional.ofNullable(key.getValue()), "release rollback"),
-                Optional.ofNullable(reason.<String>getValue()).orElse(""),
+                value(name),
+                place.signer(value(key), "release rollback"),
+                value(reason).orElse(""),
                 !given(yes),
                 release -> {
                   if (!given(json)) {

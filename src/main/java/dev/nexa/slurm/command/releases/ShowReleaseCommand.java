@@ -52,7 +52,7 @@ final class ShowReleaseCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
+    DeployPlace place = DeployPlace.of(existing(), value(cluster));
     ReleaseHistory.Content content = place.history().sound();
     List<Production.Period> periods = Production.periods(content.lines());
     if (name.getValue() != null && at.getValue() != null) {

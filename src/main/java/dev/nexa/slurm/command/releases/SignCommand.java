@@ -74,7 +74,7 @@ final class SignCommand extends OfTier {
 
   @Override
   public Integer call() {
-    String chosen = Optional.ofNullable(format.<String>getValue()).orElse("ssh");
+    String chosen = value(format).orElse("ssh");
     if (!FORMATS.contains(chosen)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
@@ -85,9 +85,8 @@ final class SignCommand extends OfTier {
     ReleaseFolder folder = release(context, release.getValue());
     ReleaseContent content = ReleaseContent.of(folder);
     VerifyCommand.requireIntact(folder.name(), content.problems());
-    SignRelease sign =
-        new SignRelease(context, folder, content, Optional.ofNullable(as.getValue()));
-    Optional<String> keyFile = Optional.ofNullable(key.getValue());
+    SignRelease sign = new SignRelease(context, folder, content, value(as));
+    Optional<String> keyFile = value(key);
     SignRelease.Ready ready =
         chosen.equals("oms") ? sign.readyForOms(keyFile) : sign.ready(keyFile);
     RunComparison compared =

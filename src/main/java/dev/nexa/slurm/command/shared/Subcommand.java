@@ -19,9 +19,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -217,6 +218,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Returns whether a flag was typed. */
   public static boolean given(OptionSpec flag) {
     return flag.<Boolean>getValue();
+  }
+
+  /** Returns the value of an option or a parameter; empty if it was not given. */
+  public static Optional<String> value(ArgSpec option) {
+    return Optional.ofNullable(option.getValue());
   }
 
   /**

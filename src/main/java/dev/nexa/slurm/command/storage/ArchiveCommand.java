@@ -24,8 +24,8 @@ import dev.nexa.slurm.storage.archive.ArchiveJournal.UnfinishedBundle;
 import dev.nexa.slurm.storage.archive.ArchiveRuns;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
 import dev.nexa.slurm.storage.archive.BundleReader;
+import dev.nexa.slurm.storage.archive.BundleReader.DamagedArchive;
 import dev.nexa.slurm.storage.archive.BundleState;
-import dev.nexa.slurm.storage.archive.DamagedArchive;
 import dev.nexa.slurm.storage.archive.RestoreRun;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
@@ -104,13 +104,13 @@ public final class ArchiveCommand extends Subcommand {
   public Integer call() {
     NamesOfFiles.requireUtf8("nexa-slurm archive");
     Context context = existing();
-    Duration stays = CleanupCommand.grace(text(grace).orElse(DEFAULT_GRACE));
+    Duration stays = CleanupCommand.grace(value(grace).orElse(DEFAULT_GRACE));
     List<RunId> chosen = chosen(context);
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
     try (ProgressBar progress = ProgressBar.of(this);
-        ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
-      CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), progress);
+        ArchivePlaces.Opened target = places.target(context, value(to), value(storageClass))) {
+      CleanTiers clean = TierCleaning.of(context, Optional.empty(), progress);
       String address = target.place().address();
       requireOutside(address, roots);
       List<WholeRun> goes = new ArrayList<>();
@@ -135,8 +135,7 @@ public final class ArchiveCommand extends Subcommand {
         }
         return status;
       }
-      ArchiveRuns archive =
-          new ArchiveRuns(context.workspace(), target.place(), clean, progress);
+      ArchiveRuns archive = new ArchiveRuns(context.workspace(), target.place(), clean, progress);
       List<Archived> done = run(context, archive, goes, stays, roots);
       if (asJson) {
         print(ArchiveText.document(goes, keeps, address, Optional.of(done)));
@@ -283,11 +282,6 @@ public final class ArchiveCommand extends Subcommand {
         "nobody can be asked here whether to archive " + ArchiveText.runs(goes.size()),
         ArchiveText.question(goes, stays),
         Advice.step("nothing was archived; add --yes to archive, or --dry-run to only look"));
-  }
-
-  private static Optional<String> text(OptionSpec option) {
-    @Nullable String typed = option.getValue();
-    return Optional.ofNullable(typed);
   }
 
   private List<RunId> chosen(Context context) {
@@ -491,8 +485,7 @@ public final class ArchiveCommand extends Subcommand {
       try (ProgressBar progress = ProgressBar.of(this);
           ArchivePlaces.Opened opened = places.recorded(context, archive.place());
           FileLock lock = ArchiveRuns.lock(context.workspace())) {
-        RestoreRun restore =
-            new RestoreRun(context.workspace(), opened.place(), progress);
+        RestoreRun restore = new RestoreRun(context.workspace(), opened.place(), progress);
         @Nullable String folder = to.getValue();
         restored =
             folder == null

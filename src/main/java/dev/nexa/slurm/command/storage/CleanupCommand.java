@@ -111,8 +111,7 @@ public final class CleanupCommand extends Subcommand {
   }
 
   private Integer call(Context context, Progress progress) {
-    CleanTiers clean =
-        ArchivePlaces.cleaning(context, Optional.ofNullable(cluster.<String>getValue()), progress);
+    CleanTiers clean = TierCleaning.of(context, value(cluster), progress);
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
@@ -128,10 +127,7 @@ public final class CleanupCommand extends Subcommand {
     Planned planned =
         clean.plan(
             settings,
-            TierRoot.of(
-                context.configs(),
-                context.workspace().root(),
-                Optional.ofNullable(cluster.<String>getValue())),
+            TierRoot.of(context.configs(), context.workspace().root(), value(cluster)),
             Instant.now());
     boolean text = !given(json);
     boolean lost = !planned.lastCopies().isEmpty();
@@ -293,9 +289,9 @@ public final class CleanupCommand extends Subcommand {
   private Settings settings() {
     return new Settings(
         Duration.ofDays(days()),
-        size(Optional.ofNullable(pruneSize.<String>getValue()).orElse(DEFAULT_SIZE)),
-        grace(Optional.ofNullable(grace.<String>getValue()).orElse(DEFAULT_GRACE)),
-        Optional.ofNullable(tier.<String>getValue()).map(Tier::of));
+        size(value(pruneSize).orElse(DEFAULT_SIZE)),
+        grace(value(grace).orElse(DEFAULT_GRACE)),
+        value(tier).map(Tier::of));
   }
 
   private int days() {

@@ -11,7 +11,6 @@ import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm storage init}. */
@@ -36,10 +35,7 @@ final class StorageInitCommand extends Subcommand {
   public Integer call() {
     Context context = existing();
     List<TierRoot> roots =
-        TierRoot.of(
-            context.configs(),
-            context.workspace().root(),
-            Optional.ofNullable(cluster.<String>getValue()));
+        TierRoot.of(context.configs(), context.workspace().root(), value(cluster));
     List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
     boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
     if (given(json)) {

@@ -13,10 +13,10 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.tiers.MeasureTier;
 import dev.nexa.slurm.storage.tiers.MeasureTier.Measured;
+import dev.nexa.slurm.storage.tiers.MeasureTier.Usage;
+import dev.nexa.slurm.storage.tiers.MeasureTier.Usage.UsageKey;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
-import dev.nexa.slurm.storage.tiers.Usage;
-import dev.nexa.slurm.storage.tiers.Usage.UsageKey;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -54,17 +54,14 @@ final class StorageStatusCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    Optional<Tier> only = Optional.ofNullable(tier.<String>getValue()).map(Tier::of);
-    Optional<UsageKey> key = Optional.ofNullable(by.<String>getValue()).map(UsageKey::named);
+    Optional<Tier> only = value(tier).map(Tier::of);
+    Optional<UsageKey> key = value(by).map(UsageKey::named);
     int most = most();
     List<TierRoot> missing = new ArrayList<>();
     List<Measured> measured = new ArrayList<>();
     MeasureTier measure = new MeasureTier(new CommandRunner(), context.environment());
     for (TierRoot root :
-        TierRoot.of(
-            context.configs(),
-            context.workspace().root(),
-            Optional.ofNullable(cluster.<String>getValue()))) {
+        TierRoot.of(context.configs(), context.workspace().root(), value(cluster))) {
       if (only.isPresent() && only.get() != root.tier()) {
         continue;
       }

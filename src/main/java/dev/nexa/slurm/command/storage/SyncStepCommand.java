@@ -217,9 +217,7 @@ final class SyncStepCommand extends Subcommand {
 
   /** Returns the settings of a job with {@code backend: sync}; empty if a person runs this. */
   private Optional<Path> settings() {
-    return settings == null
-        ? Optional.empty()
-        : Optional.ofNullable(settings.<String>getValue()).map(Path::of);
+    return settings == null ? Optional.empty() : value(settings).map(Path::of);
   }
 
   private Integer verified(SyncRun run, SyncText text) {

@@ -55,11 +55,7 @@ public final class ArchiveRuns {
    *
    * @param clean moves what was archived
    */
-  public ArchiveRuns(
-      Workspace workspace,
-      ArchivePlace place,
-      CleanTiers clean,
-      Progress progress) {
+  public ArchiveRuns(Workspace workspace, ArchivePlace place, CleanTiers clean, Progress progress) {
     this.workspace = workspace;
     this.place = place;
     this.clean = clean;
@@ -251,7 +247,8 @@ public final class ArchiveRuns {
       throws IOException {
     SourceTree.Written written;
     try (Running packing = progress.begin(tree.phase("packing " + run.run()))) {
-      written = tree.write(staged, packing, () -> workspace.files().passed(ArchiveStep.HALF_WRITTEN));
+      written =
+          tree.write(staged, packing, () -> workspace.files().passed(ArchiveStep.HALF_WRITTEN));
     }
     workspace.files().passed(ArchiveStep.WRITTEN);
     ArchiveFile made =

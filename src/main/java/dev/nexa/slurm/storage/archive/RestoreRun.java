@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.job.code.TarEntry;
 import dev.nexa.slurm.job.code.TarEntry.Kind;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.archive.BundleReader.DamagedArchive;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -38,8 +39,7 @@ public final class RestoreRun {
   private final ArchivePlace place;
   private final Progress progress;
 
-  public RestoreRun(
-      Workspace workspace, ArchivePlace place, Progress progress) {
+  public RestoreRun(Workspace workspace, ArchivePlace place, Progress progress) {
     this.workspace = workspace;
     this.place = place;
     this.progress = progress;

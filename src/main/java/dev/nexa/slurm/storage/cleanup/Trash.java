@@ -46,8 +46,7 @@ final class Trash {
    * @param elsewhere the host where the cleanup ran, if it is another one: the tier may be a disk
    *     of that host
    */
-  Trash(
-CleanupJournal journal, DurableFiles files, Optional<String> elsewhere) {
+  Trash(CleanupJournal journal, DurableFiles files, Optional<String> elsewhere) {
     this.journal = journal;
     this.elsewhere = elsewhere;
     this.files = files;

@@ -328,32 +328,6 @@ public record ModelSource(
     private static final int LENGTH_BYTES = 8;
     private static final String METADATA = "__metadata__";
 
-    /** The bits of one element, by type. */
-    private static final Map<String, Integer> BITS =
-        Map.ofEntries(
-            Map.entry("BOOL", 8),
-            Map.entry("U8", 8),
-            Map.entry("I8", 8),
-            Map.entry("F8_E5M2", 8),
-            Map.entry("F8_E4M3", 8),
-            Map.entry("F8_E8M0", 8),
-            Map.entry("F8_E4M3FNUZ", 8),
-            Map.entry("F8_E5M2FNUZ", 8),
-            Map.entry("F4", 4),
-            Map.entry("F6_E2M3", 6),
-            Map.entry("F6_E3M2", 6),
-            Map.entry("I16", 16),
-            Map.entry("U16", 16),
-            Map.entry("F16", 16),
-            Map.entry("BF16", 16),
-            Map.entry("I32", 32),
-            Map.entry("U32", 32),
-            Map.entry("F32", 32),
-            Map.entry("C64", 64),
-            Map.entry("F64", 64),
-            Map.entry("I64", 64),
-            Map.entry("U64", 64));
-
     private Safetensors() {}
 
     /** A tensor's place in the data: from {@code begin} up to, not including, {@code end}. */
@@ -448,6 +422,20 @@ public record ModelSource(
       metadata.members().keySet().forEach(metadata::text);
     }
 
+    /** Returns the bits of an element; 0 for a type that is not known. */
+    private static int bits(String type) {
+      return switch (type) {
+        case "F4" -> 4;
+        case "F6_E2M3", "F6_E3M2" -> 6;
+        case "BOOL", "U8", "I8" -> 8;
+        case "F8_E5M2", "F8_E4M3", "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ" -> 8;
+        case "I16", "U16", "F16", "BF16" -> 16;
+        case "I32", "U32", "F32" -> 32;
+        case "C64", "F64", "I64", "U64" -> 64;
+        default -> 0;
+      };
+    }
+
     private static Span span(String name, JsonObject tensor) {
       for (String key : tensor.members().keySet()) {
         if (!List.of("dtype", "shape", "data_offsets").contains(key)) {
@@ -455,8 +443,8 @@ public record ModelSource(
         }
       }
       String type = tensor.text("dtype");
-      Integer bits = BITS.get(type);
-      if (bits == null) {
+      int bits = bits(type);
+      if (bits == 0) {
         throw new IllegalArgumentException("the tensor '" + name + "' has the type '" + type + "'");
       }
       List<Long> offsets = numbers(tensor, "data_offsets");

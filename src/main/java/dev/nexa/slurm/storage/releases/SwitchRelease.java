@@ -55,8 +55,7 @@ public final class SwitchRelease implements AutoCloseable {
    * @throws NexaException if another process deploys or rolls back, or if this user cannot replace
    *     what another one deployed
    */
-  public static SwitchRelease begin(
-      Path deploy, DurableFiles files, LineSigner signer) {
+  public static SwitchRelease begin(Path deploy, DurableFiles files, LineSigner signer) {
     DeployRights.ofMe(deploy).require();
     FileLock lock;
     try {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.s3;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.storage.s3.S3Stores.CaBundle;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
 import dev.nexa.slurm.storage.sync.StoreException.Kind;

@@ -1,11 +1,10 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanupSite;
-import dev.nexa.slurm.storage.cleanup.CleanupStep;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,10 +1,10 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,8 +21,7 @@ final class CrashingArchive {
     List<RunFolder> runs =
         Stream.of(args).skip(4).map(id -> site.site.workspace.run(new RunId(id))).toList();
     if (args[1].equals("archive")) {
-      site.archive(
-          runs, step -> pass(step, args[2], left), step -> pass(step, args[2], left));
+      site.archive(runs, step -> pass(step, args[2], left), step -> pass(step, args[2], left));
     } else {
       try (FolderPlace place = site.place()) {
         RestoreRun restore =

@@ -1,8 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
-import java.util.function.Consumer;
-import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
@@ -24,6 +23,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** A workspace with tiers on which runs left files. */

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
 import dev.nexa.slurm.base.files.Steps;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.releases.PackageRelease.PackageStep;
 import java.nio.file.Path;

@@ -1,11 +1,11 @@
 package dev.nexa.slurm.storage.releases;
 
-import dev.nexa.slurm.base.files.Steps;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Steps;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.storage.releases.PackageRelease.PackageStep;

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.s3;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.storage.s3.S3Stores.CaBundle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;

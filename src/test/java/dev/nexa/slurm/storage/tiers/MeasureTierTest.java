@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.storage.tiers.MeasureTier.FoundFiles;
-import dev.nexa.slurm.storage.tiers.Usage.UsageKey;
+import dev.nexa.slurm.storage.tiers.MeasureTier.Usage;
+import dev.nexa.slurm.storage.tiers.MeasureTier.Usage.UsageKey;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
