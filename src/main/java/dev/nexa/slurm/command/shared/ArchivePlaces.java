@@ -18,7 +18,6 @@ import dev.nexa.slurm.storage.archive.FolderPlace;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
-import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
@@ -136,8 +135,11 @@ public final class ArchivePlaces {
           new FolderPlace(folder, context.workspace().root(), context.workspace().files()),
           Optional.empty());
     }
-    S3Place plain = s3(S3Place.parse(text, where), storage(context).s3());
-    S3Place cold = plain.withStorageClass(storageClass);
+    S3Settings store = storage(context).s3().orElse(S3Settings.NONE);
+    S3Place address = S3Place.parse(text, where);
+    Optional<String> profile = Optional.ofNullable(awsProfile.get());
+    S3Place plain = address.in(store.ofClass(Optional.empty()), profile, CONNECTIONS);
+    S3Place cold = address.in(store.ofClass(storageClass), profile, CONNECTIONS);
     AwsJar jar = AwsJar.open();
     try {
       ObjectStores stores = jar.load(ObjectStores.class);
@@ -147,20 +149,6 @@ public final class ArchivePlaces {
       jar.close();
       throw failed;
     }
-  }
-
-  private S3Place s3(S3Place place, Optional<S3Settings> settings) {
-    return new S3Place(
-        place.bucket(),
-        place.prefix(),
-        settings.flatMap(S3Settings::endpoint).map(URI::create),
-        settings.flatMap(S3Settings::region),
-        settings.map(S3Settings::pathStyle).orElse(false),
-        Optional.empty(),
-        settings.flatMap(S3Settings::encryption),
-        settings.flatMap(S3Settings::kmsKey),
-        Optional.ofNullable(awsProfile.get()),
-        CONNECTIONS);
   }
 
   /**

@@ -11,7 +11,6 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options that say how S3 is reached, with the profile's values for what was not typed. */
@@ -78,41 +77,29 @@ public final class S3Options {
    * @throws NexaException if a value is not usable
    */
   public S3Place place(S3Place place, Storage storage, int threads) {
-    Optional<S3Settings> settings = storage.s3();
-    return new S3Place(
-        place.bucket(),
-        place.prefix(),
-        url(endpoint.getValue(), settings.flatMap(S3Settings::endpoint)),
-        text(region.getValue(), settings.flatMap(S3Settings::region)),
-        settings.map(S3Settings::pathStyle).orElse(false) || endpoint.getValue() != null,
-        settings.flatMap(S3Settings::storageClass),
-        settings.flatMap(S3Settings::encryption),
-        settings.flatMap(S3Settings::kmsKey),
-        Optional.ofNullable(awsProfile.getValue()),
-        threads);
+    Optional<String> typed = Subcommand.value(endpoint);
+    S3Settings store =
+        storage
+            .s3()
+            .orElse(S3Settings.NONE)
+            .with(typed, Subcommand.value(region), Optional.empty());
+    store.endpoint().ifPresent(url -> requireUrl(url, typed.isPresent()));
+    return place.in(store, Subcommand.value(awsProfile), threads);
   }
 
-  private static Optional<String> text(@Nullable String typed, Optional<String> usual) {
-    return typed == null ? usual : Optional.of(typed);
-  }
-
-  private static Optional<URI> url(@Nullable String typed, Optional<String> usual) {
-    Optional<String> text = text(typed, usual);
-    if (text.isEmpty()) {
-      return Optional.empty();
-    }
+  private static void requireUrl(String url, boolean typed) {
     try {
-      URI uri = new URI(text.get());
+      URI uri = new URI(url);
       boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
       if (web && uri.getHost() != null && uri.getUserInfo() == null) {
-        return Optional.of(uri);
+        return;
       }
     } catch (URISyntaxException notAnAddress) {
       // Reported below. The text is not repeated: it can hold a password.
     }
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
-        (typed == null ? "storage.s3.endpoint" : "--endpoint")
+        (typed ? "--endpoint" : "storage.s3.endpoint")
             + ": expected a URL such as https://minio.example.org:9000, without a user name",
         Advice.step("without it, AWS is asked"));
   }

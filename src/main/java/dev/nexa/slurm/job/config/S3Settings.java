@@ -22,7 +22,7 @@ public record S3Settings(
     Optional<String> encryption,
     Optional<String> kmsKey) {
   /** AWS, with the bucket's own settings. */
-  static final S3Settings NONE =
+  public static final S3Settings NONE =
       new S3Settings(
           Optional.empty(),
           Optional.empty(),
@@ -63,16 +63,22 @@ public record S3Settings(
   }
 
   /**
-   * Returns a copy with another store and class, where they are given. Another store gets the
-   * bucket's name in the path, as with {@code --endpoint}.
+   * Returns a copy with another store, region and class, where they are given. Another store gets
+   * the bucket's name in the path, as with {@code --endpoint}.
    */
-  S3Settings with(Optional<String> store, Optional<String> newClass) {
+  public S3Settings with(
+      Optional<String> store, Optional<String> newRegion, Optional<String> newClass) {
     return new S3Settings(
         store.isPresent() ? store : endpoint,
-        region,
+        newRegion.isPresent() ? newRegion : region,
         pathStyle || store.isPresent(),
         newClass.isPresent() ? newClass : storageClass,
         encryption,
         kmsKey);
+  }
+
+  /** Returns a copy for objects of this class; empty for the bucket's default. */
+  public S3Settings ofClass(Optional<String> other) {
+    return new S3Settings(endpoint, region, pathStyle, other, encryption, kmsKey);
   }
 }

@@ -184,7 +184,8 @@ public record SyncStage(
    * reached. {@link #storage} reads it back.
    */
   public JsonObject settings(Storage storage) {
-    S3Settings s3 = storage.s3().orElse(S3Settings.NONE).with(endpoint, storageClass);
+    S3Settings s3 =
+        storage.s3().orElse(S3Settings.NONE).with(endpoint, Optional.empty(), storageClass);
     return new JsonObject()
         .with("durable", storage.durable())
         .withOptional("s3_prefix", storage.s3Prefix())

@@ -54,7 +54,7 @@ public final class BucketPlace implements ArchivePlace {
 
   @Override
   public Optional<String> storageClass() {
-    return place.storageClass();
+    return place.store().storageClass();
   }
 
   @Override

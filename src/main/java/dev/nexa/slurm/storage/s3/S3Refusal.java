@@ -166,14 +166,18 @@ final class S3Refusal {
     }
     return error(
         ErrorCode.S3_REFUSED,
-        "S3: the certificate of "
-            + host()
-            + " is not trusted"
-            + bundle
-                .map(
-                    one ->
-                        ": no certificate in " + one.file() + " (" + one.from() + ") leads to it")
-                .orElse(" by Java"),
+        "S3: the certificate of %s is not trusted%s"
+            .formatted(
+                host(),
+                bundle
+                    .map(
+                        one ->
+                            ": no certificate in "
+                                + one.file()
+                                + " ("
+                                + one.from()
+                                + ") leads to it")
+                    .orElse(" by Java")),
         "AWS_CA_BUNDLE=FILE, or ca_bundle in the AWS profile, names the certificates of the store's authority, in PEM");
   }
 

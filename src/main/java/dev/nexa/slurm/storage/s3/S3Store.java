@@ -216,9 +216,9 @@ final class S3Store implements ObjectStore {
                           .key(key)
                           .contentMD5(md5)
                           .metadata(metadata(properties))
-                          .storageClass(place.storageClass().orElse(null))
-                          .serverSideEncryption(place.encryption().orElse(null))
-                          .ssekmsKeyId(place.kmsKey().orElse(null));
+                          .storageClass(place.store().storageClass().orElse(null))
+                          .serverSideEncryption(place.store().encryption().orElse(null))
+                          .ssekmsKeyId(place.store().kmsKey().orElse(null));
                       if (mark.isPresent()) {
                         request.ifMatch(mark.get());
                       } else {
@@ -240,9 +240,9 @@ final class S3Store implements ObjectStore {
                             .key(key)
                             .contentType(type(key))
                             .metadata(metadata(properties))
-                            .storageClass(place.storageClass().orElse(null))
-                            .serverSideEncryption(place.encryption().orElse(null))
-                            .ssekmsKeyId(place.kmsKey().orElse(null))))
+                            .storageClass(place.store().storageClass().orElse(null))
+                            .serverSideEncryption(place.store().encryption().orElse(null))
+                            .ssekmsKeyId(place.store().kmsKey().orElse(null))))
             .uploadId());
   }
 

@@ -21,7 +21,12 @@ import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
@@ -35,8 +40,10 @@ import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.retry.RetryUtils;
+import software.amazon.awssdk.endpoints.Endpoint;
 import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.http.apache.ApacheHttpClient;
+import software.amazon.awssdk.http.auth.spi.scheme.AuthSchemeOption;
 import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.profiles.ProfileFileSystemSetting;
 import software.amazon.awssdk.regions.Region;
@@ -46,6 +53,8 @@ import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
 import software.amazon.awssdk.services.s3.S3Configuration;
+import software.amazon.awssdk.services.s3.auth.scheme.S3AuthSchemeProvider;
+import software.amazon.awssdk.services.s3.endpoints.S3EndpointProvider;
 
 /** Opens buckets with the SDK's synchronous client, which keeps its connections. */
 public final class S3Stores implements ObjectStores {
@@ -82,7 +91,7 @@ public final class S3Stores implements ObjectStores {
         S3Client.builder()
             .credentialsProvider(credentials)
             .region(region(place, refusal))
-            .forcePathStyle(place.pathStyle())
+            .forcePathStyle(place.store().pathStyle())
             // Every request carries the MD5 of its bytes, which all stores check.
             .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
             .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
@@ -137,8 +146,8 @@ public final class S3Stores implements ObjectStores {
   }
 
   private static Region region(S3Place place, S3Refusal refusal) {
-    if (place.region().isPresent()) {
-      return Region.of(place.region().get());
+    if (place.store().region().isPresent()) {
+      return Region.of(place.store().region().get());
     }
     try {
       DefaultAwsRegionProviderChain.Builder chain = DefaultAwsRegionProviderChain.builder();
@@ -230,6 +239,35 @@ public final class S3Stores implements ObjectStores {
           ErrorCode.S3_REFUSED,
           "S3: " + from + " is " + file + ", " + what,
           Advice.step("name a file with the certificates of the store's authority, in PEM"));
+    }
+  }
+
+  /**
+   * The endpoint of a bucket, and how requests to it are signed. The SDK finds both by rules, anew
+   * for each request. A client that asks one bucket gets the same answers each time, so it needs
+   * them once: they are a sixth of the CPU time of a small request.
+   */
+  static final class OneBucket {
+    private OneBucket() {}
+
+    /**
+     * Lets a client keep both answers.
+     *
+     * @param client must ask one bucket only, and must not copy objects from another
+     */
+    static void of(S3ClientBuilder client) {
+      S3EndpointProvider endpoints = S3EndpointProvider.defaultProvider();
+      AtomicReference<CompletableFuture<Endpoint>> endpoint = new AtomicReference<>();
+      client.endpointProvider(
+          asked ->
+              endpoint.updateAndGet(
+                  known -> known == null ? endpoints.resolveEndpoint(asked) : known));
+      S3AuthSchemeProvider schemes = S3AuthSchemeProvider.defaultProvider();
+      Map<String, List<AuthSchemeOption>> ofOperation = new ConcurrentHashMap<>();
+      client.authSchemeProvider(
+          asked ->
+              ofOperation.computeIfAbsent(
+                  asked.operation(), first -> schemes.resolveAuthScheme(asked)));
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.S3Settings;
 import java.net.URI;
 import java.util.Optional;
 
@@ -10,26 +11,12 @@ import java.util.Optional;
  * A bucket and a prefix, and how to reach them.
  *
  * @param prefix the beginning of all keys: empty, or text that ends with a slash
- * @param endpoint the store's address; empty for AWS
- * @param region empty for the one that the SDK finds
- * @param pathStyle whether the bucket's name is in the path, not in the host's name
- * @param storageClass of new objects; empty for the bucket's default
- * @param encryption {@code AES256} or {@code aws:kms}; empty for the bucket's default
- * @param kmsKey the key for {@code aws:kms}
+ * @param store how the store is reached, and what it does with new objects
  * @param awsProfile a profile of ~/.aws; empty for the SDK's default chain
  * @param connections how many requests run at once
  */
 public record S3Place(
-    String bucket,
-    String prefix,
-    Optional<URI> endpoint,
-    Optional<String> region,
-    boolean pathStyle,
-    Optional<String> storageClass,
-    Optional<String> encryption,
-    Optional<String> kmsKey,
-    Optional<String> awsProfile,
-    int connections) {
+    String bucket, String prefix, S3Settings store, Optional<String> awsProfile, int connections) {
   private static final String SCHEME = "s3://";
 
   /** Returns whether the text is an address of objects, not a folder. */
@@ -69,29 +56,19 @@ public record S3Place(
     return new S3Place(
         bucket,
         prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/",
-        Optional.empty(),
-        Optional.empty(),
-        false,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
+        S3Settings.NONE,
         Optional.empty(),
         16);
   }
 
-  /** Returns the place for objects of another storage class; empty for the bucket's default. */
-  public S3Place withStorageClass(Optional<String> other) {
-    return new S3Place(
-        bucket,
-        prefix,
-        endpoint,
-        region,
-        pathStyle,
-        other,
-        encryption,
-        kmsKey,
-        awsProfile,
-        connections);
+  /** Returns the place in a store, for so many requests at once. */
+  public S3Place in(S3Settings other, Optional<String> profile, int requests) {
+    return new S3Place(bucket, prefix, other, profile, requests);
+  }
+
+  /** Returns the store's address; empty for AWS. */
+  public Optional<URI> endpoint() {
+    return store.endpoint().map(URI::create);
   }
 
   /** Returns the address: {@code s3://BUCKET/PREFIX}. */
@@ -101,6 +78,6 @@ public record S3Place(
 
   /** Returns the name by which the state of a sync is kept. */
   String identity() {
-    return endpoint.map(URI::toString).orElse("aws") + "\n" + address();
+    return store.endpoint().orElse("aws") + "\n" + address();
   }
 }

@@ -3,12 +3,12 @@ package dev.nexa.slurm.storage.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.S3Settings;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
-import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.Optional;
 import javax.net.ssl.SSLHandshakeException;
@@ -26,19 +26,9 @@ class S3RefusalTest {
 
   private static S3Refusal refusal(String endpoint) {
     S3Place plain = S3Place.parse("s3://models/run_1", "test");
-    return new S3Refusal(
-        new S3Place(
-            plain.bucket(),
-            plain.prefix(),
-            Optional.of(endpoint).filter(text -> !text.isEmpty()).map(URI::create),
-            Optional.empty(),
-            false,
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            1),
-        Optional.empty());
+    Optional<String> named = Optional.of(endpoint).filter(text -> !text.isEmpty());
+    S3Settings store = S3Settings.NONE.with(named, Optional.empty(), Optional.empty());
+    return new S3Refusal(plain.in(store, Optional.empty(), 1), Optional.empty());
   }
 
   /** The message of a refused signature holds the request's headers. */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Backoff;
+import dev.nexa.slurm.job.config.S3Settings;
 import dev.nexa.slurm.storage.s3.S3Server;
 import dev.nexa.slurm.storage.s3.S3Stores;
 import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
@@ -41,17 +42,10 @@ final class SyncTrial {
 
   static S3Place place(URI endpoint, String prefix) {
     S3Place place = S3Place.parse("s3://" + S3Server.BUCKET + "/" + prefix, "test");
-    return new S3Place(
-        place.bucket(),
-        place.prefix(),
-        Optional.of(endpoint),
-        Optional.of("us-east-1"),
-        true,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        8);
+    S3Settings store =
+        S3Settings.NONE.with(
+            Optional.of(endpoint.toString()), Optional.of("us-east-1"), Optional.empty());
+    return place.in(store, Optional.empty(), 8);
   }
 
   static ObjectStore open(S3Place place) {
