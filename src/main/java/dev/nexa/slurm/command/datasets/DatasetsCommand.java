@@ -151,12 +151,12 @@ public final class DatasetsCommand extends CommandGroup {
       if (done.added() && (version.licence().isEmpty() || version.source().isEmpty())) {
         err()
             .println(
-                "note: to promote it, state "
-                    + (version.licence().isPresent()
-                        ? "--source"
-                        : version.source().isPresent() ? "--licence" : "--source and --licence")
-                    + ": nexa-slurm datasets promote "
-                    + version.reference());
+                "note: to promote it, state %s: nexa-slurm datasets promote %s"
+                    .formatted(
+                        version.licence().isPresent()
+                            ? "--source"
+                            : version.source().isPresent() ? "--licence" : "--source and --licence",
+                        version.reference()));
       }
       return ExitCode.OK.status();
     }
@@ -384,22 +384,18 @@ public final class DatasetsCommand extends CommandGroup {
           column -> out().println("column   " + column.column() + "  (" + column.words() + ")"));
       out()
           .println(
-              before.reference()
-                  + " and "
-                  + after.reference()
-                  + ": "
-                  + (changes.count() == 0
-                      ? "the same files"
-                      : DatasetText.number(changes.count())
-                          + (changes.count() == 1 ? " file differs" : " files differ"))
-                  + "; rows "
-                  + rows(before)
-                  + " and "
-                  + rows(after)
-                  + "; bytes "
-                  + DatasetText.number(before.bytes())
-                  + " and "
-                  + DatasetText.number(after.bytes()));
+              "%s and %s: %s; rows %s and %s; bytes %s and %s"
+                  .formatted(
+                      before.reference(),
+                      after.reference(),
+                      changes.count() == 0
+                          ? "the same files"
+                          : DatasetText.number(changes.count())
+                              + (changes.count() == 1 ? " file differs" : " files differ"),
+                      rows(before),
+                      rows(after),
+                      DatasetText.number(before.bytes()),
+                      DatasetText.number(after.bytes())));
       return ExitCode.OK.status();
     }
 
@@ -444,12 +440,11 @@ public final class DatasetsCommand extends CommandGroup {
       } else {
         out()
             .println(
-                "promoted "
-                    + version.reference()
-                    + ": intact, licence "
-                    + done.version().licence().orElse("")
-                    + ", source "
-                    + done.version().source().orElse(""));
+                "promoted %s: intact, licence %s, source %s"
+                    .formatted(
+                        version.reference(),
+                        done.version().licence().orElse(""),
+                        done.version().source().orElse("")));
       }
       tell(this, datasets, done);
       return ExitCode.OK.status();

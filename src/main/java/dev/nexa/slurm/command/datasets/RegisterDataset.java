@@ -225,12 +225,8 @@ final class RegisterDataset {
         shape
             .get()
             .refuse(
-                path
-                    + ":"
-                    + deep.getAsLong()
-                    + ": expected at most "
-                    + JsonNesting.DEEPEST
-                    + " levels of arrays and objects");
+                "%s:%s: expected at most %s levels of arrays and objects"
+                    .formatted(path, deep.getAsLong(), JsonNesting.DEEPEST));
       }
     }
 

@@ -264,11 +264,7 @@ final class DeployCommand extends Subcommand {
   private void tellFailed(Outcome outcome, Test test, String why) {
     err()
         .println(
-            "nexa-slurm: the smoke test of "
-                + outcome.release().name()
-                + " failed ("
-                + test.words()
-                + "): "
-                + VisibleText.line(why));
+            "nexa-slurm: the smoke test of %s failed (%s): %s"
+                .formatted(outcome.release().name(), test.words(), VisibleText.line(why)));
   }
 }

@@ -310,12 +310,11 @@ final class DeployRelease {
         line ->
             notes.accept(
                 VisibleText.line(
-                    "note: "
-                        + line.what().action().text()
-                        + ": "
-                        + line.what().release().orElse("nothing")
-                        + " is in production; "
-                        + line.what().reason())));
+                    "note: %s: %s is in production; %s"
+                        .formatted(
+                            line.what().action().text(),
+                            line.what().release().orElse("nothing"),
+                            line.what().reason()))));
     return settled;
   }
 

@@ -28,7 +28,7 @@ import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.ChosenTiers;
 import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.Halts.Halt;
-import dev.nexa.slurm.storage.releases.LiftedHalt;
+import dev.nexa.slurm.storage.releases.Halts.LiftedHalt;
 import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.nio.file.Path;

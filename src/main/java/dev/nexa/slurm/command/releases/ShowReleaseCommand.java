@@ -90,14 +90,12 @@ final class ShowReleaseCommand extends Subcommand {
         line ->
             err()
                 .println(
-                    "note: line "
-                        + line.number()
-                        + " of the history ("
-                        + line.what().action().text()
-                        + " "
-                        + line.what().release().orElse("nothing")
-                        + ") is unfinished; current_model leads to "
-                        + now.orElse("nothing")));
+                    "note: line %s of the history (%s %s) is unfinished; current_model leads to %s"
+                        .formatted(
+                            line.number(),
+                            line.what().action().text(),
+                            line.what().release().orElse("nothing"),
+                            now.orElse("nothing"))));
   }
 
   private void tellTimesThatGoBack(List<Production.Period> periods) {
@@ -130,12 +128,12 @@ final class ShowReleaseCommand extends Subcommand {
         periods.stream().filter(period -> period.touches(moment.from(), end)).toList();
     if (then.isEmpty()) {
       return nothing(
-          "no release was in production then ("
-              + moment.from()
-              + " UTC)"
-              + (periods.isEmpty()
-                  ? "; nothing was ever deployed"
-                  : "; the first deployment began at " + periods.get(0).from()));
+          "no release was in production then (%s UTC)%s"
+              .formatted(
+                  moment.from(),
+                  periods.isEmpty()
+                      ? "; nothing was ever deployed"
+                      : "; the first deployment began at " + periods.get(0).from()));
     }
     if (given(json)) {
       List<JsonObject> all =
@@ -200,12 +198,12 @@ final class ShowReleaseCommand extends Subcommand {
       DeployText.line(
           text,
           "line " + line.number(),
-          line.what().action().text()
-              + " by "
-              + line.author().signer()
-              + ", smoke test: "
-              + line.what().smoke()
-              + (line.what().reason().isEmpty() ? "" : "; " + line.what().reason()));
+          "%s by %s, smoke test: %s%s"
+              .formatted(
+                  line.what().action().text(),
+                  line.author().signer(),
+                  line.what().smoke(),
+                  line.what().reason().isEmpty() ? "" : "; " + line.what().reason()));
     }
     if (release.isEmpty()) {
       return text.toString();

@@ -130,13 +130,12 @@ final class VerifyCommand extends OfTier {
     }
     out()
         .println(
-            name
-                + " is right: "
-                + content.document().files().size()
-                + " files, "
-                + Memory.rounded(content.document().bytes())
-                + ", digest "
-                + content.digest());
+            "%s is right: %s files, %s, digest %s"
+                .formatted(
+                    name,
+                    content.document().files().size(),
+                    Memory.rounded(content.document().bytes()),
+                    content.digest()));
     return ExitCode.OK.status();
   }
 
@@ -201,12 +200,12 @@ final class VerifyCommand extends OfTier {
     advice.add(Advice.step("do not use it; package the run again under another name: --name NAME"));
     throw new NexaException(
         ErrorCode.RELEASE_DAMAGED,
-        "the release "
-            + release
-            + " is damaged: "
-            + (problems.size() == 1
-                ? "1 file is missing, changed or additional"
-                : problems.size() + " files are missing, changed or additional"),
+        "the release %s is damaged: %s"
+            .formatted(
+                release,
+                problems.size() == 1
+                    ? "1 file is missing, changed or additional"
+                    : problems.size() + " files are missing, changed or additional"),
         advice);
   }
 

@@ -263,12 +263,11 @@ public final class ArchiveCommand extends Subcommand {
   private static NexaException misplaced(String address, Path folder, String why) {
     return new NexaException(
         ErrorCode.OPTION_INVALID,
-        "the archive "
-            + address
-            + " lies in "
-            + (folder.toString().equals(address) ? "a folder" : folder + ", a folder")
-            + " "
-            + why,
+        "the archive %s lies in %s %s"
+            .formatted(
+                address,
+                folder.toString().equals(address) ? "a folder" : folder + ", a folder",
+                why),
         Advice.step("nothing was archived; name a folder outside: --to DIR"));
   }
 

@@ -99,12 +99,7 @@ final class ArchiveText {
       return text.append("nothing to archive\n").toString();
     }
     return text.append(ARCHIVES.of(goes).table(style))
-        .append(runs(goes.size()))
-        .append(", ")
-        .append(Memory.plain(bytes(goes)))
-        .append(", to ")
-        .append(place)
-        .append('\n')
+        .append("%s, %s, to %s\n".formatted(runs(goes.size()), Memory.plain(bytes(goes)), place))
         .toString();
   }
 
@@ -118,13 +113,8 @@ final class ArchiveText {
 
   /** Returns the question before anything is written. */
   static String question(List<WholeRun> goes, Duration grace) {
-    return "Archive "
-        + runs(goes.size())
-        + ", and move "
-        + Memory.plain(bytes(goes))
-        + " into the trash for "
-        + Span.text(grace)
-        + "?";
+    return "Archive %s, and move %s into the trash for %s?"
+        .formatted(runs(goes.size()), Memory.plain(bytes(goes)), Span.text(grace));
   }
 
   /** Returns what became of a run. */
@@ -132,24 +122,19 @@ final class ArchiveText {
     StringBuilder text = new StringBuilder();
     if (one.archive().isPresent()) {
       ArchiveFile archive = one.archive().get();
-      text.append("archived ")
-          .append(archive.run())
-          .append(": ")
-          .append(archive.count())
-          .append(archive.count() == 1 ? " file, " : " files, ")
-          .append(Memory.plain(archive.bytes()))
-          .append(" as ")
-          .append(Memory.plain(archive.bundle().bytes()))
-          .append(" in ")
-          .append(archive.where())
-          .append('\n');
+      text.append(
+          "archived %s: %s, %s as %s in %s\n"
+              .formatted(
+                  archive.run(),
+                  archive.count() + (archive.count() == 1 ? " file" : " files"),
+                  Memory.plain(archive.bytes()),
+                  Memory.plain(archive.bundle().bytes()),
+                  archive.where()));
     }
     if (one.cleanup().isPresent()) {
-      text.append("  its durable files are in the trash")
-          .append(grace.isZero() ? "" : " for " + Span.text(grace))
-          .append("; to bring them back: nexa-slurm cleanup --undo ")
-          .append(one.cleanup().get())
-          .append('\n');
+      text.append(
+          "  its durable files are in the trash%s; to bring them back: nexa-slurm cleanup --undo %s\n"
+              .formatted(grace.isZero() ? "" : " for " + Span.text(grace), one.cleanup().get()));
     }
     return text.toString();
   }

@@ -49,11 +49,8 @@ final class BucketText {
     if (plan.removes().isEmpty()) {
       return text.append("nothing to delete in ").append(place.address()).append('\n').toString();
     }
-    text.append(REMOVES.of(plan.removes()).table(style));
-    return text.append(sum(plan.removes()))
-        .append(", in ")
-        .append(place.address())
-        .append('\n')
+    return text.append(REMOVES.of(plan.removes()).table(style))
+        .append(sum(plan.removes()) + ", in " + place.address() + "\n")
         .toString();
   }
 
@@ -99,11 +96,7 @@ final class BucketText {
       text.append("deleted ").append(sum(done.removed())).append('\n');
     }
     for (Kept one : done.failed()) {
-      text.append("not deleted: ")
-          .append(VisibleText.line(one.key()))
-          .append(": ")
-          .append(one.reason())
-          .append('\n');
+      text.append("not deleted: " + VisibleText.line(one.key()) + ": " + one.reason() + "\n");
     }
     return text.append("each key is in ").append(journal).append('\n').toString();
   }

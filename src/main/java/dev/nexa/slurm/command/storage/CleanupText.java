@@ -72,17 +72,12 @@ final class CleanupText {
     }
     if (!candidates.isEmpty()) {
       text.append(REMOVES.of(candidates).table(style));
-      text.append(paths(candidates.size()))
-          .append(", ")
-          .append(Memory.plain(planned.plan().bytes()))
-          .append('\n');
+      text.append(paths(candidates.size()) + ", " + Memory.plain(planned.plan().bytes()) + "\n");
     }
     for (State due : planned.due()) {
-      text.append("deletes the trash of ")
-          .append(due.id())
-          .append(" (")
-          .append(Memory.plain(due.bytesInTrash()))
-          .append("), whose grace period is over\n");
+      text.append(
+          "deletes the trash of %s (%s), whose grace period is over\n"
+              .formatted(due.id(), Memory.plain(due.bytesInTrash())));
     }
     if (planned.isEmpty()) {
       text.append("nothing to remove\n");
@@ -95,12 +90,11 @@ final class CleanupText {
     List<String> acts = new ArrayList<>();
     if (!planned.plan().candidates().isEmpty()) {
       acts.add(
-          "move "
-              + paths(planned.plan().candidates().size())
-              + " ("
-              + Memory.plain(planned.plan().bytes())
-              + ") into the trash for "
-              + Span.text(planned.settings().grace()));
+          "move %s (%s) into the trash for %s"
+              .formatted(
+                  paths(planned.plan().candidates().size()),
+                  Memory.plain(planned.plan().bytes()),
+                  Span.text(planned.settings().grace())));
     }
     if (!planned.due().isEmpty()) {
       acts.add("delete " + Memory.plain(planned.dueBytes()) + " of old trash");
@@ -116,21 +110,19 @@ final class CleanupText {
   static String done(Done done, Settings settings) {
     StringBuilder text = new StringBuilder();
     if (!done.deleted().isEmpty()) {
-      text.append("deleted ")
-          .append(paths(done.deleted().size()))
-          .append(" from the trash: ")
-          .append(Memory.plain(bytes(done.deleted())))
-          .append('\n');
+      text.append(
+          "deleted %s from the trash: %s\n"
+              .formatted(paths(done.deleted().size()), Memory.plain(bytes(done.deleted()))));
     }
     if (!done.moved().isEmpty()) {
-      text.append("moved ")
-          .append(paths(done.moved().size()))
-          .append(" into the trash: ")
-          .append(Memory.plain(bytes(done.moved())))
-          .append(
-              settings.grace().isZero()
-                  ? "; the next cleanup deletes them\n"
-                  : "; a cleanup after " + Span.text(settings.grace()) + " deletes them\n");
+      text.append(
+          "moved %s into the trash: %s; %s\n"
+              .formatted(
+                  paths(done.moved().size()),
+                  Memory.plain(bytes(done.moved())),
+                  settings.grace().isZero()
+                      ? "the next cleanup deletes them"
+                      : "a cleanup after " + Span.text(settings.grace()) + " deletes them"));
     }
     failed(text, done);
     if (!done.moved().isEmpty()) {

@@ -185,9 +185,7 @@ final class MirrorCommand extends Subcommand {
       text.append("would delete ").append(path).append('\n');
     }
     if (deletions.size() > MOST_SHOWN) {
-      text.append("would delete ")
-          .append(deletions.size() - MOST_SHOWN)
-          .append(" more files and folders\n");
+      text.append("would delete " + (deletions.size() - MOST_SHOWN) + " more files and folders\n");
     }
     return text.toString();
   }
@@ -211,15 +209,13 @@ final class MirrorCommand extends Subcommand {
     } else if (acted) {
       out()
           .println(
-              "copied "
-                  + words(stats)
-                  + (stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "")
-                  + ": "
-                  + rsync.target()
-                  + " has the "
-                  + SyncText.files(stats.files())
-                  + " of "
-                  + rsync.source());
+              "copied %s%s: %s has the %s of %s"
+                  .formatted(
+                      words(stats),
+                      stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "",
+                      rsync.target(),
+                      SyncText.files(stats.files()),
+                      rsync.source()));
     } else {
       out().println("nothing was copied or deleted");
     }

@@ -91,13 +91,13 @@ final class StorageStatusCommand extends Subcommand {
     for (TierRoot root : missing) {
       err()
           .println(
-              "note: "
-                  + root.path()
-                  + " ("
-                  + root.key()
-                  + (Files.exists(root.path())
-                      ? ") is a file; move it away, or correct the profile"
-                      : ") is not on this host; `nexa-slurm storage init` makes it"));
+              "note: %s (%s%s"
+                  .formatted(
+                      root.path(),
+                      root.key(),
+                      Files.exists(root.path())
+                          ? ") is a file; move it away, or correct the profile"
+                          : ") is not on this host; `nexa-slurm storage init` makes it"));
     }
     measured.forEach(this::tellUnread);
     return ExitCode.OK.status();

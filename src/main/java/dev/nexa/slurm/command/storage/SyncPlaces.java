@@ -225,12 +225,8 @@ final class SyncPlaces {
     if (found.size() > 1) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "'"
-              + found.get(0)
-              + "' and '"
-              + found.get(1)
-              + "' are both "
-              + (addresses ? "addresses in S3" : "folders"),
+          "'%s' and '%s' are both %s"
+              .formatted(found.get(0), found.get(1), addresses ? "addresses in S3" : "folders"),
           Advice.step(
               "name one folder and one address: nexa-slurm sync push DIR s3://bucket/prefix"));
     }

@@ -175,12 +175,8 @@ final class SyncText {
   }
 
   String equal(SyncReport report) {
-    return files(report.count(Outcome.SAME))
-        + " of "
-        + folder
-        + " and "
-        + s3.address()
-        + " are equal";
+    return "%s of %s and %s are equal"
+        .formatted(files(report.count(Outcome.SAME)), folder, s3.address());
   }
 
   /** Returns that the source has no files. */

@@ -134,14 +134,8 @@ public final class BundleReader {
     String sha256 = Sha256.hex(whole);
     if (bytes.get() != archive.bundle().bytes() || !sha256.equals(archive.bundle().sha256())) {
       throw damaged(
-          "it has "
-              + bytes.get()
-              + " bytes and the SHA-256 "
-              + sha256
-              + "; its document says "
-              + archive.bundle().bytes()
-              + " and "
-              + archive.bundle().sha256());
+          "it has %s bytes and the SHA-256 %s; its document says %s and %s"
+              .formatted(bytes.get(), sha256, archive.bundle().bytes(), archive.bundle().sha256()));
     }
   }
 

@@ -14,6 +14,7 @@ import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.cleanup.CleanupJournal.CleanupId;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal.State;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;

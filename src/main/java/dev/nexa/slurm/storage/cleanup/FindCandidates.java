@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.cleanup.FindWholeRuns.Claims;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;

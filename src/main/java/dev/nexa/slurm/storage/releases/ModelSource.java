@@ -233,12 +233,11 @@ public record ModelSource(
                   + shard.group(5);
           if (!paths.contains(name)) {
             throw invalid(
-                checkpoint
-                    + " lacks "
-                    + VisibleText.line(name.substring(ReleaseFolder.MODEL.length() + 1))
-                    + ", one of "
-                    + count
-                    + " parts of the model",
+                "%s lacks %s, one of %s parts of the model"
+                    .formatted(
+                        checkpoint,
+                        VisibleText.line(name.substring(ReleaseFolder.MODEL.length() + 1)),
+                        count),
                 Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
           }
         }
@@ -461,12 +460,8 @@ public record ModelSource(
       long bytes = offsets.get(1) - offsets.get(0);
       if (!wanted.equals(BigInteger.valueOf(bytes).shiftLeft(3))) {
         throw new IllegalArgumentException(
-            "the tensor '"
-                + name
-                + "' has "
-                + bytes
-                + " bytes, but its shape and type need "
-                + wanted.shiftRight(3));
+            "the tensor '%s' has %s bytes, but its shape and type need %s"
+                .formatted(name, bytes, wanted.shiftRight(3)));
       }
       return new Span(name, offsets.get(0), offsets.get(1));
     }

@@ -134,12 +134,9 @@ public final class PackageRelease {
     if (!old.licence().equals(document.licence())) {
       throw new NexaException(
           ErrorCode.RELEASE_DIFFERS,
-          "the release "
-              + name
-              + " exists with the licence "
-              + VisibleText.line(old.licence())
-              + ", not "
-              + VisibleText.line(document.licence()),
+          "the release %s exists with the licence %s, not %s"
+              .formatted(
+                  name, VisibleText.line(old.licence()), VisibleText.line(document.licence())),
           Advice.step("name that licence: --licence " + VisibleText.line(old.licence())),
           Advice.step("or package it under another name: --name " + name + "-2"));
     }

@@ -354,15 +354,13 @@ public final class SwitchRelease implements AutoCloseable {
       List<Advice> steps = new ArrayList<>();
       steps.add(
           Advice.step(
-              folder.owner
-                  + " types: chgrp -R TEAM "
-                  + deploy
-                  + " && chmod 2775 "
-                  + deploy
-                  + " "
-                  + deploy.resolve("releases")
-                  + " "
-                  + Halts.folder(deploy)));
+              "%s types: chgrp -R TEAM %s && chmod 2775 %s %s %s"
+                  .formatted(
+                      folder.owner,
+                      deploy,
+                      deploy,
+                      deploy.resolve("releases"),
+                      Halts.folder(deploy))));
       if (isOthers(lines)) {
         steps.add(Advice.step(lines.owner + " types: chmod 664 " + history));
       }
@@ -371,12 +369,8 @@ public final class SwitchRelease implements AutoCloseable {
               "shows what a team needs", "nexa-slurm explain docs/releases.md#in-a-team"));
       throw new NexaException(
           ErrorCode.IO_FAILED,
-          deploy
-              + " is sticky, so only "
-              + (cannotSwitch ? link : lines).owner
-              + " can replace "
-              + kept
-              + " there; nothing was changed",
+          "%s is sticky, so only %s can replace %s there; nothing was changed"
+              .formatted(deploy, (cannotSwitch ? link : lines).owner, kept),
           steps);
     }
 

@@ -69,13 +69,8 @@ public record DeleteLimit(long number, boolean percent) {
   public Optional<String> excess(long deletes, long target, String what) {
     return deletes > most(target)
         ? Optional.of(
-            deletes
-                + " of "
-                + target
-                + " "
-                + what
-                + " would be deleted, more than --max-delete "
-                + text())
+            "%s of %s %s would be deleted, more than --max-delete %s"
+                .formatted(deletes, target, what, text()))
         : Optional.empty();
   }
 

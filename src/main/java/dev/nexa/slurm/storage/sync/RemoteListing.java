@@ -105,13 +105,8 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
     if (!inOrder) {
       throw new NexaException(
           ErrorCode.S3_UNAVAILABLE,
-          "the listing of "
-              + sides.place().address()
-              + " is not in UTF-8 order: '"
-              + key
-              + "' comes after '"
-              + last
-              + "'",
+          "the listing of %s is not in UTF-8 order: '%s' comes after '%s'"
+              .formatted(sides.place().address(), key, last),
           Advice.step("nothing was copied or deleted; rename one of the two objects"),
           Advice.step("S3 lists keys by the bytes of their UTF-8; this store does not"));
     }

@@ -321,13 +321,8 @@ public final class SyncRun implements Closeable {
       if (failed.kind() == StoreException.Kind.REFUSED && refusals.incrementAndGet() >= REFUSALS) {
         throw new NexaException(
             ErrorCode.S3_REFUSED,
-            "S3: "
-                + REFUSALS
-                + " files in a row were refused, the last was "
-                + sides.place().address()
-                + action.path()
-                + ": "
-                + failed.getMessage(),
+            "S3: %s files in a row were refused, the last was %s%s: %s"
+                .formatted(REFUSALS, sides.place().address(), action.path(), failed.getMessage()),
             Advice.command("lists the permissions", "nexa-slurm explain docs/sync.md"),
             Advice.step("then type the command again: what was copied is not copied again"));
       }

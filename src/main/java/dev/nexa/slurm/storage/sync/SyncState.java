@@ -127,12 +127,8 @@ final class SyncState implements Closeable {
   private static NexaException busy(Path root, S3Place place, Path lock, String holder) {
     return new NexaException(
         ErrorCode.WORKSPACE_BUSY,
-        "another sync of "
-            + root
-            + " with "
-            + place.address()
-            + " is running: "
-            + LockOwner.words(holder),
+        "another sync of %s with %s is running: %s"
+            .formatted(root, place.address(), LockOwner.words(holder)),
         Advice.step("wait until it ends; if its host is gone, delete " + lock));
   }
 

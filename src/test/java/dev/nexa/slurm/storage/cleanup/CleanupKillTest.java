@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.SuiteSize;
+import dev.nexa.slurm.storage.cleanup.CleanupJournal.CleanupId;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.cleanup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.storage.cleanup.CleanupJournal.CleanupId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.releases.Halts.Halt;
+import dev.nexa.slurm.storage.releases.Halts.LiftedHalt;
 import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import java.nio.file.Files;
 import java.nio.file.Path;
