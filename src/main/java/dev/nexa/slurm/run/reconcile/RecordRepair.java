@@ -61,57 +61,54 @@ public final class RecordRepair {
    *     closed version cannot be derived
    */
   public boolean correct(RunFolder run, TaskEvidence evidence) {
-    Optional<FileLock> lock = lock(run);
-    if (lock.isEmpty()) {
+    return whileLocked(run, events -> correct(run, events, evidence));
+  }
+
+  private boolean correct(RunFolder run, List<Event> events, TaskEvidence evidence) {
+    RunState state = RunState.of(events);
+    if (!state.finished()) {
       return false;
     }
-    try (FileLock held = lock.get()) {
-      List<Event> events = run.journal().read();
-      RunState state = RunState.of(events);
-      if (!state.finished() || !held.holds()) {
-        return false;
-      }
-      if (adopted(run, state, evidence)) {
-        return true;
-      }
-      ProvenFiles files = ProvenFiles.of(run, events);
-      if (files.settlementChange().isPresent()) {
-        return false;
-      }
-      RunFacts facts = RunFacts.of(run, files);
-      List<String> problems = new ArrayList<>();
-      RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-      SourceComparison witnesses = SourceComparison.of(run, state, outcome);
-      RunOutcome compared =
-          outcome.disagreeing(evidence.disagreements(state, witnesses.told()), false);
-      if (evidence.isInDoubt(state)
-          || !outcome.ended()
-          || RunPass.isYetToCome(outcome)
-          || hasForgotten(run, state, outcome)) {
-        return false;
-      }
-      RunState before = RunState.of(Audit.beforeEnd(events));
-      Optional<Derived> same = Optional.empty();
-      for (Derived made : derived(run, facts, before, compared)) {
-        boolean cost = state.costDigest().equals(Optional.of(Sha256.of(made.cost())));
-        boolean manifest = manifestDigest(events).equals(Optional.of(Sha256.of(made.manifest())));
-        if (cost && (same.isEmpty() || manifest)) {
-          same = Optional.of(made);
-        }
-      }
-      if (same.isPresent()) {
-        records.restore(run, same.get());
-        copy(run, files);
-        return true;
-      }
-      if (Files.exists(run.cost()) && kept(run).isEmpty()) {
-        // Without a readable cost file it is unknown whether accounting has lost rows.
-        return false;
-      }
-      boolean changed = records.write(run, facts, state, compared, settledCredit(run), problems);
-      copy(run, files);
-      return changed;
+    if (adopted(run, state, evidence)) {
+      return true;
     }
+    ProvenFiles files = ProvenFiles.of(run, events);
+    if (files.settlementChange().isPresent()) {
+      return false;
+    }
+    RunFacts facts = RunFacts.of(run, files);
+    List<String> problems = new ArrayList<>();
+    RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+    SourceComparison witnesses = SourceComparison.of(run, state, outcome);
+    RunOutcome compared =
+        outcome.disagreeing(evidence.disagreements(state, witnesses.told()), false);
+    if (evidence.isInDoubt(state)
+        || !outcome.ended()
+        || RunPass.isYetToCome(outcome)
+        || hasForgotten(run, state, outcome)) {
+      return false;
+    }
+    RunState before = RunState.of(Audit.beforeEnd(events));
+    Optional<Derived> same = Optional.empty();
+    for (Derived made : derived(run, facts, before, compared)) {
+      boolean cost = state.costDigest().equals(Optional.of(Sha256.of(made.cost())));
+      boolean manifest = manifestDigest(events).equals(Optional.of(Sha256.of(made.manifest())));
+      if (cost && (same.isEmpty() || manifest)) {
+        same = Optional.of(made);
+      }
+    }
+    if (same.isPresent()) {
+      records.restore(run, same.get());
+      copy(run, files);
+      return true;
+    }
+    if (Files.exists(run.cost()) && kept(run).isEmpty()) {
+      // Without a readable cost file it is unknown whether accounting has lost rows.
+      return false;
+    }
+    boolean changed = records.write(run, facts, state, compared, settledCredit(run), problems);
+    copy(run, files);
+    return changed;
   }
 
   /**
@@ -121,28 +118,24 @@ public final class RecordRepair {
    *     in the journal
    */
   public boolean relist(RunFolder run) {
-    Optional<FileLock> lock = lock(run);
-    if (lock.isEmpty()) {
+    return whileLocked(run, events -> relist(run, events));
+  }
+
+  private boolean relist(RunFolder run, List<Event> events) {
+    RunState state = RunState.of(events);
+    if (!state.finished()
+        || !Audit.isProven(run.cost(), state.costDigest())
+        || !Audit.isProven(run.manifest(), manifestDigest(events))) {
       return false;
     }
-    try (FileLock held = lock.get()) {
-      List<Event> events = run.journal().read();
-      RunState state = RunState.of(events);
-      if (!held.holds()
-          || !state.finished()
-          || !Audit.isProven(run.cost(), state.costDigest())
-          || !Audit.isProven(run.manifest(), manifestDigest(events))) {
-        return false;
-      }
-      ProvenFiles files = ProvenFiles.of(run, events);
-      boolean planned = Files.exists(run.plan()) && files.settlementChange().isEmpty();
-      return records.relist(
-          run,
-          planned ? Optional.of(RunFacts.of(run, files)) : Optional.empty(),
-          state,
-          ManifestFile.read(run),
-          CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
-    }
+    ProvenFiles files = ProvenFiles.of(run, events);
+    boolean planned = Files.exists(run.plan()) && files.settlementChange().isEmpty();
+    return records.relist(
+        run,
+        planned ? Optional.of(RunFacts.of(run, files)) : Optional.empty(),
+        state,
+        ManifestFile.read(run),
+        CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
   }
 
   /** Copies corrected records. A copy that cannot be written is a note of the next audit. */
@@ -159,22 +152,19 @@ public final class RecordRepair {
    * @throws NexaException if a copy cannot be written
    */
   public boolean copyAgain(RunFolder run) {
-    Optional<FileLock> lock = lock(run);
-    if (lock.isEmpty()) {
+    return whileLocked(run, events -> copyAgain(run, events));
+  }
+
+  private static boolean copyAgain(RunFolder run, List<Event> events) {
+    if (!RunState.of(events).finished() || Files.notExists(run.plan())) {
       return false;
     }
-    try (FileLock held = lock.get()) {
-      List<Event> events = run.journal().read();
-      if (!held.holds() || !RunState.of(events).finished() || Files.notExists(run.plan())) {
-        return false;
-      }
-      Optional<String> problem =
-          new DurableCopies(run, ProvenFiles.of(run, events).plan().storage()).write();
-      if (problem.isPresent()) {
-        throw new NexaException(ErrorCode.IO_FAILED, problem.get());
-      }
-      return true;
+    Optional<String> problem =
+        new DurableCopies(run, ProvenFiles.of(run, events).plan().storage()).write();
+    if (problem.isPresent()) {
+      throw new NexaException(ErrorCode.IO_FAILED, problem.get());
     }
+    return true;
   }
 
   private static Optional<String> manifestDigest(List<Event> events) {
@@ -197,46 +187,44 @@ public final class RecordRepair {
    */
   public boolean finishAgain(
       RunFolder run, TaskEvidence evidence, Optional<Predicate<CostFile>> listed) {
-    Optional<FileLock> lock = lock(run);
-    if (lock.isEmpty()) {
+    return whileLocked(run, events -> finishAgain(run, events, evidence, listed));
+  }
+
+  private boolean finishAgain(
+      RunFolder run,
+      List<Event> events,
+      TaskEvidence evidence,
+      Optional<Predicate<CostFile>> listed) {
+    RunState state = RunState.of(events);
+    ProvenFiles files = ProvenFiles.of(run, events);
+    if (state.finished() || state.created().isEmpty() || files.settlementChange().isPresent()) {
       return false;
     }
-    try (FileLock held = lock.get()) {
-      List<Event> events = run.journal().read();
-      RunState state = RunState.of(events);
-      ProvenFiles files = ProvenFiles.of(run, events);
-      if (!held.holds()
-          || state.finished()
-          || state.created().isEmpty()
-          || files.settlementChange().isPresent()) {
-        return false;
-      }
-      Optional<ManifestFile> manifest = manifest(run);
-      boolean over = manifest.isPresent() && manifest.get().status().ended();
-      if (!over && listed.isEmpty()) {
-        workspace.markOpen(run.id());
-        return true;
-      }
-      Optional<CostFile> cost = kept(run);
-      if (manifest.isEmpty() || cost.isEmpty()) {
-        return false;
-      }
-      List<Event> missing = measured(state, cost.get());
-      List<Event> longer = new ArrayList<>(events);
-      longer.addAll(missing);
-      RunState before = RunState.of(longer);
-      boolean proven =
-          isDerived(run, RunFacts.of(run, files), before, evidence)
-              || (listed.isPresent()
-                  && listed.get().test(cost.get())
-                  && cost.get().version() == before.timesFinished() + 1
-                  && agree(manifest.get(), cost.get(), before));
-      if (proven) {
-        records.finishAgain(run, missing, cost.get());
-        copy(run, files);
-      }
-      return proven;
+    Optional<ManifestFile> manifest = manifest(run);
+    boolean over = manifest.isPresent() && manifest.get().status().ended();
+    if (!over && listed.isEmpty()) {
+      workspace.markOpen(run.id());
+      return true;
     }
+    Optional<CostFile> cost = kept(run);
+    if (manifest.isEmpty() || cost.isEmpty()) {
+      return false;
+    }
+    List<Event> missing = measured(state, cost.get());
+    List<Event> longer = new ArrayList<>(events);
+    longer.addAll(missing);
+    RunState before = RunState.of(longer);
+    boolean proven =
+        isDerived(run, RunFacts.of(run, files), before, evidence)
+            || (listed.isPresent()
+                && listed.get().test(cost.get())
+                && cost.get().version() == before.timesFinished() + 1
+                && agree(manifest.get(), cost.get(), before));
+    if (proven) {
+      records.finishAgain(run, missing, cost.get());
+      copy(run, files);
+    }
+    return proven;
   }
 
   /** Returns the {@code measured} event if it was lost too: the size of the run's durable files. */
@@ -289,8 +277,21 @@ public final class RecordRepair {
         && manifest.hasSubmissions(journal);
   }
 
-  private Optional<FileLock> lock(RunFolder run) {
-    return run.exists() ? run.lock(Duration.ofSeconds(5)) : Optional.empty();
+  /**
+   * Repairs a run whose lock nobody else has.
+   *
+   * @param repair gets the journal's events; whether it changed anything
+   */
+  private static boolean whileLocked(RunFolder run, Predicate<List<Event>> repair) {
+    Optional<FileLock> lock =
+        run.exists() ? run.lock(Duration.ofSeconds(5)) : Optional.<FileLock>empty();
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      return held.holds() && repair.test(events);
+    }
   }
 
   /**
