@@ -210,10 +210,9 @@ public final class JobUsages {
     if (candidates > 1) {
       problems.add(
           row.line(),
-          row.id()
-              + " may be the attempt of line "
-              + kept.get(unsure).line()
-              + " or of another line: no time stands in both rows; counted as another attempt");
+          ("%s may be the attempt of line %s or of another line: no time stands in both rows;"
+                  + " counted as another attempt")
+              .formatted(row.id(), kept.get(unsure).line()));
     } else if (from < kept.size() && isUnsure(row, kept, from)) {
       problems.add(
           row.line(),
@@ -304,10 +303,9 @@ public final class JobUsages {
     if (found >= 0) {
       problems.addOnce(
           step.line(),
-          "steps of "
-              + step.id()
-              + " stand in several dumps, and which attempt they are of is unknown: what they used"
-              + " may be counted twice");
+          ("steps of %s stand in several dumps, and which attempt they are of is unknown: what"
+                  + " they used may be counted twice")
+              .formatted(step.id()));
     }
     return -1;
   }
@@ -334,10 +332,9 @@ public final class JobUsages {
     } else if (none && clusters.size() > 1) {
       problems.addOnce(
           0,
-          "some rows name no cluster and others name "
-              + String.join(", ", clusters)
-              + ": jobs of rows without a cluster may be counted twice; save all dumps with the"
-              + " column Cluster");
+          ("some rows name no cluster and others name %s: jobs of rows without a cluster may"
+                  + " be counted twice; save all dumps with the column Cluster")
+              .formatted(String.join(", ", clusters)));
     }
     if (dumps.size() < 2 || rawOnly.isEmpty()) {
       return;

@@ -93,9 +93,8 @@ public final class Collect {
                     counts.missing(),
                     options.maxLost()),
             Advice.step(
-                "send "
-                    + folder.resolve(MISSING)
-                    + " as the next batch, and collect both batches together"),
+                "send %s as the next batch, and collect both batches together"
+                    .formatted(folder.resolve(MISSING))),
             Advice.step("read the reasons in " + folder.resolve(REJECTS)));
       }
     }

@@ -46,12 +46,8 @@ public final class Filter {
         settings.conversations() ? Optional.of(Conversations.of(settings)) : Optional.empty();
     conversations.ifPresent(of -> rows.reject("no conversation", of.unusable()));
     rules(rows);
-    if (settings.agreement().isPresent()) {
-      agreement(rows, settings.agreement().get());
-    }
-    if (settings.best().isPresent()) {
-      best(rows, settings.best().get());
-    }
+    settings.agreement().ifPresent(most -> agreement(rows, most));
+    settings.best().ifPresent(kept -> best(rows, kept));
     engine.run("SET preserve_insertion_order = true");
     engine.run("CREATE TABLE final AS SELECT * FROM kept ORDER BY key, n");
     List<String> shown = new ArrayList<>();
@@ -112,9 +108,8 @@ public final class Filter {
               .collect(Collectors.joining(" "));
       rows.reject(
           "rule",
-          "SELECT * FROM (SELECT n, CASE "
-              + failures
-              + " END AS detail FROM kept) WHERE detail IS NOT NULL");
+          "SELECT * FROM (SELECT n, CASE %s END AS detail FROM kept) WHERE detail IS NOT NULL"
+              .formatted(failures));
     }
   }
 

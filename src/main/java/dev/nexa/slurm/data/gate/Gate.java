@@ -168,9 +168,8 @@ public final class Gate {
     }
     return p < options.alpha()
         ? "the loss is less than the minimum effect of " + effect
-        : "no loss is proven; a loss of "
-            + shown(detectable)
-            + " would be found four times in five";
+        : "no loss is proven; a loss of %s would be found four times in five"
+            .formatted(shown(detectable));
   }
 
   /** Returns why the items allow no decision; empty if they do. */

@@ -25,11 +25,10 @@ final class Clusters {
    */
   void addPairs(String buckets) {
     engine.run(
-        "INSERT INTO pairs SELECT n, first FROM "
-            + buckets
-            + " JOIN (SELECT s, min(n) AS first FROM "
-            + buckets
-            + " GROUP BY s HAVING count(*) > 1) USING (s) ANTI JOIN pairs USING (n, first) WHERE n <> first");
+        ("INSERT INTO pairs SELECT n, first FROM %s JOIN (SELECT s, min(n) AS first FROM %s"
+                + " GROUP BY s HAVING count(*) > 1) USING (s) ANTI JOIN pairs USING (n, first) WHERE n"
+                + " <> first")
+            .formatted(buckets, buckets));
   }
 
   /**

@@ -46,11 +46,10 @@ final class EvalSets {
     }
     source.close();
     engine.run(
-        "CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n, unnest(list_distinct("
-            + Texts.ngrams("words", settings.ngram())
-            + ")) AS h FROM (SELECT n, "
-            + Texts.wordHashes("text")
-            + " AS words FROM kept)) JOIN eval_grams USING (h) GROUP BY n, e");
+        ("CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n,"
+                + " unnest(list_distinct(%s)) AS h FROM (SELECT n, %s AS words FROM kept)) JOIN"
+                + " eval_grams USING (h) GROUP BY n, e")
+            .formatted(Texts.ngrams("words", settings.ngram()), Texts.wordHashes("text")));
     JsonObject counts = new JsonObject();
     for (int e = 0; e < files.size(); e++) {
       counts.with(files.get(e).path(), engine.number("SELECT count(*) FROM shared WHERE e = " + e));

@@ -45,9 +45,8 @@ final class NearDuplicates {
   static void rejectLabelled(Rows rows) {
     rows.reject(
         "near duplicate",
-        "SELECT n, 'like ' || "
-            + Rows.place("label")
-            + " AS detail FROM labels SEMI JOIN kept USING (n)");
+        "SELECT n, 'like ' || %s AS detail FROM labels SEMI JOIN kept USING (n)"
+            .formatted(Rows.place("label")));
   }
 
   /**

@@ -117,10 +117,8 @@ final class Parts {
     List<String> all = new ArrayList<>();
     for (int task = 0; task < files.size(); task++) {
       all.add(
-          "SELECT "
-              + shifts.get(task).number()
-              + " AS n, id FROM "
-              + StageFile.relation(List.of(files.get(task))));
+          "SELECT %s AS n, id FROM %s"
+              .formatted(shifts.get(task).number(), StageFile.relation(List.of(files.get(task)))));
     }
     engine.run("CREATE VIEW all_ids AS " + String.join(" UNION ALL ", all));
     engine.run(
@@ -185,13 +183,9 @@ final class Parts {
       StageFile other = byTask.put(file.part().get(0), file);
       require(
           other == null,
-          file.path()
-              + ": task "
-              + file.part().get(0)
-              + " has other "
-              + kind.stem()
-              + ", too: "
-              + (other == null ? "" : other.path()),
+          "%s: task %s has other %s, too: %s"
+              .formatted(
+                  file.path(), file.part().get(0), kind.stem(), other == null ? "" : other.path()),
           "name the output of one run of the first stage");
     }
     List<String> missing = new ArrayList<>();

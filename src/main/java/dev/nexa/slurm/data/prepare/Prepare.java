@@ -120,10 +120,9 @@ public final class Prepare {
     if (settings.exactDuplicates()) {
       rows.reject(
           "duplicate",
-          "SELECT n, 'as ' || "
-              + Rows.place("first")
-              + " AS detail FROM kept JOIN (SELECT key, min(n) AS first FROM kept GROUP BY key HAVING"
-              + " count(*) > 1) USING (key) WHERE n <> first");
+          ("SELECT n, 'as ' || %s AS detail FROM kept JOIN (SELECT key, min(n) AS first FROM"
+                  + " kept GROUP BY key HAVING count(*) > 1) USING (key) WHERE n <> first")
+              .formatted(Rows.place("first")));
     }
     comparing.done(1, 0);
     if (settings.signatures()) {
@@ -174,9 +173,8 @@ public final class Prepare {
   private NexaException oneTask(String step, String advice) {
     return new NexaException(
         ErrorCode.DATA_INVALID,
-        step
-            + " compares all rows with each other, so it needs one task; there are "
-            + share.tasks(),
+        "%s compares all rows with each other, so it needs one task; there are %s"
+            .formatted(step, share.tasks()),
         Advice.step(advice));
   }
 

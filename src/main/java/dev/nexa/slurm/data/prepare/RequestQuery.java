@@ -58,10 +58,9 @@ final class RequestQuery {
     String line =
         "json_object('custom_id', %s, 'method', 'POST', 'url', '%s', 'body', %s)"
             .formatted(id(), URL, body());
-    return "SELECT n, strlen(line) || ' bytes' AS detail FROM (SELECT n, "
-        + line
-        + "::VARCHAR AS line FROM kept) WHERE strlen(line) > "
-        + JsonLines.LONGEST;
+    return ("SELECT n, strlen(line) || ' bytes' AS detail FROM (SELECT n, %s::VARCHAR AS line"
+            + " FROM kept) WHERE strlen(line) > %s")
+        .formatted(line, JsonLines.LONGEST);
   }
 
   private String id() {
@@ -77,9 +76,7 @@ final class RequestQuery {
 
   private String body() {
     List<String> messages = new ArrayList<>();
-    if (requests.system().isPresent()) {
-      messages.add(message("system", filled(requests.system().get())));
-    }
+    requests.system().ifPresent(text -> messages.add(message("system", filled(text))));
     messages.add(message("user", filled(requests.prompt())));
     String own =
         "json_object('model', %s, 'messages', json_array(%s))"

@@ -72,13 +72,12 @@ final class Signatures {
     String now = fingerprint();
     if (!then.equals(now)) {
       throw StageFile.invalid(
-          file.path()
-              + ": task "
-              + share.task()
-              + " wrote the signatures of "
-              + count(then)
-              + " rows; now it has "
-              + (count(then).equals(count(now)) ? "other rows" : count(now) + " rows"),
+          "%s: task %s wrote the signatures of %s rows; now it has %s"
+              .formatted(
+                  file.path(),
+                  share.task(),
+                  count(then),
+                  count(then).equals(count(now)) ? "other rows" : count(now) + " rows"),
           "the input or the settings have changed since: run the stages again, from the signatures on");
     }
     engine.run("CREATE TABLE labels AS SELECT n, label FROM " + StageFile.relation(files));

@@ -61,9 +61,8 @@ final class SortedRows implements Output.Slices {
   /** Returns the query of the rows from one place to another, in order. */
   private String rows(long from, long to) {
     engine.run(
-        "CREATE OR REPLACE TEMP TABLE places AS SELECT rowid AS place, key, n FROM "
-            + table
-            + (" WHERE rowid >= " + from + " AND rowid < " + to));
+        "CREATE OR REPLACE TEMP TABLE places AS SELECT rowid AS place, key, n FROM %s%s"
+            .formatted(table, " WHERE rowid >= " + from + " AND rowid < " + to));
     List<String> ends = engine.rows("SELECT min(key), max(key) FROM places").get(0);
     return ("SELECT %s FROM data JOIN (SELECT place, n FROM places) USING (n) WHERE key >= '%s'"
             + " AND key <= '%s' ORDER BY place")

@@ -67,9 +67,8 @@ public final class Texts {
 
   /** Returns SQL for the text's words: lower case, without punctuation. */
   static String words(String text) {
-    return "string_split("
-        + spaced("lower(" + text + ")", "[^\\pL\\pN ]", "[^\\pL\\pN]")
-        + ", ' ')";
+    return "string_split(%s, ' ')"
+        .formatted(spaced("lower(" + text + ")", "[^\\pL\\pN ]", "[^\\pL\\pN]"));
   }
 
   /**

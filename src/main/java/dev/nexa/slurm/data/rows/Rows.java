@@ -135,10 +135,9 @@ public final class Rows {
               found.computeIfPresent(
                   record,
                   (number, none) ->
-                      "UPDATE rejects SET line = "
-                          + (place.lines() + line)
-                          + ", start = "
-                          + Sql.text(start.replace("\0", "\uFFFD")));
+                      "UPDATE rejects SET line = %s, start = %s"
+                          .formatted(
+                              place.lines() + line, Sql.text(start.replace("\0", "\uFFFD"))));
               return true;
             });
     // If Java counts other records than DuckDB, a line would be wrong.

@@ -154,19 +154,18 @@ public final class Source {
       wrongs.add(wrong(columns.get(i), none, fits, json + "::VARCHAR"));
     }
     // One call for all paths parses the line once. A valid line is an object if it starts as one.
-    return "SELECT r, CASE WHEN broken IS NOT NULL THEN broken "
-        + String.join(" ", wrongs)
-        + " END AS bad, "
-        + String.join(", ", values)
-        + " FROM (SELECT r, json, broken, CASE WHEN broken IS NULL THEN json_type(json, "
-        + Sql.texts(paths)
-        + ") END AS kinds, CASE WHEN broken IS NULL THEN json_extract_string(json, "
-        + Sql.texts(paths)
-        + ") END AS texts FROM (SELECT rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json)"
-        + " THEN 'broken JSON' WHEN NOT starts_with(ltrim(json, ' ' || chr(9) || chr(10) || chr(13)), '{')"
-        + " THEN 'no JSON object' END AS broken FROM "
-        + RAW
-        + "))";
+    return ("SELECT r, CASE WHEN broken IS NOT NULL THEN broken %s END AS bad, %s FROM (SELECT r,"
+            + " json, broken, CASE WHEN broken IS NULL THEN json_type(json, %s) END AS kinds, CASE"
+            + " WHEN broken IS NULL THEN json_extract_string(json, %s) END AS texts FROM (SELECT"
+            + " rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json) THEN 'broken"
+            + " JSON' WHEN NOT starts_with(ltrim(json, ' ' || chr(9) || chr(10) || chr(13)), '{')"
+            + " THEN 'no JSON object' END AS broken FROM %s))")
+        .formatted(
+            String.join(" ", wrongs),
+            String.join(", ", values),
+            Sql.texts(paths),
+            Sql.texts(paths),
+            RAW);
   }
 
   private String csv(String path) {
@@ -337,13 +336,12 @@ public final class Source {
       if (!column.optional() && !names.contains(column.name())) {
         throw new NexaException(
             ErrorCode.DATA_INVALID,
-            path
-                + ": there is no column '"
-                + column.name()
-                + "'"
-                + Nearest.hint(column.name(), names)
-                + "; its columns are "
-                + (names.isEmpty() ? "none" : String.join(", ", names)),
+            "%s: there is no column '%s'%s; its columns are %s"
+                .formatted(
+                    path,
+                    column.name(),
+                    Nearest.hint(column.name(), names),
+                    names.isEmpty() ? "none" : String.join(", ", names)),
             Advice.step("change data.prepare.columns, or leave the file out"));
       }
     }

@@ -112,9 +112,7 @@ public final class SubmitPipeline {
         folder = context.workspace().claimPipeline(Instant.now());
         try {
           Optional<Grant> grant = clearance.grant();
-          if (grant.isPresent()) {
-            grant.get().hold(folder.path().toString());
-          }
+          grant.ifPresent(use -> use.hold(folder.path().toString()));
           stage(folder, chosen, clearance, staged);
           for (int i = 0; i < staged.size(); i++) {
             RunFiles.READ.keep(staged.get(i).run(), read.get(i));

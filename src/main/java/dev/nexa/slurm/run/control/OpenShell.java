@@ -58,9 +58,7 @@ public final class OpenShell {
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
     RunState state = RunState.of(run.journal().read());
     Running found = running(run, state, scheduler.queue(), task);
-    if (node.isPresent()) {
-      requireNode(run, found, scheduler, node.get());
-    }
+    node.ifPresent(name -> requireNode(run, found, scheduler, name));
     List<String> argv = new ArrayList<>();
     if (!scheduler.name().equals(ClusterProfile.LOCAL)) {
       argv.addAll(
@@ -116,15 +114,14 @@ public final class OpenShell {
     List<String> names = HostList.names(nodes);
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
-        "--node "
-            + node
-            + ": task "
-            + found.task()
-            + " of "
-            + run.id()
-            + (names.size() == 1 ? " runs on the node " : " runs on the nodes ")
-            + nodes
-            + Nearest.hint(node, names),
+        "--node %s: task %s of %s%s%s%s"
+            .formatted(
+                node,
+                found.task(),
+                run.id(),
+                names.size() == 1 ? " runs on the node " : " runs on the nodes ",
+                nodes,
+                Nearest.hint(node, names)),
         Advice.command(
             "opens a shell on that node",
             "nexa-slurm",

@@ -376,9 +376,8 @@ public final class RerunTasks {
       if (!approved.estimate().rates().equals(estimate.rates())) {
         throw new NexaException(
             ErrorCode.NEEDS_APPROVAL,
-            "the rates of "
-                + run.id()
-                + " differ from the approved rates, and it is settled at its own",
+            "the rates of %s differ from the approved rates, and it is settled at its own"
+                .formatted(run.id()),
             Advice.step(
                 "approve the estimate of this rerun: "
                     + context.workspace().estimate(estimate.configDigest())));

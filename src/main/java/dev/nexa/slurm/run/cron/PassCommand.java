@@ -66,9 +66,8 @@ public record PassCommand(List<String> argv, Path workspace) {
     }
     argv.addAll(OwnProgram.command(javaHome, classPath));
     argv.addAll(List.of("--workspace", root.toString(), "reconcile", "--quiet"));
-    if (metrics.isPresent()) {
-      argv.addAll(List.of("--metrics", metrics.get().toAbsolutePath().normalize().toString()));
-    }
+    metrics.ifPresent(
+        it -> argv.addAll(List.of("--metrics", it.toAbsolutePath().normalize().toString())));
     for (String word : argv) {
       requirePlain(word);
     }

@@ -34,10 +34,9 @@ public record PassInterval(int minutes) {
             () ->
                 new NexaException(
                     ErrorCode.OPTION_INVALID,
-                    "--every: expected minutes that divide an hour (1m, 2m, 5m, 10m, 15m, 30m) or hours"
-                        + " that divide a day (1h, 2h, 6h, 12h, 24h), got '"
-                        + text
-                        + "'",
+                    ("--every: expected minutes that divide an hour (1m, 2m, 5m, 10m, 15m,"
+                            + " 30m) or hours that divide a day (1h, 2h, 6h, 12h, 24h), got '%s'")
+                        .formatted(text),
                     Advice.command("", "nexa-slurm", "cron", "install", "--every", "5m")));
   }
 

@@ -25,10 +25,9 @@ public final class AccountCheck {
       return slurm.get().knowsAccount(account.get())
           ? Optional.empty()
           : Optional.of(
-              "Slurm's accounting has no account '"
-                  + account.get()
-                  + "': Slurm refuses the job if it enforces accounts, and else takes it;"
-                  + " `sacctmgr show account` lists the accounts");
+              ("Slurm's accounting has no account '%s': Slurm refuses the job if it enforces"
+                      + " accounts, and else takes it; `sacctmgr show account` lists the accounts")
+                  .formatted(account.get()));
     } catch (SchedulerUnavailable unknown) {
       return Optional.empty();
     }

@@ -177,12 +177,11 @@ final class ApprovalRefusal {
     if (principals.isEmpty()) {
       advice.add(
           Advice.step(
-              "nobody may approve it now: "
-                  + Workspace.ownerOf(Path.of(approvals.signers().allowed().file()))
-                  + ", who owns "
-                  + approvals.signers().allowed().file()
-                  + ", can add a line with an approver's name and a key that is not revoked"
-                  + " (`nexa-slurm explain docs/approvals.md`)"));
+              ("nobody may approve it now: %s, who owns %s, can add a line with an approver's"
+                      + " name and a key that is not revoked (`nexa-slurm explain docs/approvals.md`)")
+                  .formatted(
+                      Workspace.ownerOf(Path.of(approvals.signers().allowed().file())),
+                      approvals.signers().allowed().file())));
       return;
     }
     List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
@@ -194,9 +193,8 @@ final class ApprovalRefusal {
     advice.add(Advice.step(approvers + " types: " + Script.shellLine(command)));
     advice.add(
         Advice.note(
-            "submit looks for approvals in "
-                + approvals.directory().path()
-                + "; elsewhere: --approval FILE"));
+            "submit looks for approvals in %s; elsewhere: --approval FILE"
+                .formatted(approvals.directory().path())));
   }
 
   /**

@@ -59,9 +59,7 @@ public record Approved(Grant grant, Approvable asked, Optional<String> note) imp
     notes.add(
         "approved by %s (%s, expires %s)%s"
             .formatted(approval().approver(), approval().id(), approval().expires(), prices));
-    if (note.isPresent()) {
-      notes.add("note: " + note.get());
-    }
+    note.ifPresent(words -> notes.add("note: " + words));
     return notes;
   }
 }

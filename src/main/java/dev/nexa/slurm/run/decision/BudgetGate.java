@@ -179,9 +179,8 @@ public final class BudgetGate implements AutoCloseable {
     }
     if (project == null) {
       return Optional.of(
-          "note: the run has no tag project:NAME, so no project's budget in "
-              + policy.name()
-              + " counts it");
+          "note: the run has no tag project:NAME, so no project's budget in %s counts it"
+              .formatted(policy.name()));
     }
     String nearest =
         Nearest.to(project, projects).map(name -> " (did you mean " + name + "?)").orElse("");
@@ -240,10 +239,9 @@ public final class BudgetGate implements AutoCloseable {
     if (account.isEmpty()) {
       throw new NexaException(
           ErrorCode.ACCOUNT_NEEDED,
-          policy.name()
-              + " has budgets by account, "
-              + plan.config()
-              + " names no account, and accounting reports no default account for you",
+          ("%s has budgets by account, %s names no account, and accounting reports no default"
+                  + " account for you")
+              .formatted(policy.name(), plan.config()),
           Advice.step(
               "name it: --set resources.account=NAME (`sacctmgr show associations user=$USER` lists"
                   + " yours)"));
@@ -297,8 +295,6 @@ public final class BudgetGate implements AutoCloseable {
 
   @Override
   public void close() {
-    if (lock.isPresent()) {
-      lock.get().close();
-    }
+    lock.ifPresent(FileLock::close);
   }
 }

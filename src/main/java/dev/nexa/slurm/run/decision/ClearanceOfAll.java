@@ -52,10 +52,8 @@ public final class ClearanceOfAll implements AutoCloseable {
    */
   public static ClearanceOfAll of(
       Context context, Policy policy, String config, List<Asked> asked, Optional<String> named) {
-    List<PipelineProposal.Stage> stages = new ArrayList<>();
-    for (Asked one : asked) {
-      stages.add(new PipelineProposal.Stage(one.stage(), one.proposal()));
-    }
+    List<PipelineProposal.Stage> stages =
+        asked.stream().map(one -> new PipelineProposal.Stage(one.stage(), one.proposal())).toList();
     PipelineProposal proposal = PipelineProposal.of(config, stages);
     BudgetGate.Together budgets =
         BudgetGate.enter(context, policy, asked.stream().map(Asked::plan).toList());
@@ -128,9 +126,7 @@ public final class ClearanceOfAll implements AutoCloseable {
     for (BudgetGate gate : budgets.gates()) {
       gate.notCounted().stream().filter(note -> !notes.contains(note)).forEach(notes::add);
     }
-    if (approved.isPresent()) {
-      notes.addAll(approved.get().notes());
-    }
+    approved.ifPresent(one -> notes.addAll(one.notes()));
     return notes;
   }
 

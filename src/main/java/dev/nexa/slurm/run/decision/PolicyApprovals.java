@@ -140,10 +140,9 @@ public record PolicyApprovals(
             ErrorCode.APPROVALS_UNUSABLE,
             "approvals can't be trusted here: " + problem.get(),
             Advice.step(
-                path
-                    + " and each folder above it must belong to root or to the owner of "
-                    + ConfigReader.ADMIN_POLICY
-                    + ", and nobody else may write there"));
+                ("%s and each folder above it must belong to root or to the owner of %s, and"
+                        + " nobody else may write there")
+                    .formatted(path, ConfigReader.ADMIN_POLICY)));
       }
     }
   }

@@ -196,9 +196,8 @@ public final class RequireApproval {
   private static String revoked(JsonObject revocation) {
     Object by = revocation.members().get("revoked_by");
     Object reason = revocation.members().get("reason");
-    return "it was revoked"
-        + (by == null ? "" : " by " + by)
-        + (reason == null ? "" : " (" + reason + ")");
+    return "it was revoked%s%s"
+        .formatted(by == null ? "" : " by " + by, reason == null ? "" : " (" + reason + ")");
   }
 
   private static Decision.Mismatch mismatch(ApprovalFile file, List<String> differences) {

@@ -136,13 +136,10 @@ final class ExplainWait {
 
   /** Returns the options that the job's script gives sbatch. */
   private static List<String> options(RunFolder run) {
-    List<String> options = new ArrayList<>();
-    for (String line : ProvenFiles.of(run).script().text().lines().toList()) {
-      if (line.startsWith("#SBATCH ")) {
-        options.addAll(ShellWords.of(line.substring("#SBATCH ".length())));
-      }
-    }
-    return options;
+    return ProvenFiles.of(run).script().text().lines().toList().stream()
+        .filter(line -> line.startsWith("#SBATCH "))
+        .flatMap(line -> ShellWords.of(line.substring("#SBATCH ".length())).stream())
+        .toList();
   }
 
   /** Returns the options with one more. sbatch takes the last of equal ones. */

@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.job.config.Signature;
 import dev.nexa.slurm.job.config.Signatures;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -241,12 +240,6 @@ public record LogReading(
 
   /** Returns the confirmations of a class of failure. */
   public List<Finding> confirming(String failure) {
-    List<Finding> some = new ArrayList<>();
-    for (Finding finding : confirmations) {
-      if (finding.failure().equals(failure)) {
-        some.add(finding);
-      }
-    }
-    return some;
+    return confirmations.stream().filter(finding -> finding.failure().equals(failure)).toList();
   }
 }

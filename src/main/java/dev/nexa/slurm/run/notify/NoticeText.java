@@ -105,8 +105,7 @@ final class NoticeText {
   }
 
   private static String encoded(String word) {
-    return "=?UTF-8?B?"
-        + Base64.getEncoder().encodeToString(word.getBytes(StandardCharsets.UTF_8))
-        + "?=";
+    return "=?UTF-8?B?%s?="
+        .formatted(Base64.getEncoder().encodeToString(word.getBytes(StandardCharsets.UTF_8)));
   }
 }

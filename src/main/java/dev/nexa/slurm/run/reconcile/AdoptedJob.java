@@ -147,11 +147,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     if (!array) {
       return List.of(row.rawJobId());
     }
-    List<Long> places = new ArrayList<>();
-    for (int index : row.tasks().indices()) {
-      places.add((long) index);
-    }
-    return places;
+    return row.tasks().indices().stream().map(index -> (long) index).toList();
   }
 
   /** Returns the end of the last row; {@link Instant#MAX} while a row is open. */

@@ -155,17 +155,15 @@ public final class Adoption {
   }
 
   private RunOutcome outcome(AdoptedJob job, RunId id, RunFacts facts, Instant now) {
-    List<AccountingRecord> rows = new ArrayList<>();
-    for (AccountingRecord row : job.rows()) {
-      rows.add(row.of(row.tasks(), AdoptedJob.key(id)));
-    }
+    List<AccountingRecord> rows =
+        job.rows().stream().map(row -> row.of(row.tasks(), AdoptedJob.key(id))).toList();
     RunState state = RunState.of(List.of(job.created(id, now)));
     RunOutcome outcome = RunOutcome.of(facts, state, rows, List.of(), Map.of(), now);
     // The cost file gives the job's own name, so that its rows can be found in accounting.
-    List<AccountingRecord> attempts = new ArrayList<>();
-    for (AccountingRecord attempt : outcome.attempts()) {
-      attempts.add(attempt.of(attempt.tasks(), job.identity().name()));
-    }
+    List<AccountingRecord> attempts =
+        outcome.attempts().stream()
+            .map(attempt -> attempt.of(attempt.tasks(), job.identity().name()))
+            .toList();
     return new RunOutcome(
         outcome.status(),
         outcome.state(),

@@ -368,10 +368,9 @@ public final class Audit {
       Optional<ProvenFiles.Changed> changed = files.settlementChange();
       if (changed.isPresent()) {
         notes.add(
-            run.id()
-                + ": what accounting tells was not compared, because "
-                + changed.get().sentence()
-                + "; put it back as it was, from a backup");
+            ("%s: what accounting tells was not compared, because %s; put it back as it was,"
+                    + " from a backup")
+                .formatted(run.id(), changed.get().sentence()));
         return;
       }
       ManifestFile manifest = manifest();

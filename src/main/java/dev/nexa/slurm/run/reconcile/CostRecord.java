@@ -126,12 +126,8 @@ public final class CostRecord {
     Optional<CostLine> egress = egress(facts, outcome, results);
     Money stored = amount(storage, rates);
     Money sent = amount(egress, rates);
-    if (storage.isPresent()) {
-      lines.add(storage.get());
-    }
-    if (egress.isPresent()) {
-      lines.add(egress.get());
-    }
+    storage.ifPresent(lines::add);
+    egress.ifPresent(lines::add);
     Optional<PaidTokens> paid = paid(facts, outcome, results);
     List<CostLine> tokenLines = tokens(rates, paid);
     Money tokens = rates.total(tokenLines);

@@ -149,10 +149,9 @@ record PaidTokens(
     }
     if (isOpen(metrics)) {
       limits.add(
-          "task "
-              + task
-              + ": its program was killed; the cost does not hold the API tokens that it paid for"
-              + " after its last count");
+          ("task %s: its program was killed; the cost does not hold the API tokens that it"
+                  + " paid for after its last count")
+              .formatted(task));
     }
   }
 

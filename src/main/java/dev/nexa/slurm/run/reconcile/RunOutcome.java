@@ -217,10 +217,10 @@ public record RunOutcome(
       return new RunOutcome(
           RunStatus.RUNNING, UNKNOWN, counts, tasks, attempts, used, wasted, told);
     }
-    List<TaskOutcome> known = new ArrayList<>();
-    for (TaskOutcome task : tasks) {
-      known.add(unproven.told().containsKey(task.task()) ? task.lost() : task);
-    }
+    List<TaskOutcome> known =
+        tasks.stream()
+            .map(task -> unproven.told().containsKey(task.task()) ? task.lost() : task)
+            .toList();
     RunStatus ended = status(known, journal);
     return new RunOutcome(
         ended, state(ended, known, journal), counts(known), known, attempts, used, wasted, told);
@@ -228,10 +228,7 @@ public record RunOutcome(
 
   /** Returns a copy without the sacct fields that only some Slurm versions have. */
   RunOutcome plain() {
-    List<AccountingRecord> rows = new ArrayList<>();
-    for (AccountingRecord row : attempts) {
-      rows.add(row.plain());
-    }
+    List<AccountingRecord> rows = attempts.stream().map(row -> row.plain()).toList();
     return new RunOutcome(status, state, counts, tasks, rows, used, wasted, disagreements);
   }
 

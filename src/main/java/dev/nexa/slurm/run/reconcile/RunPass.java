@@ -239,9 +239,7 @@ public final class RunPass {
       outcome = lookedForAgain(run, facts, state, outcome, evidence);
     }
     Optional<String> overrun = CostRecord.overrun(facts, state, outcome);
-    if (overrun.isPresent()) {
-      problems.add(run.id() + " " + overrun.get());
-    }
+    overrun.ifPresent(over -> problems.add(run.id() + " " + over));
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
       state = measured(run, facts.kept().get(), state, problems);
     }
@@ -342,10 +340,9 @@ public final class RunPass {
     boolean early = isYetToCome(outcome);
     if (early) {
       problems.add(
-          run.id()
-              + ": accounting reports an end at "
-              + outcome.end().orElseThrow()
-              + ", which is yet to come by this host's clock; waiting for it");
+          ("%s: accounting reports an end at %s, which is yet to come by this host's clock;"
+                  + " waiting for it")
+              .formatted(run.id(), outcome.end().orElseThrow()));
     }
     return outcome.disagreeing(witnesses.told(), wait || early);
   }

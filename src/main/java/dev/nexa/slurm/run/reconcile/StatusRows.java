@@ -198,9 +198,8 @@ public final class StatusRows {
                 run.id(),
                 List.of(run.journal().file(), run.plan(), run.estimate()),
                 () -> ProvenFiles.of(run).settlementChange());
-    if (changed.isPresent()) {
-      problems.add(run.id() + ": what is shown of it may be wrong: " + changed.get().sentence());
-    }
+    changed.ifPresent(
+        file -> problems.add(run.id() + ": what is shown of it may be wrong: " + file.sentence()));
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     // Egress is charged at the end. So the metrics of running tasks are read only for API tokens.
     boolean sent = outcome.ended() && facts.rates().egressGb().isPresent();

@@ -99,10 +99,9 @@ public final class EstimateLookup {
   private static Advice list(Path folder, String typed) {
     if (!Files.isDirectory(folder)) {
       return Advice.step(
-          "there is no folder "
-              + folder
-              + ": submit makes it for a run that needs an approval; --workspace DIR names another"
-              + " workspace");
+          ("there is no folder %s: submit makes it for a run that needs an approval;"
+                  + " --workspace DIR names another workspace")
+              .formatted(folder));
     }
     try (Stream<Path> files = Files.list(folder)) {
       Comparator<Path> byTime = Comparator.comparing(file -> file.toFile().lastModified());

@@ -126,11 +126,12 @@ final class FindFrom {
     if (!planned || run.shownPlan().servedModel().isPresent()) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
-          "--from "
-              + run.id()
-              + (planned
-                  ? ": it is a server, which leaves no files"
-                  : ": it was submitted without nexa-slurm, so its files are not known"),
+          "--from %s%s"
+              .formatted(
+                  run.id(),
+                  planned
+                      ? ": it is a server, which leaves no files"
+                      : ": it was submitted without nexa-slurm, so its files are not known"),
           Advice.step("write the path of the files into the config, or name another run"));
     }
   }
@@ -140,10 +141,9 @@ final class FindFrom {
     if (run.completedTasks() < plan.tasks()) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
-          "--from "
-              + run.id()
-              + ": it has completed, but its folder done/ does not name all tasks; an earlier version of"
-              + " nexa-slurm made it, or somebody removed files",
+          ("--from %s: it has completed, but its folder done/ does not name all tasks; an"
+                  + " earlier version of nexa-slurm made it, or somebody removed files")
+              .formatted(run.id()),
           Advice.step("write the path of the files into the config instead"));
     }
   }

@@ -53,12 +53,8 @@ public record ModelNumbers(Optional<MemoryFit> memory, Optional<AnalyticEstimate
 
   /** Adds both numbers to an estimate's document. */
   public void addTo(EstimateFile estimate) {
-    if (memory.isPresent()) {
-      estimate.memory(memory.get().toJson());
-    }
-    if (analytic.isPresent()) {
-      estimate.analytic(analytic.get().toJson());
-    }
+    memory.ifPresent(parts -> estimate.memory(parts.toJson()));
+    analytic.ifPresent(time -> estimate.analytic(time.toJson()));
   }
 
   /** Returns a warning if the model does not fit into the GPU's memory. */

@@ -198,11 +198,11 @@ public record NewRun(
               .formatted(root, owner),
           Advice.step("for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init"),
           Advice.step(
-              "to share this one, "
-                  + owner
-                  + " types: "
-                  + Advice.command(
-                      "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP")));
+              "to share this one, %s types: %s"
+                  .formatted(
+                      owner,
+                      Advice.command(
+                          "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP"))));
     }
     return new NexaException(
         ErrorCode.SUBMIT_NOT_STARTED,

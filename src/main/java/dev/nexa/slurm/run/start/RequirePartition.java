@@ -83,12 +83,11 @@ public final class RequirePartition {
           plan.written()
               .problem(
                   "resources.partition",
-                  "Slurm has no partition '"
-                      + named.get()
-                      + "'"
-                      + Nearest.hint(named.get(), names)
-                      + "; it has "
-                      + String.join(", ", names)));
+                  "Slurm has no partition '%s'%s; it has %s"
+                      .formatted(
+                          named.get(),
+                          Nearest.hint(named.get(), names),
+                          String.join(", ", names))));
     }
   }
 
@@ -99,13 +98,12 @@ public final class RequirePartition {
           plan.written()
               .problem(
                   "resources.time",
-                  "you ask for a time limit of "
-                      + TimeLimit.words(asked)
-                      + "; partition '"
-                      + partition.name()
-                      + "' has a time limit of "
-                      + TimeLimit.words(partition.maxTime().get())
-                      + " (MaxTime)"));
+                  ("you ask for a time limit of %s; partition '%s' has a time limit of %s"
+                          + " (MaxTime)")
+                      .formatted(
+                          TimeLimit.words(asked),
+                          partition.name(),
+                          TimeLimit.words(partition.maxTime().get()))));
     }
     int nodes = plan.allocation().nodes();
     if (partition.maxNodes().isPresent() && nodes > partition.maxNodes().get()) {

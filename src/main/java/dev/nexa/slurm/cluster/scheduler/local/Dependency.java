@@ -59,9 +59,8 @@ record Dependency(List<Condition> conditions) {
       Matcher form = FORM.matcher(one);
       if (!form.matches()) {
         throw new IllegalArgumentException(
-            "expected afterok, afterany, afternotok or aftercorr with ids of jobs, got '"
-                + one
-                + "'");
+            "expected afterok, afterany, afternotok or aftercorr with ids of jobs, got '%s'"
+                .formatted(one));
       }
       Type type = Type.valueOf(form.group(1).toUpperCase(Locale.ROOT));
       for (String id : form.group(2).substring(1).split(":", -1)) {

@@ -86,13 +86,12 @@ final class RowFaults {
     OptionalLong seconds = SlurmSize.count(elapsed);
     return took || (seconds.isPresent() && seconds.getAsLong() > 0)
         ? List.of(
-            "ElapsedRaw says '"
-                + elapsed
-                + "' and Start "
-                + row.start().map(Instant::toString).orElse("nothing")
-                + ", End "
-                + row.end().orElseThrow()
-                + ", but NodeList and AllocTRES say that it never began")
+            ("ElapsedRaw says '%s' and Start %s, End %s, but NodeList and AllocTRES say that"
+                    + " it never began")
+                .formatted(
+                    elapsed,
+                    row.start().map(Instant::toString).orElse("nothing"),
+                    row.end().orElseThrow()))
         : List.of();
   }
 
@@ -175,10 +174,8 @@ final class RowFaults {
       String granted = value(allocated, name);
       if (!Objects.equals(granted, value(requested, name)) && isLess(granted, name, item)) {
         faults.add(
-            "ReqTRES asked for "
-                + item
-                + ", but AllocTRES says "
-                + (granted.isEmpty() ? "nothing of " + name : name + "=" + granted));
+            "ReqTRES asked for %s, but AllocTRES says %s"
+                .formatted(item, granted.isEmpty() ? "nothing of " + name : name + "=" + granted));
       }
     }
     return faults;

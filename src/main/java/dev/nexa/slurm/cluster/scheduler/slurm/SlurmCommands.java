@@ -41,9 +41,7 @@ public final class SlurmCommands {
     }
     argv.add("--chdir=" + request.directory());
     argv.add("--export=" + export(environment));
-    if (request.array().isPresent()) {
-      argv.add("--array=" + request.array().get());
-    }
+    request.array().ifPresent(array -> argv.add("--array=" + array));
     if (!request.dependency().isEmpty()) {
       argv.add("--dependency=" + request.dependency());
     }
@@ -161,9 +159,7 @@ public final class SlurmCommands {
   static List<String> sacct(AccountingWindow window) {
     List<String> argv = sacctSince(window.from(), List.of());
     argv.add("--endtime=" + TIME.format(window.to()));
-    if (window.accounts().isPresent()) {
-      argv.add("--accounts=" + window.accounts().get());
-    }
+    window.accounts().ifPresent(names -> argv.add("--accounts=" + names));
     // Without --allusers or --user, sacct shows most users only their own jobs.
     argv.add(window.users().isPresent() ? "--user=" + window.users().get() : "--allusers");
     return argv;
