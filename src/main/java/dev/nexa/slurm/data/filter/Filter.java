@@ -20,18 +20,8 @@ import java.util.stream.Collectors;
  * file's and its own number. The key decides which task has the row, so a group is never divided,
  * and the order of the output.
  */
-public final class Filter {
+public record Filter(Engine engine, FilterSettings settings, Share share) {
   private static final String STEM = "filtered";
-
-  private final Engine engine;
-  private final FilterSettings settings;
-  private final Share share;
-
-  public Filter(Engine engine, FilterSettings settings, Share share) {
-    this.engine = engine;
-    this.settings = settings;
-    this.share = share;
-  }
 
   /**
    * Filters files.

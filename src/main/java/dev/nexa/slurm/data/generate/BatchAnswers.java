@@ -8,13 +8,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 
 /** Writes answers in the form of a batch's output: one file for each task. */
-final class BatchAnswers implements AnswerFiles {
-  private final Generate.Where where;
-
-  BatchAnswers(Generate.Where where) {
-    this.where = where;
-  }
-
+record BatchAnswers(Generate.Where where) implements AnswerFiles {
   @Override
   public Path write(Requests requests, KeptAnswers kept) {
     String name = where.share().fileName("answers", 0, "jsonl");

@@ -16,17 +16,10 @@ import java.util.Optional;
  * <p>A row has {@code messages}, {@code logprobs} and {@code target_token_ids}. The last two are
  * lists with one entry for each token of the conversation ({@link TopLogprobs}).
  */
-final class LogprobRows implements AnswerFiles {
+record LogprobRows(Generate.Where where, List<ConversationRequests.Unusable> unusable)
+    implements AnswerFiles {
   /** The folder of the rows, and the first part of its files' names. */
   static final String STEM = "logprobs";
-
-  private final Generate.Where where;
-  private final List<ConversationRequests.Unusable> unusable;
-
-  LogprobRows(Generate.Where where, List<ConversationRequests.Unusable> unusable) {
-    this.where = where;
-    this.unusable = unusable;
-  }
 
   @Override
   public Path write(Requests requests, KeptAnswers kept) {

@@ -13,15 +13,7 @@ import java.util.TreeMap;
  * {@code data buckets}: puts the signatures of all tasks of {@code prepare} into buckets, and
  * writes the pairs. Each task has its own bands.
  */
-public final class BucketsStep {
-  private final Engine engine;
-  private final Share share;
-
-  public BucketsStep(Engine engine, Share share) {
-    this.engine = engine;
-    this.share = share;
-  }
-
+public record BucketsStep(Engine engine, Share share) {
   /**
    * Writes the pairs of this task's bands.
    *

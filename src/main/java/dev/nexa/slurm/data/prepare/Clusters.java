@@ -6,13 +6,7 @@ import dev.nexa.slurm.data.engine.Engine;
  * Turns buckets of rows into clusters, with tables of DuckDB: what does not fit into the memory
  * goes to the scratch. The number of steps grows with the logarithm of the longest chain.
  */
-final class Clusters {
-  private final Engine engine;
-
-  Clusters(Engine engine) {
-    this.engine = engine;
-  }
-
+record Clusters(Engine engine) {
   /** Makes the empty table {@code pairs(n, first)}. */
   void begin() {
     engine.run("CREATE TABLE pairs (n BIGINT, first BIGINT)");

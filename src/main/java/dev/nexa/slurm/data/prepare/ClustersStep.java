@@ -13,13 +13,7 @@ import java.util.TreeSet;
  * {@code data clusters}: puts all pairs together, and writes for each row that is not the first of
  * its cluster which row is.
  */
-public final class ClustersStep {
-  private final Engine engine;
-
-  public ClustersStep(Engine engine) {
-    this.engine = engine;
-  }
-
+public record ClustersStep(Engine engine) {
   /**
    * Writes the duplicates.
    *

@@ -11,15 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Rejects rows that share an n-gram of words with a row of an eval set. */
-final class EvalSets {
-  private final Engine engine;
-  private final PrepareSettings settings;
-
-  EvalSets(Engine engine, PrepareSettings settings) {
-    this.engine = engine;
-    this.settings = settings;
-  }
-
+record EvalSets(Engine engine, PrepareSettings settings) {
   /** Rejects the rows, and returns how many rows share something with each file. */
   JsonObject reject(Rows rows, List<String> against) {
     List<InputFile> files = InputFile.find(engine, against);

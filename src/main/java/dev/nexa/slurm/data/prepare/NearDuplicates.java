@@ -14,19 +14,13 @@ import java.util.List;
  *
  * <p>A text without a word is not compared.
  */
-final class NearDuplicates {
+record NearDuplicates(Engine engine) {
   static final int BANDS = 14;
   static final int HASHES = 8;
   static final int NGRAM = 5;
 
   /** So many rows at once have their hashes computed: the hashes of a row take 2 KiB. */
   private static final int BATCH = 50_000;
-
-  private final Engine engine;
-
-  NearDuplicates(Engine engine) {
-    this.engine = engine;
-  }
 
   /** Rejects the rows of {@code kept} that are similar to an earlier row of {@code kept}. */
   void reject(Rows rows, List<Integer> text) {

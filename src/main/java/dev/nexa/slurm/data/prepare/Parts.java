@@ -29,21 +29,9 @@ import java.util.TreeMap;
  * the earlier tasks read of a file that is divided. So it numbers rows and lines from the beginning
  * of its portion, and the second stage adds the rows and lines of the earlier portions.
  */
-final class Parts {
+record Parts(Engine engine, PrepareSettings settings, Share share, Progress progress) {
   /** So many missing tasks are named. */
   private static final int NAMED = 10;
-
-  private final Engine engine;
-  private final PrepareSettings settings;
-  private final Share share;
-  private final Progress progress;
-
-  Parts(Engine engine, PrepareSettings settings, Share share, Progress progress) {
-    this.progress = progress;
-    this.engine = engine;
-    this.settings = settings;
-    this.share = share;
-  }
 
   /** Reads this task's portion of the files, and writes its rows and their ids. */
   JsonObject write(List<InputFile> files, Output output) {

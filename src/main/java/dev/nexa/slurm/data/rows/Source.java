@@ -20,8 +20,10 @@ import java.util.regex.Pattern;
  * Reads files as declared columns. {@link #open} makes the view {@code source} of a file with
  * {@code r}, the number of the row from 1, {@code bad}, the reason why the row is none, or NULL,
  * and the columns with their types.
+ *
+ * @param maxRow the most bytes of a row of JSONL or CSV
  */
-public final class Source {
+public record Source(Engine engine, List<Column> columns, long maxRow) {
   /** The table with the lines of the file that is open. */
   private static final String RAW = "raw_lines";
 
@@ -36,21 +38,6 @@ public final class Source {
       Pattern.compile(
           "(?s).*?CSV Error on Line: (\\d+)\\s*\nOriginal Line:"
               + "(?:.*\n(?=Value with unterminated)|[^\n]*\n+)([^\n]+).*");
-
-  private final Engine engine;
-  private final List<Column> columns;
-  private final long maxRow;
-
-  /**
-   * Creates a reader.
-   *
-   * @param maxRow the most bytes of a row of JSONL or CSV
-   */
-  public Source(Engine engine, List<Column> columns, long maxRow) {
-    this.engine = engine;
-    this.columns = columns;
-    this.maxRow = maxRow;
-  }
 
   /**
    * Makes the view {@code source} of a file.

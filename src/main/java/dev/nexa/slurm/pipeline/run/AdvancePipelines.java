@@ -33,14 +33,8 @@ import java.util.Set;
  * The part of a reconcile pass that is about pipelines: submits stages whose turn has come, makes
  * waiting jobs wait for the right jobs, and writes the pipelines' manifests.
  */
-public final class AdvancePipelines {
+public record AdvancePipelines(Context context) {
   private static final String NEVER = "DependencyNeverSatisfied";
-
-  private final Context context;
-
-  public AdvancePipelines(Context context) {
-    this.context = context;
-  }
 
   /**
    * Advances all of this user's pipelines that have not ended. A failure of one pipeline is a

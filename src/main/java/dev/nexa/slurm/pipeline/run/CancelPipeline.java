@@ -11,13 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Implements {@code pipeline cancel}: ends all runs of a pipeline that have not ended. */
-public final class CancelPipeline {
-  private final Context context;
-
-  public CancelPipeline(Context context) {
-    this.context = context;
-  }
-
+public record CancelPipeline(Context context) {
   /**
    * Cancels a pipeline. Later stages come first, so that none of them starts because an earlier one
    * ends.

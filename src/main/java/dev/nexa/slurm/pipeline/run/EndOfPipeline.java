@@ -14,15 +14,9 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Records the end of a pipeline for the people who are notified of it. */
-final class EndOfPipeline {
+record EndOfPipeline(Context context) {
   private static final int NAMED = 10;
   private static final int DIGITS = 8;
-
-  private final Context context;
-
-  EndOfPipeline(Context context) {
-    this.context = context;
-  }
 
   /**
    * Records the end.

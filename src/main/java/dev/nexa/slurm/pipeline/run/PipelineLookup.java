@@ -10,14 +10,8 @@ import dev.nexa.slurm.records.runs.Workspace;
 import java.util.List;
 
 /** Finds the pipeline that a user names. */
-public final class PipelineLookup {
+public record PipelineLookup(Workspace workspace) {
   private static final String LATEST = "latest";
-
-  private final Workspace workspace;
-
-  public PipelineLookup(Workspace workspace) {
-    this.workspace = workspace;
-  }
 
   /**
    * Returns a pipeline.

@@ -15,13 +15,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Reads how far pipelines are. Asks the scheduler only about runs that have not ended. */
-public final class ReadProgress {
-  private final Context context;
-
-  public ReadProgress(Context context) {
-    this.context = context;
-  }
-
+public record ReadProgress(Context context) {
   /**
    * Returns the progress of a pipeline.
    *

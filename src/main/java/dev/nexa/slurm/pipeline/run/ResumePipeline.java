@@ -21,21 +21,10 @@ import java.util.function.Consumer;
 /**
  * Implements {@code pipeline resume}: runs again the tasks that did not complete, in the order of
  * the stages. A stage that waits keeps its job.
+ *
+ * @param approval the approval's file, if the pipeline's own does not cover the tasks
  */
-public final class ResumePipeline {
-  private final Context context;
-  private final Optional<String> approval;
-
-  /**
-   * Makes a resume for one command.
-   *
-   * @param approval the approval's file, if the pipeline's own does not cover the tasks
-   */
-  public ResumePipeline(Context context, Optional<String> approval) {
-    this.context = context;
-    this.approval = approval;
-  }
-
+public record ResumePipeline(Context context, Optional<String> approval) {
   /**
    * Resumes a pipeline.
    *

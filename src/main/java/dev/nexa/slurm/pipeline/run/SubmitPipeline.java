@@ -48,13 +48,7 @@ import java.util.function.Consumer;
  * order. If this process dies before it has written pipeline.json, no stage is ever submitted. If
  * it dies later, a pass of reconcile submits the other stages.
  */
-public final class SubmitPipeline {
-  private final Context context;
-
-  public SubmitPipeline(Context context) {
-    this.context = context;
-  }
-
+public record SubmitPipeline(Context context) {
   /**
    * A stage after its submit.
    *

@@ -24,13 +24,7 @@ import java.util.function.BiConsumer;
  * Implements {@code cancel}: ends a run's jobs. A job of the run that appears later is cancelled by
  * reconcile.
  */
-public final class CancelRun {
-  private final Context context;
-
-  public CancelRun(Context context) {
-    this.context = context;
-  }
-
+public record CancelRun(Context context) {
   /**
    * Cancels the run, or one task of it.
    *

@@ -23,13 +23,7 @@ import java.util.OptionalInt;
  * Implements {@code interrupt}, a simulated preemption: requeues running tasks as
  * PreemptMode=REQUEUE without grace time does (slurm.conf(5)).
  */
-public final class InterruptRun {
-  private final Context context;
-
-  public InterruptRun(Context context) {
-    this.context = context;
-  }
-
+public record InterruptRun(Context context) {
   /**
    * Interrupts the run's running tasks, or one of them.
    *

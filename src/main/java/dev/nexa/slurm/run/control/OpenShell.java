@@ -30,14 +30,8 @@ import java.util.OptionalInt;
  * Implements {@code shell}: a command or a shell in a running task, with the variables, in the
  * folder and in the container of the task's newest process.
  */
-public final class OpenShell {
+public record OpenShell(Context context) {
   private static final String ENTER = "enter.sh";
-
-  private final Context context;
-
-  public OpenShell(Context context) {
-    this.context = context;
-  }
 
   /**
    * Returns the command line that enters the task. On Slurm it is a step of the job that shares the

@@ -24,13 +24,7 @@ import java.util.Optional;
  * Implements {@code postmortem --remediation}: adds what was done about a failure to the run's
  * journal and manifest.
  */
-public final class RecordRemediation {
-  private final Context context;
-
-  public RecordRemediation(Context context) {
-    this.context = context;
-  }
-
+public record RecordRemediation(Context context) {
   /**
    * Adds a text. A call that died after it wrote the journal is completed by the next one.
    *

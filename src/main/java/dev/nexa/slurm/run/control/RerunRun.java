@@ -31,13 +31,7 @@ import java.util.stream.Collectors;
  *
  * <p>Today's prices, policy, budgets and approvals apply, as for a submit.
  */
-public final class RerunRun {
-  private final Context context;
-
-  public RerunRun(Context context) {
-    this.context = context;
-  }
-
+public record RerunRun(Context context) {
   /**
    * Submits the whole run again, under a new run id.
    *

@@ -65,22 +65,11 @@ import java.util.function.Function;
 
 /**
  * Implements {@code rerun RUN --failed}: runs some tasks again, as new attempts of the same run.
+ *
+ * @param approval the approval's file; if empty, the run's own approval, or one in the policy's
+ *     folder, is used
  */
-public final class RerunTasks {
-  private final Context context;
-  private final Optional<String> approval;
-
-  /**
-   * Makes a rerun for one command.
-   *
-   * @param approval the approval's file; if empty, the run's own approval, or one in the policy's
-   *     folder, is used
-   */
-  public RerunTasks(Context context, Optional<String> approval) {
-    this.context = context;
-    this.approval = approval;
-  }
-
+public record RerunTasks(Context context, Optional<String> approval) {
   /**
    * Submits tasks again.
    *

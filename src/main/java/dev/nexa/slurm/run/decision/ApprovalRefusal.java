@@ -27,28 +27,10 @@ import java.util.List;
 import java.util.Optional;
 
 /** Builds the error for a run that needs an approval and has none. */
-final class ApprovalRefusal {
+record ApprovalRefusal(
+    Context context, Policy policy, Approvable asked, JsonObject document, List<String> warnings) {
   private static final int MISMATCHES_SHOWN = 3;
   private static final int DIGITS_SHOWN = 8;
-
-  private final Context context;
-  private final Policy policy;
-  private final Approvable asked;
-  private final JsonObject document;
-  private final List<String> warnings;
-
-  ApprovalRefusal(
-      Context context,
-      Policy policy,
-      Approvable asked,
-      JsonObject document,
-      List<String> warnings) {
-    this.context = context;
-    this.policy = policy;
-    this.asked = asked;
-    this.document = document;
-    this.warnings = warnings;
-  }
 
   /**
    * Writes the estimate to {@code estimates/} and returns the error, whose advice names the file

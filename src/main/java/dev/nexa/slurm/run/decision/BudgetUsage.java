@@ -17,19 +17,13 @@ import java.util.List;
  * Computes the use of the policy's budgets from the ledger, the unfinished runs and the bills, for
  * {@code costs budget}.
  */
-public final class BudgetUsage {
-  private final Context context;
-
+public record BudgetUsage(Context context) {
   /**
    * The budgets and the runs that have not ended.
    *
    * @param open a line for each unfinished run, with its reservation
    */
   public record Use(List<BudgetStatus> budgets, List<LedgerLine> open) {}
-
-  public BudgetUsage(Context context) {
-    this.context = context;
-  }
 
   /**
    * Returns each budget in the period that contains a day, in the policy's order.

@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Enforces the policy's {@code gate_before}: such a stage starts only after a gate has passed. */
-public final class RequireGate {
+public record RequireGate(Context context, Policy policy) {
   /** The step of a data stage that is a gate. */
   public static final String STEP = "gate";
 
@@ -25,14 +25,6 @@ public final class RequireGate {
    * The dependencies that are met only if the earlier run completes. A failed gate is no such run.
    */
   public static final Set<String> TYPES = Set.of("afterok", "aftercorr");
-
-  private final Context context;
-  private final Policy policy;
-
-  public RequireGate(Context context, Policy policy) {
-    this.context = context;
-    this.policy = policy;
-  }
 
   /**
    * Checks a single run.

@@ -27,18 +27,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Finds out why a job waits, and with which changes it would start sooner. */
-final class ExplainWait {
+record ExplainWait(Context context) {
   /** Each other partition takes a call of sbatch. */
   private static final int MOST_PARTITIONS = 8;
 
   /** A change that gains less is not worth a new submission. */
   private static final Duration WORTH = Duration.ofMinutes(1);
-
-  private final Context context;
-
-  ExplainWait(Context context) {
-    this.context = context;
-  }
 
   Waiting of(RunFolder run, QueueEntry entry, List<String> problems) {
     RunState journal = RunState.of(run.journal().read());

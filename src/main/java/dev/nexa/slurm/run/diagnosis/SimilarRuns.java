@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Finds earlier runs of the workspace that failed in the same way, from their manifests. */
-final class SimilarRuns {
+record SimilarRuns(Workspace workspace, Signatures signatures) {
   /** Older runs say less, and each costs the reading of a file. */
   private static final int MOST_READ = 500;
 
@@ -24,14 +24,6 @@ final class SimilarRuns {
 
   /** The name of what is missing. */
   private static final Pattern QUOTED = Pattern.compile("['\"‘][^'\"’]+['\"’]");
-
-  private final Workspace workspace;
-  private final Signatures signatures;
-
-  SimilarRuns(Workspace workspace, Signatures signatures) {
-    this.workspace = workspace;
-    this.signatures = signatures;
-  }
 
   /** Returns the runs, newest first; none if no signature names the failure. */
   List<Explanation.Similar> to(RunId run, Failure failure) {

@@ -30,13 +30,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Describes runs that are not in the ledger yet, in the form of ledger lines. */
-public final class OtherRuns {
-  private final Workspace workspace;
-
-  public OtherRuns(Workspace workspace) {
-    this.workspace = workspace;
-  }
-
+public record OtherRuns(Workspace workspace) {
   /**
    * Returns the runs that have not ended, with their reservations.
    *

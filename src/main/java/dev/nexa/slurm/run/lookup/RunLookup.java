@@ -28,17 +28,11 @@ import java.util.regex.Pattern;
  * Finds the run that a user names: by run id or its beginning, by the run's name, {@code latest},
  * Slurm job id, or {@code 12345_7}.
  */
-public final class RunLookup {
+public record RunLookup(Workspace workspace) {
   private static final Pattern JOB = Pattern.compile("(\\d{1,18})(?:_(\\d{1,7}))?");
 
   /** How many runs an ambiguous name lists. */
   private static final int MOST_LISTED = 5;
-
-  private final Workspace workspace;
-
-  public RunLookup(Workspace workspace) {
-    this.workspace = workspace;
-  }
 
   /**
    * The run that was named.

@@ -31,24 +31,12 @@ import java.util.TreeSet;
  * <p>Tasks that have ended are judged here and left out. slurmctld forgets a job minutes after its
  * end (MinJobAge), and Slurm 22.05 starts a job at once if it waits for a forgotten job, even if
  * that job failed. This class only reads: a reconcile pass could submit jobs.
+ *
+ * @param evidence what the scheduler says of the earlier runs; if empty, it is asked
  */
-public final class EarlierJobs {
+public record EarlierJobs(
+    Workspace workspace, Scheduler scheduler, Optional<TaskEvidence> evidence) {
   private static final Duration OLDEST_JOB = Duration.ofDays(365);
-
-  private final Workspace workspace;
-  private final Scheduler scheduler;
-  private final Optional<TaskEvidence> evidence;
-
-  /**
-   * Makes a translator.
-   *
-   * @param evidence what the scheduler says of the earlier runs; if empty, it is asked
-   */
-  public EarlierJobs(Workspace workspace, Scheduler scheduler, Optional<TaskEvidence> evidence) {
-    this.workspace = workspace;
-    this.scheduler = scheduler;
-    this.evidence = evidence;
-  }
 
   /** What a run waits for. */
   public sealed interface Answer {}

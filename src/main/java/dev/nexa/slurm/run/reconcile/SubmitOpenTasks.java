@@ -16,20 +16,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Submits the tasks of a run that no job holds: lost tasks, and tasks without a submission. */
-final class SubmitOpenTasks {
-  private final Workspace workspace;
-  private final Scheduler scheduler;
-  private final Policy policy;
-  private final Consumer<CrashPoint> passing;
-
-  SubmitOpenTasks(
-      Workspace workspace, Scheduler scheduler, Policy policy, Consumer<CrashPoint> passing) {
-    this.workspace = workspace;
-    this.scheduler = scheduler;
-    this.policy = policy;
-    this.passing = passing;
-  }
-
+record SubmitOpenTasks(
+    Workspace workspace, Scheduler scheduler, Policy policy, Consumer<CrashPoint> passing) {
   /**
    * What happened.
    *

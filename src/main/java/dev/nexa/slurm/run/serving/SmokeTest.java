@@ -25,15 +25,7 @@ import java.util.function.Consumer;
  * Tests the deployed model: starts a server as {@code serve} does and asks it, or asks a server
  * that runs.
  */
-public final class SmokeTest {
-  private final Context context;
-  private final Consumer<String> progress;
-
-  public SmokeTest(Context context, Consumer<String> progress) {
-    this.context = context;
-    this.progress = progress;
-  }
-
+public record SmokeTest(Context context, Consumer<String> progress) {
   /**
    * A server that can be started, and its prompts.
    *

@@ -19,13 +19,7 @@ import java.util.function.Consumer;
 /**
  * Implements {@code serve stop}: ends a server, waits for its end, and removes its registration.
  */
-public final class StopServer {
-  private final Context context;
-
-  public StopServer(Context context) {
-    this.context = context;
-  }
-
+public record StopServer(Context context) {
   /**
    * Stops the server.
    *

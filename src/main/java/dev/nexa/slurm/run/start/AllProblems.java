@@ -31,17 +31,7 @@ import java.util.Set;
  * Finds the problems of a config that a later step would report, so that the user reads all of them
  * at once. Loaded only for a config with problems.
  */
-final class AllProblems {
-  private final Context context;
-  private final ConfigReader configs;
-  private final Prepared.Request request;
-
-  AllProblems(Context context, ConfigReader configs, Prepared.Request request) {
-    this.context = context;
-    this.configs = configs;
-    this.request = request;
-  }
-
+record AllProblems(Context context, ConfigReader configs, Prepared.Request request) {
   /**
    * Returns the exception for a config that could not be read, with the problems of later steps.
    */

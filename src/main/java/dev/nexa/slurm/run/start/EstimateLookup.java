@@ -24,17 +24,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Finds the estimate that an approver names. */
-public final class EstimateLookup {
+public record EstimateLookup(Context context) {
   private static final String FOLDER = "estimates";
 
   /** The first digits of a digest; refusals write the rest of a file's name as an ellipsis. */
   private static final Pattern DIGEST = Pattern.compile("([0-9a-f]{4,64})(…(\\.json)?)?");
-
-  private final Context context;
-
-  public EstimateLookup(Context context) {
-    this.context = context;
-  }
 
   /**
    * Returns whether the text names a config, that is, neither an estimate's file nor the beginning

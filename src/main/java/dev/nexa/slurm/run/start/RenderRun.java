@@ -25,13 +25,7 @@ import java.util.Optional;
  * Implements {@code render} and {@code submit --dry-run}: returns the exact script and the
  * arguments of sbatch, and submits nothing.
  */
-public final class RenderRun {
-  private final Context context;
-
-  public RenderRun(Context context) {
-    this.context = context;
-  }
-
+public record RenderRun(Context context) {
   /**
    * The rendered run.
    *

@@ -30,13 +30,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /** Implements {@code submit}: turns a config into a run and its jobs. */
-public final class SubmitRun {
-  private final Context context;
-
-  public SubmitRun(Context context) {
-    this.context = context;
-  }
-
+public record SubmitRun(Context context) {
   /**
    * Loads the classes that every submit needs, in the background while the command line is parsed.
    */

@@ -21,13 +21,7 @@ import java.util.TreeSet;
  * <p>Reads and writes nothing: it returns the event to write, or empty if it is too early to
  * decide.
  */
-public final class SubmissionResolver {
-  private final SettleRules rules;
-
-  public SubmissionResolver(SettleRules rules) {
-    this.rules = rules;
-  }
-
+public record SubmissionResolver(SettleRules rules) {
   /**
    * Returns the next event of the submission.
    *

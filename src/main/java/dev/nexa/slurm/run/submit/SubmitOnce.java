@@ -25,19 +25,10 @@ import java.util.function.Consumer;
  * <p>The submission's key is the job's name. If this process dies at any point, {@link
  * SubmissionResolver} finds the job by that name. This class never retries.
  */
-public final class SubmitOnce {
+public record SubmitOnce(
+    Scheduler scheduler, Consumer<CrashPoint> passing, Interruption interruption) {
   private static final String LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
   private static final int KEY_LENGTH = 6;
-
-  private final Scheduler scheduler;
-  private final Consumer<CrashPoint> passing;
-  private final Interruption interruption;
-
-  SubmitOnce(Scheduler scheduler, Consumer<CrashPoint> passing, Interruption interruption) {
-    this.scheduler = scheduler;
-    this.passing = passing;
-    this.interruption = interruption;
-  }
 
   /**
    * Submits the run's script for the given tasks. The caller holds the run's lock.

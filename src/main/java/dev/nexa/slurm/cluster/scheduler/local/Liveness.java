@@ -20,7 +20,7 @@ import java.util.Optional;
  * ticks since boot. A wall-clock time would differ between two readers after the clock was set, and
  * a living runner must never count as dead.
  */
-final class Liveness {
+record Liveness(JobDirectory job) {
   /** Interval of a runner's heartbeat. */
   static final Duration HEARTBEAT = Duration.ofSeconds(5);
 
@@ -31,12 +31,6 @@ final class Liveness {
 
   /** Read once, because the host's name may change while we run, and the lookup may be slow. */
   private static final String HOST = ProcessIdentity.localHost();
-
-  private final JobDirectory job;
-
-  Liveness(JobDirectory job) {
-    this.job = job;
-  }
 
   /** Returns the line of a process of this machine that lives or has just ended. */
   static String line(long pid) {
