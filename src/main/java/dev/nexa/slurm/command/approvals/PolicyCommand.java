@@ -1,13 +1,19 @@
 package dev.nexa.slurm.command.approvals;
 
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.yaml.Setting;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
+import dev.nexa.slurm.run.Context;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -49,7 +55,7 @@ public final class PolicyCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      ShowPolicy.Shown shown = new ShowPolicy(context()).show();
+      Shown shown = show(context());
       return answer(json, () -> shown.toJson(), () -> out().print(shown.text()));
     }
   }
@@ -231,5 +237,55 @@ public final class PolicyCommand extends CommandGroup {
       PlanPolicy.Plan plan = new PlanPolicy(ruled()).plan(Optional.ofNullable(cluster.getValue()));
       return answer(json, () -> plan.toJson(), () -> out().print(plan.text()));
     }
+  }
+
+  private static final String OWN = "configs/policy.yaml";
+
+  private static final Columns<Setting> SETTINGS =
+      new Columns<Setting>()
+          .text("key", Setting::key)
+          .as("key")
+          .text("value", Setting::value)
+          .as("value")
+          .text("from", Setting::from)
+          .as("from");
+
+  /**
+   * The policy in force.
+   *
+   * @param file the file in force
+   * @param ignored policy files that are not used, because {@code file} takes precedence
+   */
+  private record Shown(String file, List<String> ignored, List<Setting> settings) {
+
+    /** The document that {@code --json} prints. */
+    JsonObject toJson() {
+      return JsonObject.ofVersion(1)
+          .with("file", file)
+          .with("ignored", ignored)
+          .with("settings", SETTINGS.of(settings).json());
+    }
+
+    /** Returns the policy as text for users. */
+    String text() {
+      StringBuilder text = new StringBuilder("policy: " + file + "\n");
+      for (String other : ignored) {
+        text.append("ignored: ").append(other).append('\n');
+      }
+      return text.append('\n').append(SETTINGS.of(settings).table()).toString();
+    }
+  }
+
+  /** Returns the policy in force. */
+  private static Shown show(Context context) {
+    Policy policy = context.configs().policy();
+    List<String> ignored = new ArrayList<>();
+    if (Files.isRegularFile(ConfigReader.ADMIN_POLICY) && context.source().isOwn(OWN)) {
+      ignored.add(context.root().resolve(OWN) + " (" + ConfigReader.ADMIN_POLICY + " wins)");
+    }
+    if (!policy.name().startsWith("jar:")) {
+      ignored.add("jar:" + OWN + " (a file on disk wins)");
+    }
+    return new Shown(policy.name(), ignored, context.configs().policySettings());
   }
 }

@@ -4,16 +4,21 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.forecast.BurnDown;
 import dev.nexa.slurm.money.forecast.Forecast;
+import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.records.runs.Workspace;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -214,5 +219,41 @@ final class BudgetText {
     return json.with("as_of", asOf.pass().orElse(null))
         .with("unsettled_runs", asOf.unsettled())
         .with("problems", problems);
+  }
+
+  /**
+   * How current the spent amounts are. {@code reconcile} writes costs; nothing else does.
+   *
+   * @param pass up to when the newest pass of {@code reconcile} knows all jobs; empty without a
+   *     pass
+   * @param unsettled how many runs are not settled
+   */
+  record SpentAsOf(Optional<Instant> pass, int unsettled) {
+    static SpentAsOf of(Workspace workspace) {
+      Optional<Heartbeat> newest = Heartbeat.read(workspace);
+      Optional<Instant> pass =
+          newest.isEmpty()
+              ? Optional.empty()
+              : newest.get().behindSince().or(() -> Optional.of(newest.get().lastPass()));
+      return new SpentAsOf(pass, workspace.openRuns().size());
+    }
+
+    /** Returns a line for people. */
+    String sentence(Instant now) {
+      String runs = unsettled + (unsettled == 1 ? " run is" : " runs are") + " not settled";
+      if (unsettled == 0) {
+        return "SPENT is up to date: all runs of this workspace are settled.\n";
+      }
+      if (pass.isEmpty()) {
+        return "SPENT may be too low: " + runs + ". `nexa-slurm reconcile` brings it up to date.\n";
+      }
+      Duration age = Duration.between(pass.get(), now);
+      String ago =
+          age.toSeconds() < 1
+              ? "just now"
+              : TimeLimit.words(Duration.ofSeconds(age.toSeconds())) + " ago";
+      return "SPENT is as of %s (%s): %s. `nexa-slurm reconcile` brings it up to date.\n"
+          .formatted(pass.get(), ago, runs);
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.FormatOption;
+import dev.nexa.slurm.command.shared.RunRecordFile;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.SumOptions;
 import dev.nexa.slurm.job.config.ConfigReader;
@@ -11,8 +12,11 @@ import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.RunFilter;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
+import dev.nexa.slurm.run.lookup.RunLookup;
 import java.nio.file.Files;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -21,6 +25,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -193,7 +198,7 @@ public final class CostsCommand extends Subcommand {
       LocalDate day = day();
       Context context = existing();
       List<String> problems = new ArrayList<>();
-      SpentAsOf asOf = SpentAsOf.of(context.workspace());
+      BudgetText.SpentAsOf asOf = BudgetText.SpentAsOf.of(context.workspace());
       List<BudgetStatus> budgets = new BudgetUsage(context).on(day, problems);
       problems.forEach(err()::println);
       BudgetText.unnamed(budgets, context.workspace().openRuns().isEmpty()).forEach(err()::println);
@@ -208,7 +213,8 @@ public final class CostsCommand extends Subcommand {
       return ExitCode.OK.status();
     }
 
-    private String table(List<BudgetText.Row> budgets, SpentAsOf asOf, List<String> problems) {
+    private String table(
+        List<BudgetText.Row> budgets, BudgetText.SpentAsOf asOf, List<String> problems) {
       if (budgets.isEmpty()) {
         return "The policy has no budgets. The admin writes them under `budgets:` in "
             + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
@@ -262,11 +268,33 @@ public final class CostsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      ShowCost.Cost cost = new ShowCost(existing()).of(reference.getValue());
+      CostsText.Cost cost = of(existing(), reference.getValue());
       return answer(
           json,
           () -> CostsText.attemptsJson(cost),
           () -> out().print(CostsText.attempts(cost, style())));
+    }
+
+    /**
+     * Returns the cost of the run with this name. For {@code 12345_7}, returns that task's attempts
+     * only.
+     */
+    private static CostsText.Cost of(Context context, String reference) {
+      RunLookup.Found found = new RunLookup(context.workspace()).find(reference);
+      boolean settled = !found.run().isOpen();
+      return RunRecordFile.cost(found.run(), cost -> of(cost, found.task(), settled));
+    }
+
+    private static CostsText.Cost of(CostFile cost, OptionalInt task, boolean settled) {
+      cost.total();
+      List<Attempt> attempts = cost.attempts();
+      return task.isEmpty()
+          ? new CostsText.Cost(cost, attempts, false, settled)
+          : new CostsText.Cost(
+              cost,
+              attempts.stream().filter(one -> one.task() == task.getAsInt()).toList(),
+              true,
+              settled);
     }
   }
 }

@@ -31,6 +31,14 @@ import java.util.stream.Collectors;
 
 /** Formats sums over runs as tables and as JSON. */
 public final class CostsText {
+  /**
+   * A cost file and the cost of each attempt in it.
+   *
+   * @param ofTask whether the attempts are of one task only
+   * @param settled whether the run has ended and its cost is final
+   */
+  record Cost(CostFile file, List<Attempt> attempts, boolean ofTask, boolean settled) {}
+
   private static final Columns<Group> COUNTS =
       new Columns<Group>()
           .text("currency", Group::currency)
@@ -442,7 +450,7 @@ public final class CostsText {
    * Returns tables of a run's attempts, its tasks and its priced lines, and its total. If the run
    * is not settled, the text says so: its cost is not known yet.
    */
-  public static String attempts(ShowCost.Cost shown, TableStyle style) {
+  public static String attempts(Cost shown, TableStyle style) {
     CostFile cost = shown.file();
     String open =
         shown.settled()
@@ -493,7 +501,7 @@ public final class CostsText {
   }
 
   /** Returns the JSON document of a run's attempts and tasks. */
-  public static JsonObject attemptsJson(ShowCost.Cost shown) {
+  public static JsonObject attemptsJson(Cost shown) {
     CostFile cost = shown.file();
     List<Attempt> attempts = shown.attempts();
     return JsonObject.ofVersion(1)

@@ -8,9 +8,14 @@ import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.estimate.Comparison;
 import dev.nexa.slurm.job.estimate.EstimateDiff;
+import dev.nexa.slurm.job.estimate.EstimateDiff.Side;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.DataPathCheck;
 import dev.nexa.slurm.run.start.ExpectStart;
 import dev.nexa.slurm.run.start.ModelNumbers;
@@ -19,6 +24,8 @@ import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.run.start.RequirePartition;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -122,7 +129,7 @@ public final class EstimateCommand extends Subcommand {
         out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
       }
       out.print(OutlookText.start(start, Instant.now()));
-      out.print(ModelText.of(numbers.memory(), numbers.analytic()));
+      out.print(EstimateText.model(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
   }
@@ -160,7 +167,7 @@ public final class EstimateCommand extends Subcommand {
           "--fail-over: expected an amount such as 50 or 12.50, or 20%, got '" + threshold + "'");
     }
     Context context = context();
-    EstimateDiff difference = new DiffEstimates(context).between(earlier, config.request(context));
+    EstimateDiff difference = between(context, earlier, config.request(context));
     boolean over =
         threshold != null
             && difference.isOver(new BigDecimal(limit.group(1)), limit.group(2).equals("%"));
@@ -175,5 +182,32 @@ public final class EstimateCommand extends Subcommand {
           .println("over the threshold: " + difference.difference() + " is more than " + threshold);
     }
     return (over ? ExitCode.NEEDS_APPROVAL : ExitCode.OK).status();
+  }
+
+  /**
+   * Returns the difference.
+   *
+   * @param earlier a config's path, or a run as {@link RunLookup} finds it
+   * @param request the config to compare with; its cluster applies to an earlier config too, its
+   *     {@code --set} options do not
+   */
+  private static EstimateDiff between(Context context, String earlier, Prepared.Request request) {
+    Prepared.Request before =
+        new Prepared.Request(
+            earlier, List.of(), request.cluster(), List.of(), false, request.serves());
+    return new EstimateDiff(side(context, before), side(context, request));
+  }
+
+  private static Side side(Context context, Prepared.Request request) {
+    String name = request.config();
+    // A config is a file; what is no file and has no dot or slash can only be a run.
+    boolean run = !name.matches(".*[./].*") && !Files.exists(Path.of(name));
+    if (run) {
+      RunFolder folder = new RunLookup(context.workspace()).find(name).run();
+      ProvenFiles files = ProvenFiles.of(folder);
+      return new Side(folder.id().value(), files.plan(), files.estimate());
+    }
+    Prepared prepared = Prepared.of(context, request);
+    return new Side(name, PlanFile.of(prepared.plan()), prepared.estimateFile());
   }
 }

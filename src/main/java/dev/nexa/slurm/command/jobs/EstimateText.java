@@ -5,10 +5,14 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Egress;
 import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.model.AnalyticEstimate;
+import dev.nexa.slurm.job.estimate.model.MemoryFit;
+import dev.nexa.slurm.job.estimate.model.MemoryParts;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Formats an estimate for a user. */
@@ -22,6 +26,8 @@ public final class EstimateText {
           .money("amount", line -> line.amount().amount())
           .text("source", CostLine::source);
 
+  private static final double GIB = 1L << 30;
+  private static final double SMALL = 100;
   private static final String ATTEMPTS =
       "it needs all its attempts and each uses its whole time limit";
 
@@ -77,5 +83,51 @@ public final class EstimateText {
     text.append(approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ")
         .append(threshold);
     return text.append(".\n").toString();
+  }
+
+  /** Returns what the run's model predicts: memory and GPU-hours; empty if nothing is known. */
+  static String model(Optional<MemoryFit> memory, Optional<AnalyticEstimate> analytic) {
+    StringBuilder text = new StringBuilder();
+    if (analytic.isPresent()) {
+      AnalyticEstimate hours = analytic.get();
+      text.append("From FLOPs: ").append(hours(hours.lowGpuHours())).append(" to ");
+      text.append(hours(hours.highGpuHours())).append(" GPU-hours, around ");
+      text.append(hours(hours.middleGpuHours())).append(": ").append(hours.sentence());
+      text.append(".\n");
+    }
+    if (memory.isPresent()) {
+      text.append("Memory of a GPU: ").append(memory.get().sentence());
+      text.append(" (").append(parts(memory.get().parts())).append(").\n");
+    }
+    List<String> assumptions =
+        memory.isPresent()
+            ? memory.get().assumptions()
+            : analytic.isPresent() ? analytic.get().assumptions() : List.of();
+    if (!assumptions.isEmpty()) {
+      text.append("Assumed: ").append(String.join("; ", assumptions)).append(".\n");
+    }
+    return text.isEmpty() ? "" : "\n" + text;
+  }
+
+  private static String parts(MemoryParts parts) {
+    StringBuilder text = new StringBuilder();
+    part(text, "weights", parts.weights());
+    part(text, "gradients", parts.gradients());
+    part(text, "optimizer", parts.optimizer());
+    part(text, "activations", parts.activations());
+    part(text, "KV cache", parts.kvCache());
+    part(text, "buffers and context", parts.buffers() + parts.overhead());
+    return text.toString();
+  }
+
+  private static void part(StringBuilder text, String name, long bytes) {
+    if (bytes > 0) {
+      text.append(text.isEmpty() ? "" : ", ").append(name);
+      text.append(String.format(Locale.ROOT, " %.1f", bytes / GIB));
+    }
+  }
+
+  private static String hours(double hours) {
+    return String.format(Locale.ROOT, hours < SMALL ? "%.1f" : "%,.0f", hours);
   }
 }

@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
@@ -23,6 +24,9 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm status}. */
 public final class StatusCommand extends Subcommand {
   private static final Duration INTERVAL = Duration.ofSeconds(10);
+
+  /** Each run takes a call of sacct and reads logs. */
+  private static final int MOST_EXPLAINED = 5;
 
   private final PositionalParamSpec references =
       parameters("RUN", "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
@@ -63,7 +67,7 @@ public final class StatusCommand extends Subcommand {
         new StatusRows(context)
             .rows(references.isEmpty() ? context.workspace().openRuns() : ids, problems);
     if (rows.stream().anyMatch(row -> row.failed() > 0)) {
-      rows = new FailedRows(context).explained(rows);
+      rows = explained(context, rows);
     }
     problems.forEach(err()::println);
     if (given(json)) {
@@ -106,5 +110,21 @@ public final class StatusCommand extends Subcommand {
     references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
     WatchRuns runs = new WatchRuns(context, ids, time.orElse(INTERVAL));
     return WatchRuns.hasTerminal(environment()) ? runs.onTerminal() : runs.asLines(out());
+  }
+
+  /** Returns the rows, oldest first; the newest failed ones that have no note get one. */
+  private static List<RunRow> explained(Context context, List<RunRow> rows) {
+    ExplainRun explain = new ExplainRun(context);
+    List<RunRow> explained = new ArrayList<>(rows);
+    int asked = 0;
+    for (int i = rows.size() - 1; i >= 0 && asked < MOST_EXPLAINED; i--) {
+      RunRow row = rows.get(i);
+      if (row.failed() > 0 && row.note().isEmpty()) {
+        Optional<String> why = explain.headline(context.workspace().run(new RunId(row.runId())));
+        explained.set(i, why.map(row::noted).orElse(row));
+        asked++;
+      }
+    }
+    return explained;
   }
 }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.command.records;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
@@ -9,12 +11,15 @@ import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
+import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.notify.FindOverBudgets;
 import dev.nexa.slurm.run.notify.SendNotices;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns.Pass;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -141,7 +146,7 @@ public final class ReconcileCommand extends Subcommand {
   private void writeMetrics(Context context) {
     String file = metrics.getValue();
     if (file != null) {
-      new WriteMetrics(context).write(Path.of(file));
+      writeMetrics(context, Path.of(file));
     }
   }
 
@@ -178,5 +183,35 @@ public final class ReconcileCommand extends Subcommand {
     err()
         .println("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");
     return ExitCode.SCHEDULER.status();
+  }
+
+  /**
+   * Writes the newest pass for Prometheus. Replaces the file atomically. Writes nothing if there
+   * was no pass.
+   *
+   * @throws NexaException if the file's folder is missing
+   */
+  private static void writeMetrics(Context context, Path file) {
+    Workspace workspace = context.workspace();
+    Optional<Heartbeat> last = Heartbeat.read(workspace);
+    if (last.isPresent()) {
+      Path folder = file.toAbsolutePath().normalize().getParent();
+      if (folder == null || !Files.isDirectory(folder)) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_FOUND,
+            "--metrics: there is no folder " + folder + " for " + file.getFileName(),
+            Advice.command("", "mkdir", "-p", String.valueOf(folder)),
+            Advice.step(
+                "or name a file in the folder that node_exporter reads, its"
+                    + " --collector.textfile.directory"));
+      }
+      String root = context.root().toAbsolutePath().normalize().toString();
+      int unfinished = workspace.openRuns().size();
+      Instant now = Instant.now();
+      String text =
+          MetricsText.of(root, last.get(), unfinished, now)
+              + MetricsText.of(root, Figures.of(context, now));
+      workspace.files().replace(file, text);
+    }
   }
 }

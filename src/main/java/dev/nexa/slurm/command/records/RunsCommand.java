@@ -172,8 +172,10 @@ public final class RunsCommand extends CommandGroup {
     @Override
     public Integer call() {
       List<String> problems = new ArrayList<>();
-      RunAnalysis analysis =
-          new AnalyzeRuns(existing()).analyze(options.by(), options.meant(), problems);
+      RunAnalysis analysis = new RunAnalysis(options.by(), options.meant());
+      FinishedRuns finished = new FinishedRuns(existing().workspace());
+      finished.forEach(analysis::add);
+      problems.addAll(finished.problems());
       problems.forEach(err()::println);
       options.print(
           () ->
