@@ -5,10 +5,21 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.SlurmToken;
+import dev.nexa.slurm.records.approvals.TokenDirectory;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +31,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
  * install}.
  */
 public final class ApprovalsCommand extends CommandGroup {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   public ApprovalsCommand() {
     super(
         "approvals",
@@ -182,17 +195,17 @@ public final class ApprovalsCommand extends CommandGroup {
     @Override
     public Integer call() {
       String directory = to.getValue();
-      List<InstallApproval.Installed> installed =
-          new InstallApproval(ruled())
-              .install(
-                  file.getValue(),
-                  Path.of(directory == null ? PolicyCommand.APPROVED : directory),
-                  Optional.ofNullable(user.getValue()));
+      List<Installed> installed =
+          install(
+              ruled(),
+              file.getValue(),
+              Path.of(directory == null ? PolicyCommand.APPROVED : directory),
+              Optional.ofNullable(user.getValue()));
       if (given(json)) {
         print(json(installed));
         return ExitCode.OK.status();
       }
-      for (InstallApproval.Installed one : installed) {
+      for (Installed one : installed) {
         say("wrote " + one.file() + " for " + one.token().user());
         say("  its jobs name it: --comment=nexa:v1:" + one.token().id());
         say("  to take it back: rm " + one.file());
@@ -200,9 +213,9 @@ public final class ApprovalsCommand extends CommandGroup {
       return ExitCode.OK.status();
     }
 
-    private static JsonObject json(List<InstallApproval.Installed> installed) {
+    private static JsonObject json(List<Installed> installed) {
       List<JsonObject> tokens = new ArrayList<>();
-      for (InstallApproval.Installed one : installed) {
+      for (Installed one : installed) {
         tokens.add(
             new JsonObject().with("id", one.token().id()).with("file", one.file().toString()));
       }
@@ -211,6 +224,96 @@ public final class ApprovalsCommand extends CommandGroup {
           .with("user", first.user())
           .with("uid", first.uid())
           .with("tokens", tokens);
+    }
+  }
+
+  /** A token and its file. */
+  private record Installed(SlurmToken token, Path file) {}
+
+  /**
+   * Verifies an approval by the policy in force and writes its tokens: one for a run, and one for
+   * each different stage of a pipeline.
+   *
+   * @param named the submitter's login name, for an approval that names none
+   * @throws NexaException if the approval is not valid, or if the submitter is unknown; nothing is
+   *     written then
+   */
+  private static List<Installed> install(
+      Context context, Path file, Path directory, Optional<String> named) {
+    ShowApprovals.Row row = new ShowApprovals(context).verify(file);
+    if (!row.state().equals("valid")) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_REFUSED,
+          file
+              + " is "
+              + row.state()
+              + (row.reasons().isEmpty() ? "" : ": " + String.join("; ", row.reasons())),
+          Advice.step("nothing was written"));
+    }
+    Approval approval = row.file().orElseThrow().approval();
+    UnixUser submitter = submitter(approval, named);
+    requireAnother(context, file, row.file().orElseThrow(), submitter);
+    try {
+      TokenDirectory tokens = new TokenDirectory(directory);
+      List<Installed> installed = new ArrayList<>();
+      for (SlurmToken token :
+          SlurmToken.of(
+              approval,
+              submitter.user(),
+              submitter.uid().orElseGet(() -> uid(context, submitter.user())))) {
+        installed.add(new Installed(token, tokens.install(token, context.workspace().files())));
+      }
+      return installed;
+    } catch (IllegalArgumentException cannot) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_NOT_INSTALLABLE,
+          file + " cannot be installed for Slurm: " + cannot.getMessage(),
+          cannot);
+    }
+  }
+
+  private static void requireAnother(
+      Context context, Path file, ApprovalFile approval, UnixUser submitter) {
+    PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
+    Optional<String> self = approvals.signers().selfApproval(approval, submitter);
+    if (!approvals.policy().selfApproval() && self.isPresent()) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_BY_SUBMITTER,
+          file + ": " + self.get(),
+          Advice.step("nothing was written"));
+    }
+  }
+
+  private static UnixUser submitter(Approval approval, Optional<String> named) {
+    Optional<UnixUser> signed = approval.scope().submitter();
+    if (signed.isPresent() && named.isPresent() && !named.get().equals(signed.get().user())) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--for " + named.get() + ": the approval is for " + signed.get() + " and nobody else");
+    }
+    if (signed.isEmpty() && named.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "the approval is for any submitter, but Slurm needs one user",
+          Advice.step("add --for USER"));
+    }
+    return signed.orElseGet(() -> new UnixUser(named.orElseThrow(), Optional.empty()));
+  }
+
+  /** Returns the uid from this machine's user database, which must be the same as slurmctld's. */
+  private static long uid(Context context, String user) {
+    Command command =
+        new Command(
+            List.of("id", "-u", "--", user), context.environment(), context.root(), PATIENCE);
+    try {
+      CommandResult result = new CommandRunner().run(command);
+      if (result.exit() == 0) {
+        return Long.parseLong(result.out().strip());
+      }
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID, "no user " + user + ": " + result.err().strip());
+    } catch (IOException failed) {
+      throw new NexaException(ErrorCode.DEFECT, "cannot ask id for " + user, failed);
     }
   }
 }

@@ -82,7 +82,11 @@ public final class MonitorCommand extends CommandGroup {
         out().print(text.csv());
       } else {
         boolean blocks = isUnicode();
-        out().print(text.drawing(blocks ? Sparkline.BLOCKS : Sparkline.ASCII, style().width()));
+        out()
+            .print(
+                text.drawing(
+                    blocks ? MonitorText.Sparkline.BLOCKS : MonitorText.Sparkline.ASCII,
+                    style().width()));
         printTable(text.table(style()));
         text.problems().forEach(this::note);
         UseNotes.of(run).forEach(note -> say("use: " + note));

@@ -19,6 +19,10 @@ import dev.nexa.slurm.pipeline.run.ReadProgress;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedPipeline;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedStage;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.submit.Interruption;
 import java.io.PrintWriter;
@@ -146,7 +150,7 @@ final class RunPipelineCommand extends Subcommand {
     try {
       // First of all, no further stage is submitted.
       interruption.interrupt();
-      return InterruptedPipeline.text(context.workspace(), begun);
+      return interrupted(context.workspace(), begun);
     } catch (RuntimeException unreadable) {
       return "interrupted: it is not known what was submitted: "
           + unreadable.getMessage()
@@ -224,5 +228,46 @@ final class RunPipelineCommand extends Subcommand {
       lines.println("  manifest  " + submitted.folder().manifest().normalize());
     }
     return end.failed() ? ExitCode.RUN_FAILED.status() : ExitCode.OK.status();
+  }
+
+  /**
+   * Returns the lines about a run that a signal has ended, read from the journals of the stages.
+   *
+   * @param id the pipeline's id; empty if pipeline.json was not written, so that no stage is ever
+   *     submitted
+   */
+  private static String interrupted(Workspace workspace, Optional<String> id) {
+    if (id.isEmpty()) {
+      return "interrupted: nothing was submitted";
+    }
+    PipelineFile file = PipelineFile.read(workspace.pipeline(id.get()));
+    List<String> lines = new ArrayList<>();
+    lines.add("interrupted: " + id.get() + " was begun, and goes on. Do not run it again.");
+    for (PipelineFile.Stage stage : file.stages()) {
+      if (!stage.reused()) {
+        RunState state = RunState.of(workspace.run(stage.run()).journal().read());
+        lines.add("  " + stage.name() + "  " + stage.run() + "  " + jobs(state));
+      }
+    }
+    lines.add(
+        "The next `nexa-slurm reconcile` looks for jobs that are not known, and submits the other stages.");
+    lines.add("  nexa-slurm pipeline status " + id.get());
+    lines.add("  nexa-slurm pipeline cancel " + id.get());
+    return String.join("\n", lines);
+  }
+
+  private static String jobs(RunState state) {
+    List<String> ids = new ArrayList<>();
+    boolean unknown = false;
+    for (Submission submission : state.submissions()) {
+      submission.jobId().ifPresent(job -> ids.add("" + job));
+      unknown |= submission.unresolved();
+    }
+    if (unknown) {
+      return "it is not known whether there is a job";
+    }
+    return ids.isEmpty()
+        ? "not submitted yet"
+        : (ids.size() == 1 ? "job " : "jobs ") + String.join(", ", ids);
   }
 }

@@ -196,16 +196,16 @@ public final class ServeCommand extends Subcommand {
     @Override
     public Integer call() {
       List<String> problems = new ArrayList<>();
-      List<ServerRow> rows =
+      List<ListServers.ServerRow> rows =
           new ListServers(existing()).rows(Optional.ofNullable(cluster.getValue()), problems);
       problems.forEach(err()::println);
       return answer(
           json,
           () ->
               JsonObject.ofVersion(1)
-                  .with("servers", ServerRow.json(rows))
+                  .with("servers", ListServers.ServerRow.json(rows))
                   .with("problems", problems),
-          () -> printTable(ServerRow.table(rows, style())));
+          () -> printTable(ListServers.ServerRow.table(rows, style())));
     }
   }
 

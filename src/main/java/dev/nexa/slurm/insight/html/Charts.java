@@ -161,8 +161,8 @@ final class Charts {
             HEIGHT - 8,
             "middle",
             newYear
-                ? MonthNames.brief(month) + " " + month.substring(2, 4)
-                : MonthNames.brief(month)));
+                ? Figures.briefMonth(month) + " " + month.substring(2, 4)
+                : Figures.briefMonth(month)));
   }
 
   /** Returns what was spent of a budget day by day, the budget, and the forecast. */
@@ -212,7 +212,7 @@ final class Charts {
             .with("class", "strong"));
     for (LocalDate day : marks(first, last)) {
       double x = LEFT + slot * (ChronoUnit.DAYS.between(first, day) + 0.5);
-      svg.add(text(x, HEIGHT - 8, "middle", MonthNames.day(day)));
+      svg.add(text(x, HEIGHT - 8, "middle", Figures.day(day)));
     }
     return svg;
   }

@@ -5,6 +5,9 @@ import dev.nexa.slurm.base.units.TimeLimit;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.time.format.TextStyle;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -111,5 +114,25 @@ final class Figures {
   /** Returns a text that stands for no text: a dash if it is empty. */
   static String word(String text) {
     return text.isEmpty() ? NONE : text;
+  }
+
+  /** Returns {@code Nov} for {@code 2025-11}. */
+  static String briefMonth(String month) {
+    return YearMonth.parse(month).getMonth().getDisplayName(TextStyle.SHORT, Locale.ENGLISH);
+  }
+
+  /** Returns {@code November 2025} for {@code 2025-11}. */
+  static String wholeMonth(String month) {
+    YearMonth parsed = YearMonth.parse(month);
+    return parsed.getMonth().getDisplayName(TextStyle.FULL, Locale.ENGLISH)
+        + " "
+        + parsed.getYear();
+  }
+
+  /** Returns {@code 1 Nov}. */
+  static String day(LocalDate day) {
+    return day.getDayOfMonth()
+        + " "
+        + day.getMonth().getDisplayName(TextStyle.SHORT, Locale.ENGLISH);
   }
 }

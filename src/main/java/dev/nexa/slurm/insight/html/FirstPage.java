@@ -71,7 +71,7 @@ final class FirstPage {
 
   private Tag tiles() {
     Tag tiles = Tag.styled("dl", "tiles");
-    String name = MonthNames.whole(month);
+    String name = Figures.wholeMonth(month);
     for (CurrencySums sums : overview.currencies()) {
       MonthSums last = sums.last();
       int count = sums.months().size();
@@ -81,7 +81,7 @@ final class FirstPage {
               "Spent in " + name,
               Figures.money(last.total(), sums.currency()),
               sums.currency(),
-              MonthNames.whole(before.month())
+              Figures.wholeMonth(before.month())
                   + ": "
                   + Figures.money(before.total(), sums.currency())
                   + forecast(last, sums.currency())));
@@ -202,7 +202,7 @@ final class FirstPage {
                 .add(
                     Tag.of("a", run.id()).with("href", "#run/" + run.id()),
                     Tag.of("span", " " + (run.name().isEmpty() ? "" : run.name() + ", ")),
-                    States.badge(run.state()),
+                    Parts.badge(run.state()),
                     Tag.of("span", " " + Figures.time(run.ended()))
                         .text(
                             run.cost().isPresent()
@@ -234,7 +234,7 @@ final class FirstPage {
                               + (failures == 0 ? " run" : " other run")
                               + (unexplained == 1 ? "" : "s"))
                       .with("href", "#runs"),
-                  Tag.of("span", " of " + MonthNames.whole(month) + " did not complete"),
+                  Tag.of("span", " of " + Figures.wholeMonth(month) + " did not complete"),
                   Tag.styled("span", "why")
                       .text(
                           "This report does not say why: it explains the newest "
@@ -247,7 +247,7 @@ final class FirstPage {
             empty
                 ? Parts.note(
                     "No run of "
-                        + MonthNames.whole(month)
+                        + Figures.wholeMonth(month)
                         + " failed, and no budget is near its end.")
                 : list);
   }
@@ -307,7 +307,7 @@ final class FirstPage {
         new Table("Spend by " + by.field() + ", " + currency)
             .breaking()
             .words(by.field())
-            .numbers(MonthNames.brief(month), MonthNames.brief(before()), "12 months");
+            .numbers(Figures.briefMonth(month), Figures.briefMonth(before()), "12 months");
     List<SpendBy.Row> rows = by.rows();
     int shown = rows.size() <= MOST_ROWS + 1 ? rows.size() : MOST_ROWS;
     for (int i = 0; i < shown; i++) {

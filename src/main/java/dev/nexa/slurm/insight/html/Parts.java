@@ -6,6 +6,12 @@ import java.util.Set;
 
 /** Small parts that several pages share. */
 final class Parts {
+  // How states look: the word is always beside the colour.
+  private static final Set<String> ACTIVE =
+      Set.of("running", "completing", "pending", "queued", "unconfirmed", "requeued", "suspended");
+  private static final Set<String> QUIET =
+      Set.of("cancelled", "skipped", "not passed yet", "", "none");
+
   private Parts() {}
 
   /** Returns a page of the report. Its id is the part of the address after #. */
@@ -82,5 +88,23 @@ final class Parts {
   /** Returns the run's id as a link if it has a page. */
   static Tag run(String id, Set<String> pages) {
     return pages.contains(id) ? Tag.of("a", id).with("href", "#run/" + id) : Tag.of("span", id);
+  }
+
+  /** Returns the state's class: {@code good}, {@code active}, {@code quiet} or {@code bad}. */
+  static String tone(String state) {
+    if (state.equals("completed") || state.equals("passed")) {
+      return "good";
+    }
+    return ACTIVE.contains(state) ? "active" : QUIET.contains(state) ? "quiet" : "bad";
+  }
+
+  /** Returns the state as a word with its colour. */
+  static Tag badge(String state) {
+    return Tag.styled("span", "state " + tone(state)).text(Figures.word(state.replace('_', ' ')));
+  }
+
+  /** Returns the class of a bar in the state's colour. */
+  static String bar(String state) {
+    return tone(state) + "-bar";
   }
 }

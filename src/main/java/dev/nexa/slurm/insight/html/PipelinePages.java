@@ -12,6 +12,11 @@ import java.util.stream.Collectors;
 /** Writes the list of pipelines, and a page for each. */
 final class PipelinePages {
   static final String ID = "pipelines";
+  private static final int WIDTH = 168;
+  private static final int HEIGHT = 46;
+  private static final int GAP = 54;
+  private static final int ROW = 64;
+  private static final int LONGEST = 22;
 
   private final List<PipelineDetail> pipelines;
   private final Set<String> pages;
@@ -32,7 +37,7 @@ final class PipelinePages {
       table.row(
           Tag.of("a", one.id()).with("href", "#pipeline/" + one.id()),
           one.name(),
-          States.badge(one.state()),
+          Parts.badge(one.state()),
           one.user(),
           Figures.time(one.created()),
           Figures.count(one.stages().size()),
@@ -54,7 +59,7 @@ final class PipelinePages {
             .add(Tag.of("h1", pipeline.name()))
             .add(
                 Tag.styled("p", "sub")
-                    .add(States.badge(pipeline.state()))
+                    .add(Parts.badge(pipeline.state()))
                     .text(
                         " \u00b7 %s \u00b7 %s \u00b7 created %s \u00b7 %s of at most %s %s"
                             .formatted(
@@ -79,7 +84,7 @@ final class PipelinePages {
               .collect(Collectors.joining(", "));
       table.row(
           stage.name(),
-          States.badge(stage.state()),
+          Parts.badge(stage.state()),
           Figures.word(after),
           Parts.run(stage.run(), pages),
           Tag.styled("span", "long").text(Figures.word(stage.why())),
@@ -90,7 +95,7 @@ final class PipelinePages {
     return page.add(
         Parts.card("Graph")
             .add(
-                StageGraph.figure(pipeline, pages),
+                graph(pipeline, pages),
                 Parts.note(
                     "Solid: runs after success. Dashed: runs after failure, or in any case.")),
         Parts.card("Stages").add(table.tag()));
@@ -107,5 +112,90 @@ final class PipelinePages {
       columns.put(stage.name(), column);
     }
     return columns;
+  }
+
+  /** Draws the stages of a pipeline from left to right, with their states. */
+  private static Tag graph(PipelineDetail pipeline, Set<String> pages) {
+    Map<String, Integer> columns = columns(pipeline.stages());
+    Map<Integer, Integer> heights = new HashMap<>();
+    Map<String, double[]> places = new HashMap<>();
+    int last = 0;
+    for (Stage stage : pipeline.stages()) {
+      int column = columns.getOrDefault(stage.name(), 0);
+      int row = heights.merge(column, 1, Integer::sum) - 1;
+      places.put(stage.name(), new double[] {column * (WIDTH + GAP) + 1.0, row * ROW + 6.0});
+      last = Math.max(last, column);
+    }
+    int rows = heights.values().stream().max(Integer::compare).orElse(1);
+    int width = Math.max(760, (last + 1) * (WIDTH + GAP) - GAP + 2);
+    int height = rows * ROW;
+    // Columns with fewer stages stand in the middle.
+    for (Stage stage : pipeline.stages()) {
+      int own = heights.getOrDefault(columns.getOrDefault(stage.name(), 0), 1);
+      double[] place = places.getOrDefault(stage.name(), new double[2]);
+      place[1] += (rows - own) * ROW / 2.0;
+    }
+    Tag svg =
+        Tag.of("svg")
+            .with("viewBox", "0 0 " + width + " " + height)
+            .with("width", Integer.toString(width))
+            .with("role", "group")
+            .with("aria-label", "Stages of " + pipeline.name() + " and what they wait for");
+    for (Stage stage : pipeline.stages()) {
+      double[] to = places.getOrDefault(stage.name(), new double[2]);
+      for (Map.Entry<String, String> after : stage.after().entrySet()) {
+        double[] from = places.getOrDefault(after.getKey(), new double[2]);
+        edge(svg, from, to, after.getValue().equals("afterok"));
+      }
+    }
+    for (Stage stage : pipeline.stages()) {
+      node(svg, stage, places.getOrDefault(stage.name(), new double[2]), pages);
+    }
+    return Table.scrolling("Graph of " + pipeline.name(), svg);
+  }
+
+  private static void edge(Tag svg, double[] from, double[] to, boolean plain) {
+    double x1 = from[0] + WIDTH;
+    double y1 = from[1] + HEIGHT / 2.0;
+    double x2 = to[0] - 7;
+    double y2 = to[1] + HEIGHT / 2.0;
+    double middle = (x1 + x2) / 2;
+    svg.add(
+        Tag.styled("path", plain ? "edge" : "edge other")
+            .with(
+                "d",
+                "M%s %sC%s %s %s %s %s %s"
+                    .formatted(
+                        Figures.at(x1),
+                        Figures.at(y1),
+                        Figures.at(middle),
+                        Figures.at(y1),
+                        Figures.at(middle),
+                        Figures.at(y2),
+                        Figures.at(x2),
+                        Figures.at(y2))),
+        Tag.styled("path", "head")
+            .with("d", "M" + Figures.at(x2) + " " + Figures.at(y2 - 4) + "l7 4l-7 4Z"));
+  }
+
+  private static void node(Tag svg, Stage stage, double[] at, Set<String> pages) {
+    Tag group =
+        Tag.styled("g", "node")
+            .add(
+                Charts.rect(at[0], at[1], WIDTH, HEIGHT, "box").with("rx", "5"),
+                Charts.rect(at[0], at[1], 5, HEIGHT, Parts.bar(stage.state())).with("rx", "2"),
+                Charts.text(
+                    at[0] + 15, at[1] + 19, "start", DataScript.shortened(stage.name(), LONGEST)),
+                Charts.text(
+                        at[0] + 15,
+                        at[1] + 36,
+                        "start",
+                        stage.state().replace('_', ' ')
+                            + (stage.tasks() > 1 ? ", " + stage.tasks() + " tasks" : ""))
+                    .with("class", "small"));
+    svg.add(
+        pages.contains(stage.run())
+            ? Tag.of("a").with("href", "#run/" + stage.run()).add(group)
+            : group);
   }
 }

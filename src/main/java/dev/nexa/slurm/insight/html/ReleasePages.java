@@ -44,7 +44,7 @@ final class ReleasePages {
   }
 
   private static Tag gate(ReleaseDetail release) {
-    return States.badge(release.gate());
+    return Parts.badge(release.gate());
   }
 
   private Tag page(ReleaseDetail release) {

@@ -42,7 +42,7 @@ final class RunPage {
     Tag page = Tag.of("section").with("id", "run/" + run.id()).add(Tag.of("h1", run.id()));
     page.add(
         Tag.styled("p", "sub")
-            .add(States.badge(run.state()))
+            .add(Parts.badge(run.state()))
             .text(run.name().isEmpty() ? "" : " \u00b7 " + run.name())
             .text(" \u00b7 " + run.stage())
             .text(run.user().isEmpty() ? "" : " \u00b7 " + run.user()));
@@ -246,7 +246,7 @@ final class RunPage {
               .add(
                   Tag.styled("td", "n").text(Figures.count(one.task())),
                   Tag.of("td", one.job()),
-                  Tag.of("td").add(States.badge(one.word())),
+                  Tag.of("td").add(Parts.badge(one.word())),
                   Tag.of("td", one.exitCode()),
                   Tag.styled("td", "n").text(Figures.time(one.started())),
                   Tag.styled("td", "n").text(Figures.duration(one.elapsedSeconds())),

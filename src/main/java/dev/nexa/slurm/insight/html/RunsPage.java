@@ -98,7 +98,7 @@ final class RunsPage {
         Tag.of("tr")
             .add(
                 name,
-                Tag.of("td").add(States.badge(run.state())),
+                Tag.of("td").add(Parts.badge(run.state())),
                 Tag.styled("td", "n").text(Figures.money(run.cost(), run.currency())));
     if (mixed) {
       row.add(Tag.of("td", Figures.word(run.currency())));

@@ -58,7 +58,7 @@ final class Timeline {
           Charts.text(LEFT - 8, y + 10, "end", one.job()),
           Charts.rect(from, y + 4, start - from, 4, "waiting"),
           Charts.rect(
-                  start, y, Math.max(2, one.elapsedSeconds() * scale), 12, States.bar(one.word()))
+                  start, y, Math.max(2, one.elapsedSeconds() * scale), 12, Parts.bar(one.word()))
               .add(
                   Tag.of(
                       "title",

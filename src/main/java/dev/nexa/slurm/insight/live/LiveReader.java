@@ -10,6 +10,10 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.telemetry.Measure;
+import dev.nexa.slurm.records.telemetry.NodeTelemetry;
+import dev.nexa.slurm.records.telemetry.TelemetryFile;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.reconcile.RunRow;
@@ -43,6 +47,12 @@ public final class LiveReader {
 
   /** Each takes a folder and some files. */
   private static final int MOST_SAMPLED = 50;
+
+  /** A sampler writes at least each half minute; an older sample is of a task that has ended. */
+  private static final Duration NEW = Duration.ofMinutes(2);
+
+  /** How many files are read: tasks start in order, so the last files are of running tasks. */
+  private static final int MOST_FILES = 16;
 
   private final Context context;
   private final List<RunId> named;
@@ -151,7 +161,7 @@ public final class LiveReader {
       boolean samples = row.running() > 0 && line != null && line.gpuType() != null;
       Optional<Integer> gpu =
           samples && sampled++ < MOST_SAMPLED
-              ? GpuUse.of(context.workspace().run(one.getKey()), now)
+              ? gpuPercent(context.workspace().run(one.getKey()), now)
               : Optional.empty();
       runs.add(new LiveRun(one.getKey(), row, reserved(line, row), budgets, gpu));
     }
@@ -209,5 +219,28 @@ public final class LiveReader {
               budget.name(), budget.period(), amount, spent, reserved.max(BigDecimal.ZERO)));
     }
     return budgets;
+  }
+
+  /**
+   * Returns how busy the GPUs of a running run are, by the newest samples: the mean utilization in
+   * percent; empty if nothing new was sampled.
+   */
+  private static Optional<Integer> gpuPercent(RunFolder run, Instant now) {
+    List<TelemetryFile> files = TelemetryFile.of(run, RunState.of(run.journal().read()));
+    double sum = 0;
+    int values = 0;
+    for (TelemetryFile file : files.subList(Math.max(0, files.size() - MOST_FILES), files.size())) {
+      Optional<NodeTelemetry.Sample> sample = file.newest();
+      if (sample.isEmpty() || sample.get().at().isBefore(now.minus(NEW))) {
+        continue;
+      }
+      for (NodeTelemetry.Sample.Value value : sample.get().values()) {
+        if (value.measure() == Measure.GPU_UTILIZATION) {
+          sum += value.value();
+          values++;
+        }
+      }
+    }
+    return values == 0 ? Optional.empty() : Optional.of((int) Math.round(sum / values));
   }
 }

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.insight.report;
 
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
@@ -14,6 +17,7 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.lookup.OtherRuns;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -21,8 +25,10 @@ import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -200,7 +206,7 @@ public final class CollectReport {
         continue;
       }
       try {
-        PipelineDetail pipeline = ReadPipeline.read(all.get(i));
+        PipelineDetail pipeline = pipeline(all.get(i));
         if (scope.month().isEmpty()
             || pipeline.stages().stream().anyMatch(stage -> shown.contains(stage.run()))) {
           pipelines.add(pipeline);
@@ -210,5 +216,42 @@ public final class CollectReport {
       }
     }
     return pipelines;
+  }
+
+  /** Reads a pipeline from its document and from its manifest, which the last pass wrote. */
+  private static PipelineDetail pipeline(PipelineFolder folder) {
+    PipelineFile file = PipelineFile.read(folder);
+    JsonObject manifest =
+        Files.exists(folder.manifest())
+            ? Json.parseObject(DurableFiles.read(folder.manifest()))
+            : new JsonObject();
+    Map<String, JsonObject> states = new HashMap<>();
+    if (manifest.members().containsKey("stages")) {
+      manifest.objects("stages").forEach(stage -> states.put(stage.text("stage"), stage));
+    }
+    List<PipelineDetail.Stage> stages = new ArrayList<>();
+    for (PipelineFile.Stage stage : file.stages()) {
+      JsonObject now = states.getOrDefault(stage.name(), new JsonObject());
+      stages.add(
+          new PipelineDetail.Stage(
+              stage.name(),
+              stage.run().value(),
+              stage.after(),
+              now.optionalText("state").orElse("not passed yet"),
+              now.optionalText("why").orElse(""),
+              now.optionalText("cost").map(BigDecimal::new),
+              stage.total(),
+              stage.tasks()));
+    }
+    return new PipelineDetail(
+        file.id(),
+        file.name(),
+        file.user(),
+        file.created(),
+        manifest.optionalText("state").orElse(""),
+        manifest.optionalText("cost").map(BigDecimal::new),
+        file.total().amount(),
+        file.total().currency(),
+        List.copyOf(stages));
   }
 }
