@@ -135,11 +135,14 @@ public final class ArchivePlaces {
           new FolderPlace(folder, context.workspace().root(), context.workspace().files()),
           Optional.empty());
     }
-    S3Settings store = storage(context).s3().orElse(S3Settings.NONE);
-    S3Place address = S3Place.parse(text, where);
-    Optional<String> profile = Optional.ofNullable(awsProfile.get());
-    S3Place plain = address.in(store.ofClass(Optional.empty()), profile, CONNECTIONS);
-    S3Place cold = address.in(store.ofClass(storageClass), profile, CONNECTIONS);
+    S3Place plain =
+        S3Place.parse(text, where)
+            .in(
+                storage(context).s3().orElse(S3Settings.NONE),
+                Optional.ofNullable(awsProfile.get()),
+                CONNECTIONS)
+            .withStorageClass(Optional.empty());
+    S3Place cold = plain.withStorageClass(storageClass);
     AwsJar jar = AwsJar.open();
     try {
       ObjectStores stores = jar.load(ObjectStores.class);

@@ -12,7 +12,6 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -110,7 +109,7 @@ public final class ArchiveCommand extends Subcommand {
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
     try (ProgressBar progress = ProgressBar.of(this);
         ArchivePlaces.Opened target = places.target(context, value(to), value(storageClass))) {
-      CleanTiers clean = TierCleaning.of(context, Optional.empty(), progress);
+      CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), progress);
       String address = target.place().address();
       requireOutside(address, roots);
       List<WholeRun> goes = new ArrayList<>();

@@ -111,7 +111,7 @@ public final class CleanupCommand extends Subcommand {
   }
 
   private Integer call(Context context, Progress progress) {
-    CleanTiers clean = TierCleaning.of(context, value(cluster), progress);
+    CleanTiers clean = ArchivePlaces.cleaning(context, value(cluster), progress);
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));

@@ -362,8 +362,8 @@ public final class OmsSignature {
         }
       }
       printed.append(doubled ? '"' : '\'');
-      return ("DSSEV1 %s %s %s %s"
-              .formatted(PAYLOAD_TYPE.length(), PAYLOAD_TYPE, bytes.length, printed))
+      return "DSSEV1 %s %s %s %s"
+          .formatted(PAYLOAD_TYPE.length(), PAYLOAD_TYPE, bytes.length, printed)
           .getBytes(StandardCharsets.UTF_8);
     }
   }

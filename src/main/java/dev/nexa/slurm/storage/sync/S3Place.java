@@ -66,6 +66,11 @@ public record S3Place(
     return new S3Place(bucket, prefix, other, profile, requests);
   }
 
+  /** Returns the place for objects of another storage class; empty for the bucket's default. */
+  public S3Place withStorageClass(Optional<String> other) {
+    return in(store.ofClass(other), awsProfile, connections);
+  }
+
   /** Returns the store's address; empty for AWS. */
   public Optional<URI> endpoint() {
     return store.endpoint().map(URI::create);
