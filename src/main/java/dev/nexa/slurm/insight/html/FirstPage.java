@@ -180,7 +180,7 @@ final class FirstPage {
     int failures = 0;
     int unexplained = failed();
     for (RunDetail detail : report.details()) {
-      if (detail.failure().isPresent() && detail.run().month().equals(month)) {
+      if (detail.failure().isPresent() && detail.run().times().month().equals(month)) {
         unexplained--;
       }
       for (ReportedChart chart : detail.charts()) {
@@ -203,7 +203,7 @@ final class FirstPage {
                     Tag.of("a", run.id()).with("href", "#run/" + run.id()),
                     Tag.of("span", " " + (run.name().isEmpty() ? "" : run.name() + ", ")),
                     Parts.badge(run.state()),
-                    Tag.of("span", " " + Figures.time(run.ended()))
+                    Tag.of("span", " " + Figures.time(run.times().ended()))
                         .text(
                             run.cost().isPresent()
                                 ? ", "
@@ -436,14 +436,14 @@ final class FirstPage {
             .numbers("Runs", "Expected", "Actual", "Difference", "Actual/expected");
     for (int i = sums.months().size() - 1; i >= 0; i--) {
       MonthSums one = sums.months().get(i);
-      if (one.expectedRuns() > 0) {
+      if (one.expected().runs() > 0) {
         accuracy.row(
             one.month(),
-            Figures.count(one.expectedRuns()),
-            Figures.money(one.expected(), currency),
-            Figures.money(one.expectedActual(), currency),
-            Figures.money(one.expectedActual().subtract(one.expected()), currency),
-            Figures.percent(one.expectedActual(), one.expected()));
+            Figures.count(one.expected().runs()),
+            Figures.money(one.expected().estimate(), currency),
+            Figures.money(one.expected().actual(), currency),
+            Figures.money(one.expected().actual().subtract(one.expected().estimate()), currency),
+            Figures.percent(one.expected().actual(), one.expected().estimate()));
       }
     }
     return Tag.of("div")

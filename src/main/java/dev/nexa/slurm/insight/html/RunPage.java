@@ -44,19 +44,19 @@ final class RunPage {
         Tag.styled("p", "sub")
             .add(Parts.badge(run.state()))
             .text(run.name().isEmpty() ? "" : " \u00b7 " + run.name())
-            .text(" \u00b7 " + run.stage())
-            .text(run.user().isEmpty() ? "" : " \u00b7 " + run.user()));
+            .text(" \u00b7 " + run.labels().stage())
+            .text(run.labels().user().isEmpty() ? "" : " \u00b7 " + run.labels().user()));
     page.add(tiles());
     detail.failure().ifPresent(failure -> page.add(failure(failure)));
-    if (!detail.attempts().isEmpty()) {
-      page.add(Parts.card("Timeline of attempts").add(Timeline.figure(detail.attempts())));
+    if (!detail.costs().attempts().isEmpty()) {
+      page.add(Parts.card("Timeline of attempts").add(Timeline.figure(detail.costs().attempts())));
     }
     if (!detail.charts().isEmpty()) {
       page.add(charts());
     }
     page.add(Tag.styled("div", "two").add(Parts.card("Run").add(Parts.facts(facts())), money()));
     lineage().ifPresent(page::add);
-    if (!detail.attempts().isEmpty()) {
+    if (!detail.costs().attempts().isEmpty()) {
       page.add(attempts());
     }
     if (!detail.metrics().isEmpty()) {
@@ -96,12 +96,15 @@ final class RunPage {
     tiles.add(
         Parts.tile("Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
         Parts.tile(
-            "Ran", Figures.duration(run.runSeconds()), "", "ended " + Figures.time(run.ended())),
+            "Ran",
+            Figures.duration(run.times().runSeconds()),
+            "",
+            "ended " + Figures.time(run.times().ended())),
         Parts.tile(
             "Waited",
-            Figures.duration(run.queueSeconds()),
+            Figures.duration(run.times().queueSeconds()),
             "",
-            "created " + Figures.time(run.created())),
+            "created " + Figures.time(run.times().created())),
         Parts.tile(
             "GPU-hours",
             Figures.hours(run.gpuSeconds()),
@@ -110,7 +113,7 @@ final class RunPage {
                 ? "idle "
                     + Figures.percent(detail.idleShare().get(), BigDecimal.ONE)
                     + " of the time"
-                : run.gpuType().isEmpty() ? "no GPUs" : run.gpuType()),
+                : run.labels().gpuType().isEmpty() ? "no GPUs" : run.labels().gpuType()),
         Parts.tile(
             "Tasks",
             Figures.count(run.tasks()),
@@ -132,14 +135,14 @@ final class RunPage {
 
   private List<Fact> facts() {
     List<Fact> facts = new ArrayList<>();
-    fact(facts, "Project", run.project());
-    fact(facts, "Pipeline", run.pipeline());
-    fact(facts, "Model", run.model());
-    fact(facts, "Dataset", run.dataset());
-    fact(facts, "Account", run.account());
-    fact(facts, "Partition", run.partition());
-    fact(facts, "Cluster", run.cluster());
-    fact(facts, "Started", run.started().map(Figures::time).orElse(""));
+    fact(facts, "Project", run.labels().project());
+    fact(facts, "Pipeline", run.labels().pipeline());
+    fact(facts, "Model", run.labels().model());
+    fact(facts, "Dataset", run.labels().dataset());
+    fact(facts, "Account", run.labels().account());
+    fact(facts, "Partition", run.labels().partition());
+    fact(facts, "Cluster", run.labels().cluster());
+    fact(facts, "Started", run.times().started().map(Figures::time).orElse(""));
     facts.addAll(detail.facts());
     return facts;
   }
@@ -153,7 +156,7 @@ final class RunPage {
   private Tag money() {
     Tag card = Parts.card("Money");
     Table sums = new Table("Reserved and actual, " + run.currency()).words("Sum").numbers("Amount");
-    for (Fact sum : detail.sums()) {
+    for (Fact sum : detail.costs().sums()) {
       sums.row(sum.label(), Figures.money(new BigDecimal(sum.value()), run.currency()));
     }
     if (!sums.isEmpty()) {
@@ -165,7 +168,7 @@ final class RunPage {
             .words("What")
             .numbers("Quantity", "Unit price", "Amount")
             .words("Price from");
-    for (CostLine line : detail.lines()) {
+    for (CostLine line : detail.costs().lines()) {
       lines.row(
           line.what(),
           line.quantity().toPlainString() + " " + line.unit().replace('_', ' '),
@@ -211,7 +214,7 @@ final class RunPage {
   }
 
   private Tag attempts() {
-    List<ReportedAttempt> all = detail.attempts();
+    List<ReportedAttempt> all = detail.costs().attempts();
     int shown = Math.min(STATIC_ROWS, all.size());
     Tag card = Parts.card("Cost, traced to the rows of sacct");
     card.add(

@@ -103,14 +103,19 @@ final class RunsPage {
     if (mixed) {
       row.add(Tag.of("td", Figures.word(run.currency())));
     }
-    for (String word : List.of(run.stage(), run.project(), run.user(), run.model())) {
+    for (String word :
+        List.of(
+            run.labels().stage(),
+            run.labels().project(),
+            run.labels().user(),
+            run.labels().model())) {
       row.add(Tag.of("td", Figures.word(DataScript.shortened(word, LONGEST_WORD))));
     }
     for (String number :
         List.of(
-            Figures.time(run.ended()),
-            Figures.duration(run.queueSeconds()),
-            Figures.duration(run.runSeconds()),
+            Figures.time(run.times().ended()),
+            Figures.duration(run.times().queueSeconds()),
+            Figures.duration(run.times().runSeconds()),
             Figures.hours(run.gpuSeconds()))) {
       row.add(Tag.styled("td", "n").text(number));
     }
@@ -126,16 +131,16 @@ final class RunsPage {
     return data.values("run", runs, ReportedRun::id)
         .words("name", runs, run -> DataScript.shortened(run.name(), LONGEST_WORD))
         .words("state", runs, ReportedRun::state)
-        .words("stage", runs, ReportedRun::stage)
-        .words("project", runs, run -> DataScript.shortened(run.project(), LONGEST_WORD))
-        .words("user", runs, run -> DataScript.shortened(run.user(), LONGEST_WORD))
-        .words("model", runs, run -> DataScript.shortened(run.model(), LONGEST_WORD))
-        .words("dataset", runs, run -> DataScript.shortened(run.dataset(), LONGEST_WORD))
-        .words("month", runs, ReportedRun::month)
+        .words("stage", runs, run -> run.labels().stage())
+        .words("project", runs, run -> DataScript.shortened(run.labels().project(), LONGEST_WORD))
+        .words("user", runs, run -> DataScript.shortened(run.labels().user(), LONGEST_WORD))
+        .words("model", runs, run -> DataScript.shortened(run.labels().model(), LONGEST_WORD))
+        .words("dataset", runs, run -> DataScript.shortened(run.labels().dataset(), LONGEST_WORD))
+        .words("month", runs, run -> run.times().month())
         .words("currency", runs, ReportedRun::currency)
-        .numbers("ended", runs, run -> run.ended().map(at -> at.getEpochSecond()))
-        .numbers("wait", runs, ReportedRun::queueSeconds)
-        .numbers("time", runs, ReportedRun::runSeconds)
+        .numbers("ended", runs, run -> run.times().ended().map(at -> at.getEpochSecond()))
+        .numbers("wait", runs, run -> run.times().queueSeconds())
+        .numbers("time", runs, run -> run.times().runSeconds())
         .numbers("gpu", runs, run -> Optional.of(run.gpuSeconds()))
         .numbers("cost", runs, RunsPage::minorUnits);
   }

@@ -15,9 +15,7 @@ import java.math.BigDecimal;
  * @param reserved the most that the runs could cost, by their estimates
  * @param difference cost minus {@code reserved}, of runs with an estimate
  * @param wasted the cost of attempts without a result
- * @param expected the expected cost of the runs whose estimate had one
- * @param expectedRuns how many runs these are
- * @param expectedActual what these runs cost
+ * @param expected the runs whose estimate had an expected cost
  */
 public record MonthSums(
     String month,
@@ -31,15 +29,27 @@ public record MonthSums(
     BigDecimal reserved,
     BigDecimal difference,
     BigDecimal wasted,
-    BigDecimal expected,
-    int expectedRuns,
-    BigDecimal expectedActual) {
+    Expected expected) {
+
+  /**
+   * The runs that had an expected cost.
+   *
+   * @param estimate what was expected of them
+   * @param actual what they cost
+   */
+  public record Expected(BigDecimal estimate, BigDecimal actual, int runs) {
+    static final Expected NONE = new Expected(BigDecimal.ZERO, BigDecimal.ZERO, 0);
+
+    Expected plus(Expected more) {
+      return new Expected(estimate.add(more.estimate), actual.add(more.actual), runs + more.runs);
+    }
+  }
 
   /** Returns a month without runs. */
   static MonthSums none(String month) {
     BigDecimal zero = BigDecimal.ZERO;
     return new MonthSums(
-        month, 0, 0, zero, zero, zero, zero, zero, zero, zero, zero, zero, 0, zero);
+        month, 0, 0, zero, zero, zero, zero, zero, zero, zero, zero, Expected.NONE);
   }
 
   /** Returns the cost minus credits, plus API usage. */

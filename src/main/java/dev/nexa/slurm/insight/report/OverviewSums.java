@@ -1,5 +1,6 @@
 package dev.nexa.slurm.insight.report;
 
+import dev.nexa.slurm.insight.report.MonthSums.Expected;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.ledger.LedgerKey;
@@ -32,11 +33,6 @@ final class OverviewSums {
   private final Map<String, GpuHours> gpu = new LinkedHashMap<>();
   private final Map<String, Expected> expected = new HashMap<>();
   private final RunAnalysis waits = new RunAnalysis(GroupBy.parse("partition"), RunFilter.all());
-
-  /** The sums of the runs that had an expected cost. */
-  private record Expected(BigDecimal estimate, BigDecimal actual, int runs) {
-    private static final Expected NONE = new Expected(BigDecimal.ZERO, BigDecimal.ZERO, 0);
-  }
 
   /**
    * Creates empty sums.
@@ -71,10 +67,7 @@ final class OverviewSums {
     BigDecimal actual = run.computeCost();
     if (estimate != null && actual != null) {
       expected.merge(
-          run.currency() + " " + run.month(),
-          new Expected(estimate, actual, 1),
-          (a, b) ->
-              new Expected(a.estimate.add(b.estimate), a.actual.add(b.actual), a.runs + b.runs));
+          run.currency() + " " + run.month(), new Expected(estimate, actual, 1), Expected::plus);
     }
   }
 
@@ -127,9 +120,7 @@ final class OverviewSums {
         group.estimated(),
         group.difference(),
         group.wasted(),
-        known.estimate,
-        known.runs,
-        known.actual);
+        known);
   }
 
   /** Returns the projects of the two newest months, newest month first. */

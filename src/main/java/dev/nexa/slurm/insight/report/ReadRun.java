@@ -69,9 +69,7 @@ final class ReadRun {
         row,
         facts,
         row.failed() && plan.isPresent() ? failure(run, secrets, problems) : Optional.empty(),
-        cost.isPresent() ? sums(cost.get()) : List.of(),
-        cost.isPresent() ? cost.get().lines() : List.of(),
-        cost.isPresent() ? attempts(cost.get()) : List.of(),
+        cost.isPresent() ? costs(cost.get()) : RunDetail.Costs.NONE,
         metrics(secrets, manifest.metrics()),
         links(manifest.metrics()),
         plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
@@ -195,6 +193,10 @@ final class ReadRun {
   private static String line(WithoutSecrets secrets, LogLine line) {
     // A token that is cut short is not recognized.
     return LogLine.shortened(secrets.line(line.text()), LONGEST_LINE);
+  }
+
+  private static RunDetail.Costs costs(CostFile cost) {
+    return new RunDetail.Costs(sums(cost), cost.lines(), attempts(cost));
   }
 
   private static List<Fact> sums(CostFile cost) {

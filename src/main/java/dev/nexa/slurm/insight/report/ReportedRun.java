@@ -4,7 +4,6 @@ import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -13,67 +12,76 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the name that the config gives
  * @param state the state in detail, such as {@code timeout}
- * @param month the month in which its cost counts
  * @param cost the cost by the price book; empty if it is not known
  * @param open whether the run is not settled yet, so that no sum includes it
  */
 public record ReportedRun(
     String id,
     String name,
-    String stage,
     String state,
-    String user,
-    String account,
-    String project,
-    String pipeline,
-    String model,
-    String dataset,
-    String partition,
-    String gpuType,
-    String cluster,
+    Labels labels,
+    Times times,
     String currency,
-    String month,
-    Optional<Instant> created,
-    Optional<Instant> started,
-    Optional<Instant> ended,
-    Optional<Long> queueSeconds,
-    Optional<Long> runSeconds,
     Optional<BigDecimal> cost,
     Optional<BigDecimal> reservation,
-    Optional<BigDecimal> expected,
-    BigDecimal wasted,
     long gpuSeconds,
     long tasks,
     long tasksFailed,
     boolean open) {
+
+  /** What the run was, of whom, and where: the words by which runs are grouped. */
+  public record Labels(
+      String stage,
+      String user,
+      String account,
+      String project,
+      String pipeline,
+      String model,
+      String dataset,
+      String partition,
+      String gpuType,
+      String cluster) {}
+
+  /**
+   * When the run was made, began and ended.
+   *
+   * @param month the month in which its cost counts
+   */
+  public record Times(
+      String month,
+      Optional<Instant> created,
+      Optional<Instant> started,
+      Optional<Instant> ended,
+      Optional<Long> queueSeconds,
+      Optional<Long> runSeconds) {}
 
   /** Returns the run of a ledger line. */
   static ReportedRun of(LedgerLine line, boolean open) {
     return new ReportedRun(
         line.runId(),
         word(line.tagged("experiment")),
-        word(line.stage()),
         word(line.state() == null ? line.status() : line.state()),
-        word(line.user()),
-        word(line.account()),
-        word(line.tagged("project")),
-        word(line.tagged("pipeline")),
-        word(line.model()),
-        word(line.text(LedgerKey.DATASET)),
-        word(line.text(LedgerKey.PARTITION)),
-        word(line.gpuType()),
-        word(line.cluster()),
+        new Labels(
+            word(line.stage()),
+            word(line.user()),
+            word(line.account()),
+            word(line.tagged("project")),
+            word(line.tagged("pipeline")),
+            word(line.model()),
+            word(line.text(LedgerKey.DATASET)),
+            word(line.text(LedgerKey.PARTITION)),
+            word(line.gpuType()),
+            word(line.cluster())),
+        new Times(
+            line.month(),
+            Optional.ofNullable(line.time(LedgerKey.CREATED)),
+            Optional.ofNullable(line.started()),
+            Optional.ofNullable(line.ended()),
+            Optional.ofNullable(line.queueSeconds()),
+            Optional.ofNullable(line.runSeconds())),
         word(line.currency()),
-        line.month(),
-        Optional.ofNullable(line.time(LedgerKey.CREATED)),
-        Optional.ofNullable(line.started()),
-        Optional.ofNullable(line.ended()),
-        Optional.ofNullable(line.queueSeconds()),
-        Optional.ofNullable(line.runSeconds()),
         Optional.ofNullable(line.cost()),
         Optional.ofNullable(line.reservation()),
-        Optional.ofNullable(line.decimal(LedgerKey.EXPECTED)),
-        Objects.requireNonNullElse(line.decimal(LedgerKey.WASTED), BigDecimal.ZERO),
         orZero(line.gpuSeconds()),
         orZero(line.whole(LedgerKey.TASKS)),
         orZero(line.whole(LedgerKey.TASKS_FAILED)),
@@ -90,7 +98,7 @@ public record ReportedRun(
 
   /** Returns the time by which runs are ordered: of the end, else of the creation. */
   Instant newest() {
-    return ended.or(this::created).orElse(Instant.MIN);
+    return times.ended().or(times::created).orElse(Instant.MIN);
   }
 
   /** Returns whether the run ended without success. */

@@ -10,9 +10,6 @@ import java.util.Optional;
  *
  * @param facts what the run was
  * @param failure why it failed; empty if it did not
- * @param sums its money: reserved, expected, actual, and why they differ
- * @param lines the priced lines of its cost
- * @param attempts the rows of sacct that make up the cost, by task and start
  * @param metrics what its tasks reported
  * @param links pages of other programs about the run
  * @param charts what was sampled, and the losses
@@ -27,9 +24,7 @@ public record RunDetail(
     ReportedRun run,
     List<Fact> facts,
     Optional<ExplainedFailure> failure,
-    List<Fact> sums,
-    List<CostLine> lines,
-    List<ReportedAttempt> attempts,
+    Costs costs,
     List<Fact> metrics,
     List<OutsideLink> links,
     List<ReportedChart> charts,
@@ -37,4 +32,16 @@ public record RunDetail(
     List<String> inputs,
     List<Fact> remediation,
     Optional<String> script,
-    Optional<String> config) {}
+    Optional<String> config) {
+
+  /**
+   * The money of the run.
+   *
+   * @param sums reserved, expected, actual, and why they differ
+   * @param lines the priced lines of the cost
+   * @param attempts the rows of sacct that make up the cost, by task and start
+   */
+  public record Costs(List<Fact> sums, List<CostLine> lines, List<ReportedAttempt> attempts) {
+    static final Costs NONE = new Costs(List.of(), List.of(), List.of());
+  }
+}

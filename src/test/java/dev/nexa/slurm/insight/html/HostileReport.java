@@ -87,28 +87,28 @@ final class HostileReport {
     return new ReportedRun(
         id,
         name,
-        text("stage"),
         state,
-        text("user"),
-        text("account"),
-        text("project"),
-        text("pipeline"),
-        text("model"),
-        text("dataset"),
-        text("partition"),
-        text("gpu type"),
-        text("cluster"),
+        new ReportedRun.Labels(
+            text("stage"),
+            text("user"),
+            text("account"),
+            text("project"),
+            text("pipeline"),
+            text("model"),
+            text("dataset"),
+            text("partition"),
+            text("gpu type"),
+            text("cluster")),
+        new ReportedRun.Times(
+            "2025-11",
+            Optional.of(NOW.minusSeconds(7200)),
+            Optional.of(NOW.minusSeconds(3600)),
+            Optional.of(NOW),
+            Optional.of(3600L),
+            Optional.of(3600L)),
         "USD",
-        "2025-11",
-        Optional.of(NOW.minusSeconds(7200)),
-        Optional.of(NOW.minusSeconds(3600)),
-        Optional.of(NOW),
-        Optional.of(3600L),
-        Optional.of(3600L),
         Optional.of(cost),
         Optional.of(TEN),
-        Optional.of(TEN),
-        TEN,
         3600,
         attempts,
         1,
@@ -144,16 +144,17 @@ final class HostileReport {
                 "",
                 text("headline"),
                 List.of(new Fact("Line", text("log line")), new Fact("Last lines", text("last"))))),
-        List.of(new Fact(text("sum"), "10.00")),
-        List.of(
-            new CostLine(
-                text("what"),
-                BigDecimal.ONE,
-                text("unit"),
-                BigDecimal.TEN,
-                text("price source"),
-                new Money(TEN, "USD"))),
-        rows,
+        new RunDetail.Costs(
+            List.of(new Fact(text("sum"), "10.00")),
+            List.of(
+                new CostLine(
+                    text("what"),
+                    BigDecimal.ONE,
+                    text("unit"),
+                    BigDecimal.TEN,
+                    text("price source"),
+                    new Money(TEN, "USD"))),
+            rows),
         List.of(new Fact(text("metric"), text("value of a metric"))),
         List.of(new OutsideLink(text("link"), "https://wandb.example/run?a=1&b=2")),
         List.of(
@@ -244,6 +245,7 @@ final class HostileReport {
   }
 
   private static MonthSums sums(String month) {
-    return new MonthSums(month, 1, 1, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, 1, TEN);
+    return new MonthSums(
+        month, 1, 1, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, new MonthSums.Expected(TEN, TEN, 1));
   }
 }

@@ -70,7 +70,7 @@ class RedactedReportTest {
     assertThat(after.currencies().get(0).months()).isEqualTo(before.currencies().get(0).months());
     assertThat(redacted.runs().stream().map(run -> run.cost()).toList())
         .isEqualTo(report.runs().stream().map(run -> run.cost()).toList());
-    assertThat(redacted.details().get(0).attempts()).hasSize(3);
+    assertThat(redacted.details().get(0).costs().attempts()).hasSize(3);
     assertThat(redacted.runs().get(0).id()).isEqualTo(HostileReport.RUN);
   }
 
@@ -82,7 +82,7 @@ class RedactedReportTest {
 
     assertThat(redacted.runs().stream().map(run -> run.id()).toList())
         .containsExactly(HostileReport.RUN, "stage-2_20251101_143200", "stage-2_20251101_143201");
-    assertThat(redacted.runs().get(0).stage()).isEqualTo("stage-1");
+    assertThat(redacted.runs().get(0).labels().stage()).isEqualTo("stage-1");
   }
 
   @Test
