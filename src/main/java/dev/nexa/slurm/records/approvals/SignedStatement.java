@@ -2,6 +2,7 @@ package dev.nexa.slurm.records.approvals;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.signatures.SshSignature;
 import java.time.Instant;
 import java.util.Optional;
 

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.records.signatures.SshSignature;
 import java.time.Instant;
 
 /**

@@ -1,5 +1,10 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.records.signatures.AllowedSigners;
+import dev.nexa.slurm.records.signatures.RevokedKeys;
+import dev.nexa.slurm.records.signatures.SshKeygen;
+import dev.nexa.slurm.records.signatures.SshPublicKey;
+import dev.nexa.slurm.records.signatures.SshSignature;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.signatures.PatternList;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;

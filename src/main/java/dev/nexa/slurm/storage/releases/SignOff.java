@@ -3,7 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.SignedText;
-import dev.nexa.slurm.records.approvals.SshSignature;
+import dev.nexa.slurm.records.signatures.SshSignature;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.records.signatures.SshKeygen;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;

@@ -2,6 +2,7 @@ package dev.nexa.slurm.records.approvals;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.nexa.slurm.records.signatures.SshPublicKey;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -43,7 +44,7 @@ public final class Keys {
     return SshPublicKey.parse(read(Path.of(key + ".pub"))).line();
   }
 
-  static String sign(Path key, String namespace, byte[] message) {
+  public static String sign(Path key, String namespace, byte[] message) {
     Path file = write(key.resolveSibling("message"), message);
     Path signature = key.resolveSibling("message.sig");
     try {
@@ -66,7 +67,7 @@ public final class Keys {
   }
 
   /** Whether ssh-keygen takes the signature as the principal's. */
-  static boolean opensshTakes(
+  public static boolean opensshTakes(
       Path folder,
       String allowed,
       String principal,
@@ -119,7 +120,7 @@ public final class Keys {
     }
   }
 
-  static String read(Path file) {
+  public static String read(Path file) {
     try {
       return Files.readString(file);
     } catch (IOException failed) {
@@ -127,7 +128,7 @@ public final class Keys {
     }
   }
 
-  static Path write(Path file, byte[] content) {
+  public static Path write(Path file, byte[] content) {
     try {
       return Files.write(file, content);
     } catch (IOException failed) {

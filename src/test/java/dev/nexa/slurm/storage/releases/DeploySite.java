@@ -2,11 +2,11 @@ package dev.nexa.slurm.storage.releases;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Steps;
-import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Keys;
-import dev.nexa.slurm.records.approvals.RevokedKeys;
 import dev.nexa.slurm.records.approvals.Signers;
-import dev.nexa.slurm.records.approvals.SshKeygen;
+import dev.nexa.slurm.records.signatures.AllowedSigners;
+import dev.nexa.slurm.records.signatures.RevokedKeys;
+import dev.nexa.slurm.records.signatures.SshKeygen;
 import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -136,7 +136,7 @@ class ReleaseHistoryTest {
 
           @Override
           public String sign(String text) {
-            return new dev.nexa.slurm.records.approvals.SshKeygen(
+            return new dev.nexa.slurm.records.signatures.SshKeygen(
                     java.util.Map.of("PATH", "/usr/bin:/bin"))
                 .sign(other.key, "nexa-slurm", text.getBytes(StandardCharsets.UTF_8));
           }

@@ -1,8 +1,9 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.records.approvals.Keys;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;

@@ -1,11 +1,11 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 /**
  * Matches OpenSSH's pattern lists (ssh_config(5), PATTERNS), such as {@code ada@site,*@lab,!eve@*}.
  * {@code *} matches any text, {@code ?} one character, and {@code !} excludes what its pattern
  * matches.
  */
-final class PatternList {
+public final class PatternList {
   private PatternList() {}
 
   /** Returns whether a pattern matches the whole text and no excluding pattern does. */
@@ -27,7 +27,7 @@ final class PatternList {
    * Matches one pattern. On a mismatch it goes back only to the last star, so no pattern takes
    * exponential time.
    */
-  static boolean one(String pattern, String text) {
+  public static boolean one(String pattern, String text) {
     int p = 0;
     int t = 0;
     int star = -1;

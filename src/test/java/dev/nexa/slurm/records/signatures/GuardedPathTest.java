@@ -1,4 +1,4 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

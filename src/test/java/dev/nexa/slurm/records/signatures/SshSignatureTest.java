@@ -1,10 +1,11 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.SuiteSize;
+import dev.nexa.slurm.records.approvals.Keys;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.security.KeyPair;

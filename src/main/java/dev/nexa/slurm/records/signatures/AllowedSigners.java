@@ -1,4 +1,4 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 import java.nio.file.Path;
 import java.time.Instant;
@@ -44,11 +44,13 @@ public record AllowedSigners(
       Optional<Instant> validBefore,
       SshPublicKey key) {
 
-    boolean isFor(String namespace) {
+    /** Returns whether the key may sign for a namespace (ssh-keygen(1), ALLOWED SIGNERS). */
+    public boolean isFor(String namespace) {
       return namespaces.isEmpty() || PatternList.matches(namespaces.get(), namespace);
     }
 
-    boolean isValidAt(Instant time) {
+    /** Returns whether the key is valid at a time. */
+    public boolean isValidAt(Instant time) {
       return (validAfter.isEmpty() || !time.isBefore(validAfter.get()))
           && (validBefore.isEmpty() || !time.isAfter(validBefore.get()));
     }

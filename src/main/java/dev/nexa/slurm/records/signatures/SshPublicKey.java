@@ -1,4 +1,4 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 import java.math.BigInteger;
 import java.security.AlgorithmParameters;

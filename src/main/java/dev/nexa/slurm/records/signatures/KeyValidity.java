@@ -1,4 +1,4 @@
-package dev.nexa.slurm.records.approvals;
+package dev.nexa.slurm.records.signatures;
 
 import java.io.IOException;
 import java.nio.file.Path;
