@@ -42,11 +42,8 @@ public final class LineageText {
       Branch one = waiting.remove(waiting.size() - 1);
       boolean again = !printed.add(one.node().id());
       boolean more = !next(one.node(), upward).isEmpty();
-      text.append(one.indent())
-          .append(one.last() ? "└─ " : "├─ ")
-          .append(line(one.node()))
-          .append(again && more ? "  (see above)" : "")
-          .append('\n');
+      text.append(one.indent() + (one.last() ? "└─ " : "├─ ") + line(one.node()));
+      text.append(again && more ? "  (see above)\n" : "\n");
       if (!again) {
         push(waiting, one.node(), upward, one.indent() + (one.last() ? "   " : "│  "));
       }
@@ -91,11 +88,7 @@ public final class LineageText {
     }
     for (LineageNode node : graph.nodes()) {
       for (LineageNode to : graph.makes(node)) {
-        text.append("  ")
-            .append(numbers.get(node.id()))
-            .append(" --> ")
-            .append(numbers.get(to.id()))
-            .append('\n');
+        text.append("  " + numbers.get(node.id()) + " --> " + numbers.get(to.id()) + "\n");
       }
     }
     return text.toString();
