@@ -52,11 +52,9 @@ public final class DatasetsCommand extends CommandGroup {
       command
           .err()
           .println(
-              "note: the entry '"
-                  + done.version().name()
-                  + "' in "
-                  + datasets.registry().file()
-                  + " was written again in the usual form (`nexa-slurm explain docs/datasets.md`); comments inside it are gone");
+              ("note: the entry '%s' in %s was written again in the usual form"
+                      + " (`nexa-slurm explain docs/datasets.md`); comments inside it are gone")
+                  .formatted(done.version().name(), datasets.registry().file()));
     }
   }
 
@@ -317,11 +315,8 @@ public final class DatasetsCommand extends CommandGroup {
       }
       out()
           .println(
-              version.reference()
-                  + " is intact: "
-                  + DatasetText.size(version)
-                  + "; checked: "
-                  + checked);
+              "%s is intact: %s; checked: %s"
+                  .formatted(version.reference(), DatasetText.size(version), checked));
       return ExitCode.OK.status();
     }
   }

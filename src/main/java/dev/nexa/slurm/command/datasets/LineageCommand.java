@@ -118,10 +118,8 @@ public final class LineageCommand extends DatasetCommand {
     if (open > 0) {
       err()
           .println(
-              "note: "
-                  + open
-                  + (open == 1 ? " run has" : " runs have")
-                  + " not ended and no events yet; type the command again later");
+              "note: %s%s not ended and no events yet; type the command again later"
+                  .formatted(open, open == 1 ? " run has" : " runs have"));
     }
   }
 

@@ -262,11 +262,10 @@ final class RegisterDataset {
       }
       if (found.others() > 0) {
         note.accept(
-            "note: rows not read in "
-                + found.others()
-                + (found.others() == 1 ? " file" : " files")
-                + ": only Parquet, JSONL and CSV are read, without rejects and reports of our own"
-                + " stages");
+            ("note: rows not read in %s%s: only Parquet, JSONL and CSV are read,"
+                    + " without rejects and reports of our own"
+                    + " stages")
+                .formatted(found.others(), found.others() == 1 ? " file" : " files"));
       }
       if (found.read() > 0 && found.problems().isEmpty()) {
         facts.with("rows", found.rows()).with("schema", schema(found.columns()));

@@ -15,8 +15,8 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
 import dev.nexa.slurm.run.control.EarlierEnd;
 import dev.nexa.slurm.run.lookup.RunLookup;
-import dev.nexa.slurm.run.reconcile.RunRow;
-import dev.nexa.slurm.run.reconcile.StatusRows;
+import dev.nexa.slurm.run.status.RunRow;
+import dev.nexa.slurm.run.status.StatusRows;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -180,10 +180,7 @@ public final class CancelCommand extends Subcommand {
           + " is known yet. If one appears, `nexa-slurm reconcile` cancels it.";
     }
     String kind = found.task().isPresent() ? "task" : "job";
-    return "Cancelling "
-        + kind
-        + (jobs.size() == 1 ? " " : "s ")
-        + String.join(", ", jobs)
-        + ". Its cost appears after the next reconcile.";
+    return "Cancelling %s%s%s. Its cost appears after the next reconcile."
+        .formatted(kind, jobs.size() == 1 ? " " : "s ", String.join(", ", jobs));
   }
 }

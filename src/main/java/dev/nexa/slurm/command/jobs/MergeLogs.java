@@ -7,7 +7,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.TaskLog;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;

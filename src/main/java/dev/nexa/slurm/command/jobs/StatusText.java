@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

@@ -19,7 +19,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;

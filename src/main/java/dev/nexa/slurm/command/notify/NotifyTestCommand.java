@@ -107,10 +107,8 @@ final class NotifyTestCommand extends Subcommand {
         Optional.empty(),
         "test of the channel " + channel.name(),
         List.of(
-            "from "
-                + ProcessIdentity.ofThisProcess().host()
-                + ", workspace "
-                + context.workspace().root(),
+            "from %s, workspace %s"
+                .formatted(ProcessIdentity.ofThisProcess().host(), context.workspace().root()),
             "it gets: "
                 + String.join(", ", channel.kinds().stream().map(NoticeKind::text).toList())));
   }

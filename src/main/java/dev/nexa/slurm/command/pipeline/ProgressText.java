@@ -7,7 +7,7 @@ import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.Workspace;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.util.List;
 

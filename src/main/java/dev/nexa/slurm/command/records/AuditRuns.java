@@ -17,12 +17,12 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.audit.Audit;
+import dev.nexa.slurm.run.audit.Audit.Finding;
+import dev.nexa.slurm.run.audit.Audit.Settled;
+import dev.nexa.slurm.run.audit.RecordRepair;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
-import dev.nexa.slurm.run.reconcile.Audit;
-import dev.nexa.slurm.run.reconcile.Audit.Finding;
-import dev.nexa.slurm.run.reconcile.Audit.Settled;
-import dev.nexa.slurm.run.reconcile.ProfileSacctFields;
-import dev.nexa.slurm.run.reconcile.RecordRepair;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.SchedulerPoll;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
@@ -126,7 +126,7 @@ public final class AuditRuns {
               group.getKey(),
               "the audit compares the records with Slurm's accounting, so it needs Slurm");
       Map<String, BillingWeights> weights = scheduler.billingWeights();
-      ProfileSacctFields.askFor(context, scheduler, group.getValue().keySet());
+      ReconcileRuns.askFor(context, scheduler, group.getValue().keySet());
       Phase phase = Phase.of("auditing", "runs", group.getValue().size());
       try (Running auditing = progress.begin(phase)) {
         SchedulerPoll.forEachPart(
@@ -141,7 +141,7 @@ public final class AuditRuns {
               }
             });
       }
-      ProfileSacctFields.tellRefusal(scheduler, pass.notes);
+      ReconcileRuns.tellRefusal(scheduler, pass.notes);
     }
     pass.finish();
     return new Report(

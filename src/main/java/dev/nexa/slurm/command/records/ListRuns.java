@@ -14,7 +14,7 @@ import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.OtherRuns;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashMap;

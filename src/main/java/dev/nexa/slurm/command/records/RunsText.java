@@ -19,7 +19,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

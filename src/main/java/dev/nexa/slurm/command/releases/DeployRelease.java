@@ -248,11 +248,9 @@ final class DeployRelease {
     if (!before.equals(now)) {
       throw new NexaException(
           ErrorCode.CONCURRENT_CHANGE,
-          "meanwhile another process changed what is in production: it was "
-              + before.orElse("nothing")
-              + ", and is "
-              + now.orElse("nothing")
-              + "; nothing was changed",
+          ("meanwhile another process changed what is in production: it was %s,"
+                  + " and is %s; nothing was changed")
+              .formatted(before.orElse("nothing"), now.orElse("nothing")),
           Advice.command("shows who did it", "nexa-slurm release history"),
           Advice.step("then type the command again"));
     }
@@ -266,10 +264,8 @@ final class DeployRelease {
         : new SwitchRelease.Smoke(
             result.words(),
             Optional.of(
-                "the halt "
-                    + halts.get(0).halt().id()
-                    + " was set meanwhile, "
-                    + halts.get(0).words()));
+                "the halt %s was set meanwhile, %s"
+                    .formatted(halts.get(0).halt().id(), halts.get(0).words())));
   }
 
   private static void requireNone(String name, List<Halts.Judged> halts) {
@@ -379,11 +375,9 @@ final class DeployRelease {
     ReleaseHistory.Content content = writer.content();
     List<HistoryLine> lines = ReleaseHistory.proven(content, place.approvals().signers());
     notes.accept(
-        "note: the history is damaged; "
-            + lines.size()
-            + " of its "
-            + content.count()
-            + " lines have a signature that counts, and only these are used");
+        ("note: the history is damaged; %s of its %s lines have a signature that"
+                + " counts, and only these are used")
+            .formatted(lines.size(), content.count()));
     return lines;
   }
 

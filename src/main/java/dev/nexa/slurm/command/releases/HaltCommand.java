@@ -99,18 +99,14 @@ public final class HaltCommand extends Subcommand {
       if (one.absent()) {
         err()
             .println(
-                "note: the halt is not in force on "
-                    + named(one.tier(), one.profiles())
-                    + ": "
-                    + one.why()
-                    + "; type the command on a host that has it");
+                ("note: the halt is not in force on %s: %s; type the command on a host"
+                        + " that has it")
+                    .formatted(named(one.tier(), one.profiles()), one.why()));
       } else if (one.halt().isEmpty()) {
         err()
             .println(
-                "nexa-slurm: the halt is not in force on "
-                    + named(one.tier(), one.profiles())
-                    + ": "
-                    + one.why());
+                "nexa-slurm: the halt is not in force on %s: %s"
+                    .formatted(named(one.tier(), one.profiles()), one.why()));
         one.failure().map(Failures::advice).orElse(List.of()).forEach(this::arrow);
         arrow(Advice.step("releases go on there; mend it, then type the command again"));
       }

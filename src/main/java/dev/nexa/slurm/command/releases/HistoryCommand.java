@@ -102,11 +102,9 @@ final class HistoryCommand extends Subcommand {
               + leads.orElse("nothing"));
     } else if (!leads.equals(content.production())) {
       problems.add(
-          "current_model leads to "
-              + leads.orElse("nothing")
-              + ", and the history ends with "
-              + content.production().orElse("nothing")
-              + ": the link was changed by hand, or lines at the end were removed");
+          ("current_model leads to %s, and the history ends with %s: the link was"
+                  + " changed by hand, or lines at the end were removed")
+              .formatted(leads.orElse("nothing"), content.production().orElse("nothing")));
     }
     if (content.torn() > 0) {
       notes.add("the last line is cut short: it is being written, or its writer died");

@@ -248,11 +248,8 @@ final class PackageCommand extends Subcommand {
     out().print(ReleaseText.facts(draft.facts()).replaceAll("(?m)^  size .*\\R", ""));
     out()
         .println(
-            "  size        "
-                + Memory.rounded(draft.bytes())
-                + " in "
-                + draft.paths().size()
-                + " files");
+            "  size        %s in %s files"
+                .formatted(Memory.rounded(draft.bytes()), draft.paths().size()));
     out().println("  checkpoint  " + VisibleText.line(draft.model().root().toString()));
     leftOut(draft);
   }

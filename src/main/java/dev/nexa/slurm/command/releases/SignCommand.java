@@ -265,12 +265,9 @@ final class SignCommand extends OfTier {
       if (own.isPresent() && !approvals.policy().selfApproval()) {
         throw new NexaException(
             ErrorCode.APPROVAL_BY_SUBMITTER,
-            signers.allowed().file()
-                + " gives this key to "
-                + own.get()
-                + ", who may be "
-                + submitter.user()
-                + ", who submitted the run: submitters cannot sign releases of their own runs",
+            ("%s gives this key to %s, who may be %s, who submitted the run:"
+                    + " submitters cannot sign releases of their own runs")
+                .formatted(signers.allowed().file(), own.get(), submitter.user()),
             Advice.step("somebody else of allowed_signers can sign it"),
             Advice.step("nothing was signed"));
       }
@@ -343,11 +340,9 @@ final class SignCommand extends OfTier {
             ErrorCode.SIGNING_FAILED,
             "the signature can't be written: you may not write to " + folder.signatures(),
             Advice.step(
-                "to let all approvers write there, "
-                    + owner
-                    + " types: install -d -m 2775 -g APPROVERS "
-                    + Advice.command("", folder.signatures())
-                    + " (APPROVERS: a Unix group of the approvers)"),
+                ("to let all approvers write there, %s types: install -d -m 2775 -g"
+                        + " APPROVERS %s (APPROVERS: a Unix group of the approvers)")
+                    .formatted(owner, Advice.command("", folder.signatures()))),
             Advice.step("nothing was signed"));
       }
     }

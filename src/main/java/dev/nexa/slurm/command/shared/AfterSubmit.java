@@ -15,8 +15,8 @@ import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
-import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.start.Submitted;
+import dev.nexa.slurm.run.status.AwaitRun;
 import dev.nexa.slurm.run.submit.Interruption;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -105,11 +105,9 @@ public final class AfterSubmit {
     }
     String jobs = jobs(submitted);
     String known = jobs.isEmpty() ? "its job is not known" : "job " + jobs;
-    return run
-        + " was submitted ("
-        + known
-        + "), but the result could not be printed. Do not submit it again.\n  nexa-slurm status "
-        + run;
+    return ("%s was submitted (%s), but the result could not be printed. Do not"
+            + " submit it again.\n  nexa-slurm status %s")
+        .formatted(run, known, run);
   }
 
   private void print(Submitted submitted) {

@@ -214,11 +214,8 @@ public final class ConfigOptions {
     if (!args().isEmpty()) {
       throw new NexaException(
           ErrorCode.OPTIONS_CONFLICT,
-          "'"
-              + args().get(0)
-              + "': only a script takes arguments, and "
-              + config.getValue()
-              + " is a config",
+          "'%s': only a script takes arguments, and %s is a config"
+              .formatted(args().get(0), config.getValue()),
           Advice.step(
               args().get(0).matches(".*\\.ya?ml")
                   ? "type one command for each config"

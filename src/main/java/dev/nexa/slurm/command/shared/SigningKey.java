@@ -174,10 +174,8 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
                   + " would not help"),
           Advice.step(
               others.isEmpty()
-                  ? "ask another person to make a key, and "
-                      + owners(approvals)
-                      + " to add its line to "
-                      + approvals.signers().allowed().file()
+                  ? "ask another person to make a key, and %s to add its line to %s"
+                      .formatted(owners(approvals), approvals.signers().allowed().file())
                   : "ask " + String.join(" or ", others) + " to type this command"));
     }
     return List.of(

@@ -71,10 +71,8 @@ public final class SumOptions {
             whole -> {
               throw new NexaException(
                   ErrorCode.OPTION_INVALID,
-                  "--where: the shell took > and the rest of '"
-                      + whole
-                      + "', and made the file "
-                      + Stdout.file().orElse(Path.of("")).getFileName(),
+                  "--where: the shell took > and the rest of '%s', and made the file %s"
+                      .formatted(whole, Stdout.file().orElse(Path.of("")).getFileName()),
                   Advice.step("put the expression into single quotes: --where '" + whole + "'"),
                   Advice.command(
                       "removes that file",

@@ -376,13 +376,9 @@ public final class ArchiveCommand extends Subcommand {
       for (UnfinishedBundle one : unfinished) {
         err()
             .println(
-                "note: "
-                    + one.file()
-                    + " ("
-                    + Memory.plain(one.bytes())
-                    + ") is an unfinished bundle of "
-                    + one.run()
-                    + ": `archive` is writing it now, or was killed");
+                ("note: %s (%s) is an unfinished bundle of %s: `archive` is writing it"
+                        + " now, or was killed")
+                    .formatted(one.file(), Memory.plain(one.bytes()), one.run()));
         err()
             .println(
                 "  → if it was killed, this replaces the file: "

@@ -329,10 +329,8 @@ public final class CleanupCommand extends Subcommand {
                 () ->
                     new NexaException(
                         ErrorCode.OPTION_INVALID,
-                        "--grace: expected a time such as 12h or 3d, at most 3650d, got '"
-                            + typed
-                            + "'"
-                            + Span.hint(typed),
+                        "--grace: expected a time such as 12h or 3d, at most 3650d, got '%s'%s"
+                            .formatted(typed, Span.hint(typed)),
                         Advice.step("--grace 3d")));
   }
 

@@ -130,11 +130,8 @@ final class StorageStatusCommand extends Subcommand {
     if (unread.size() > MOST_UNREAD) {
       err()
           .println(
-              "note: "
-                  + (unread.size() - MOST_UNREAD)
-                  + " more folders of "
-                  + one.root().path()
-                  + " are not counted; --json lists them");
+              "note: %s more folders of %s are not counted; --json lists them"
+                  .formatted(unread.size() - MOST_UNREAD, one.root().path()));
     }
   }
 

@@ -118,11 +118,9 @@ final class SyncPlaces {
     }
     throw new NexaException(
         ErrorCode.ARGUMENT_MISSING,
-        "sync.to is missing, and "
-            + folder
-            + " is not on the durable tier "
-            + storage.durable()
-            + ", so its address in S3 is not known",
+        ("sync.to is missing, and %s is not on the durable tier %s, so its"
+                + " address in S3 is not known")
+            .formatted(folder, storage.durable()),
         Advice.step("write sync.to: s3://BUCKET/PREFIX into the config, and submit it again"));
   }
 

@@ -48,17 +48,14 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
             .map(column -> Sql.name(items.require(column, "data.gate.id")) + "::VARCHAR")
             .collect(Collectors.joining(", '/', ", "concat(", ")"));
     String source =
-        "SELECT *, CASE WHEN "
-            + columns.stream()
-                .map(column -> Sql.name(column) + " IS NULL")
-                .collect(Collectors.joining(" OR "))
-            + " THEN NULL ELSE "
-            + key
-            + " END AS "
-            + ID
-            + " FROM "
-            + view
-            + "_files";
+        "SELECT *, CASE WHEN %s THEN NULL ELSE %s END AS %s FROM %s_files"
+            .formatted(
+                columns.stream()
+                    .map(column -> Sql.name(column) + " IS NULL")
+                    .collect(Collectors.joining(" OR ")),
+                key,
+                ID,
+                view);
     engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS " + source);
     if (engine.number("SELECT count(*) FROM " + view + " WHERE " + ID + " IS NULL") > 0) {
       throw new NexaException(

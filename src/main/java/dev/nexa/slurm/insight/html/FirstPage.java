@@ -155,17 +155,14 @@ final class FirstPage {
       }
       Tag item = Tag.styled("li", exceeded ? "" : "warn");
       item.text(
-          "The budget "
-              + budget.name()
-              + " of "
-              + budget.period()
-              + (exceeded ? " is exceeded: " : " needs a look: ")
-              + Figures.money(budget.spent().add(budget.reserved()), budget.currency())
-              + " of "
-              + Figures.money(budget.amount(), budget.currency())
-              + " "
-              + budget.currency()
-              + " are spent or reserved.");
+          "The budget %s of %s%s%s of %s %s are spent or reserved."
+              .formatted(
+                  budget.name(),
+                  budget.period(),
+                  exceeded ? " is exceeded: " : " needs a look: ",
+                  Figures.money(budget.spent().add(budget.reserved()), budget.currency()),
+                  Figures.money(budget.amount(), budget.currency()),
+                  budget.currency()));
       budget
           .burnDown()
           .expectedOn()
@@ -206,10 +203,9 @@ final class FirstPage {
                     Tag.of("span", " " + Figures.time(run.times().ended()))
                         .text(
                             run.cost().isPresent()
-                                ? ", "
-                                    + Figures.money(run.cost(), run.currency())
-                                    + " "
-                                    + run.currency()
+                                ? ", %s %s"
+                                    .formatted(
+                                        Figures.money(run.cost(), run.currency()), run.currency())
                                 : ""),
                     Tag.styled("span", "why")
                         .with("dir", "auto")

@@ -62,11 +62,9 @@ final class Timeline {
               .add(
                   Tag.of(
                       "title",
-                      one.job()
-                          + ": "
-                          + one.state()
-                          + " after "
-                          + Figures.duration(one.elapsedSeconds()))));
+                      "%s: %s after %s"
+                          .formatted(
+                              one.job(), one.state(), Figures.duration(one.elapsedSeconds())))));
     }
     return Parts.figure(
         "Thin: in the queue. Thick: running; green completed, red did not. The table below has each row. UTC.",

@@ -2,7 +2,7 @@ package dev.nexa.slurm.insight.live;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.records.documents.PipelineFile;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;

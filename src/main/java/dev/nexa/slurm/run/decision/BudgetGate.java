@@ -120,16 +120,7 @@ public final class BudgetGate implements AutoCloseable {
 
     /** Returns a line for each budget that the runs would exceed together. */
     List<String> over(List<Money> needs) {
-      List<String> over = new ArrayList<>();
-      for (BudgetClaim claim : claims(needs)) {
-        if (claim.over()) {
-          over.add(claim.sentence());
-        }
-      }
-      for (String problem : holder.unread) {
-        over.add("what is left of the budgets is not known: " + problem);
-      }
-      return over;
+      return BudgetGate.over(claims(needs), holder.unread);
     }
 
     @Override
@@ -264,8 +255,12 @@ public final class BudgetGate implements AutoCloseable {
    * read; empty if the run fits.
    */
   List<String> over(Money needs) {
+    return over(claims(needs), unread);
+  }
+
+  private static List<String> over(List<BudgetClaim> claims, List<String> unread) {
     List<String> over = new ArrayList<>();
-    for (BudgetClaim claim : claims(needs)) {
+    for (BudgetClaim claim : claims) {
       if (claim.over()) {
         over.add(claim.sentence());
       }
@@ -278,13 +273,18 @@ public final class BudgetGate implements AutoCloseable {
 
   /** Returns the warnings that the budgets ask for, such as a budget that is nearly used up. */
   public List<String> notes(Money needs) {
+    List<String> notes = warnings(claims(needs));
+    notes.addAll(notCounted);
+    return notes;
+  }
+
+  static List<String> warnings(List<BudgetClaim> claims) {
     List<String> notes = new ArrayList<>();
-    for (BudgetClaim claim : claims(needs)) {
+    for (BudgetClaim claim : claims) {
       if (claim.warns() || !claim.comparable()) {
         notes.add(claim.warning());
       }
     }
-    notes.addAll(notCounted);
     return notes;
   }
 

@@ -53,10 +53,7 @@ public final class Clearance implements AutoCloseable {
         return new Clearance(budgets, Optional.empty(), estimate);
       }
       RequireApproval required = new RequireApproval(context, policy, proposal, asked, budgets);
-      Approved approved;
-      do {
-        approved = required.check(named);
-      } while (!approved.grant().claim());
+      Approved approved = required.claim(named);
       return new Clearance(budgets, Optional.of(approved), approved.estimate());
     } catch (RuntimeException refused) {
       budgets.close();

@@ -4,14 +4,12 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
-import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.records.approvals.ApprovalGate;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
 import dev.nexa.slurm.records.approvals.PipelineProposal;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.run.Context;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -69,11 +67,7 @@ public final class ClearanceOfAll implements AutoCloseable {
                     .json(),
                 asked.stream().flatMap(one -> one.estimate().warnings().stream()).toList(),
                 pinned -> budgets.over(((PipelineProposal) pinned).totals()));
-        Approved found;
-        do {
-          found = required.check(named);
-        } while (!found.grant().claim());
-        approved = Optional.of(found);
+        approved = Optional.of(required.claim(named));
       }
       return new ClearanceOfAll(
           budgets,
@@ -117,12 +111,7 @@ public final class ClearanceOfAll implements AutoCloseable {
 
   /** Returns lines for the user about the budgets and the approval. */
   public List<String> notes() {
-    List<String> notes = new ArrayList<>();
-    for (BudgetClaim claim : budgets.claims(proposal.totals())) {
-      if (claim.warns() || !claim.comparable()) {
-        notes.add(claim.warning());
-      }
-    }
+    List<String> notes = BudgetGate.warnings(budgets.claims(proposal.totals()));
     for (BudgetGate gate : budgets.gates()) {
       gate.notCounted().stream().filter(note -> !notes.contains(note)).forEach(notes::add);
     }

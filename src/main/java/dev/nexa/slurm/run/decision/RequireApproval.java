@@ -87,22 +87,26 @@ public final class RequireApproval {
   }
 
   /**
+   * Returns the approval that covers the run, and takes a use of it.
+   *
+   * @throws NexaException as {@link #check(Optional, List)} does
+   */
+  Approved claim(Optional<String> named) {
+    Approved approved;
+    do {
+      approved = check(named, List.of());
+    } while (!approved.grant().claim());
+    return approved;
+  }
+
+  /**
    * Returns the approval that covers the run. No use of it is taken yet.
    *
    * @param named the file that the user named; if empty, the approval is searched in the policy's
    *     folder
+   * @param before why an approval that was tried before does not cover the run
    * @throws NexaException if there is none; the estimate is then written, and the advice says what
    *     to send to whom
-   */
-  public Approved check(Optional<String> named) {
-    return check(named, List.of());
-  }
-
-  /**
-   * Returns the approval that covers the run, after another approval was tried.
-   *
-   * @param before why that approval does not cover the run
-   * @throws NexaException if no approval covers the run
    */
   public Approved check(Optional<String> named, List<Decision.Mismatch> before) {
     Decision decision = decide(named, before);

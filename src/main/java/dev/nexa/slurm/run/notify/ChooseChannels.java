@@ -25,18 +25,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Chooses the channels of a notification, and adds why a run failed. */
-final class ChooseChannels {
+record ChooseChannels(Context context, List<NotifyChannel> ofPolicy) {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private static final String API_KEY = "api_key";
-
-  private final Context context;
-  private final List<NotifyChannel> ofPolicy;
-
-  ChooseChannels(Context context, List<NotifyChannel> ofPolicy) {
-    this.context = context;
-    this.ofPolicy = ofPolicy;
-  }
 
   /** Returns the notification with a delivery for each channel that asks for its kind. */
   Notice prepare(Notice notice) {

@@ -19,14 +19,8 @@ import java.util.Optional;
  * Records each budget of which more was spent than it allows, once in its period. In a team's
  * workspace the passes of the owner do that, so that the team is notified once.
  */
-public final class FindOverBudgets {
+public record FindOverBudgets(Context context) {
   private static final int DIGITS = 8;
-
-  private final Context context;
-
-  public FindOverBudgets(Context context) {
-    this.context = context;
-  }
 
   /**
    * Records the budgets that are exceeded now.

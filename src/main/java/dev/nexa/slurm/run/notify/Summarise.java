@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  * Bounds a backlog: if more than 20 notifications wait for a channel of the policy, one summary
  * stands for all of them.
  */
-final class Summarise {
+record Summarise(Outbox outbox, Consumer<SendStep> passing) {
   /** How many notifications a channel gets one by one. */
   static final int MOST = 20;
 
@@ -36,14 +36,6 @@ final class Summarise {
   private static final String COUNTS = "counts";
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyyMMdd_HHmmss_SSS", Locale.ROOT).withZone(ZoneOffset.UTC);
-
-  private final Outbox outbox;
-  private final Consumer<SendStep> passing;
-
-  Summarise(Outbox outbox, Consumer<SendStep> passing) {
-    this.outbox = outbox;
-    this.passing = passing;
-  }
 
   /** Replaces backlogs in the outbox and in this map. */
   void fold(Map<String, Notice> waiting) {

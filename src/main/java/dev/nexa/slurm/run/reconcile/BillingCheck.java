@@ -12,7 +12,7 @@ import java.util.TreeSet;
 /**
  * Compares our reading of AllocTRES with Slurm's own number in it, {@code billing=}. Reads no file.
  */
-final class BillingCheck {
+public final class BillingCheck {
   private BillingCheck() {}
 
   /**
@@ -20,7 +20,7 @@ final class BillingCheck {
    *
    * @param weights the weights of the partitions; an unknown partition is not checked
    */
-  static Set<String> disagreements(
+  public static Set<String> disagreements(
       List<AccountingRecord> attempts, Map<String, BillingWeights> weights) {
     Set<String> told = new TreeSet<>();
     if (weights.isEmpty()) {

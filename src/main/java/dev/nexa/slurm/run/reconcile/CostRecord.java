@@ -28,7 +28,7 @@ public final class CostRecord {
   private static final int DECIMALS = 6;
 
   /** Figures of an attempt that exist only if the profile's sacct_fields name them. */
-  static final Set<String> ASKED_FOR = Set.of("planned_seconds", "restart");
+  public static final Set<String> ASKED_FOR = Set.of("planned_seconds", "restart");
 
   private CostRecord() {}
 

@@ -34,7 +34,7 @@ import java.util.stream.Stream;
  */
 public final class DurableCopies {
   /** Whether the copies on the tier are the run's records. */
-  enum State {
+  public enum State {
     /** All copies are equal, or the tier is not on this host. */
     EQUAL,
     MISSING,
@@ -93,7 +93,7 @@ public final class DurableCopies {
    *
    * @param changed receives each copy that exists and differs
    */
-  State state(List<Path> changed) {
+  public State state(List<Path> changed) {
     boolean missing = false;
     if (name.isPresent() && Files.isDirectory(durable)) {
       for (Map.Entry<Path, byte[]> copy : wanted(name.get()).entrySet()) {

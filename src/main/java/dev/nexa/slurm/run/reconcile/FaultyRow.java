@@ -22,7 +22,7 @@ import java.util.TreeMap;
  * @param counts whether the row can be the run's. One that ended long before the run was submitted
  *     is not, so the run does not pay for it
  */
-record FaultyRow(AccountingRecord row, String fault, boolean counts) {
+public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
   /** How long accounting may still be corrected after the row's end. */
   private static final Duration PATIENCE = Duration.ofDays(7);
 
@@ -39,7 +39,7 @@ record FaultyRow(AccountingRecord row, String fault, boolean counts) {
    * @param time the epoch if it is not known
    * @param sent when the run was submitted; {@link Instant#MIN} if that is not known
    */
-  static boolean isTooEarly(Instant time, Instant sent) {
+  public static boolean isTooEarly(Instant time, Instant sent) {
     return !time.equals(Instant.EPOCH) && time.plus(RunPass.CLOCKS).isBefore(sent);
   }
 
@@ -54,7 +54,7 @@ record FaultyRow(AccountingRecord row, String fault, boolean counts) {
   }
 
   /** Returns whether the run still waits for a correction of the row. */
-  boolean waits(Instant now) {
+  public boolean waits(Instant now) {
     return counts && !isGivenUp(row, now);
   }
 
@@ -77,7 +77,7 @@ record FaultyRow(AccountingRecord row, String fault, boolean counts) {
   }
 
   /** Returns a sentence that says what is wrong and how to correct it. */
-  String told(Instant now) {
+  public String told(Instant now) {
     boolean unread = row.rawJobId() == 0;
     String what = (unread ? "" : "job " + row.shownId() + " in ") + "accounting: " + fault;
     if (!counts) {

@@ -22,10 +22,10 @@ import java.util.function.Supplier;
  * @param asked when squeue was called; all entries are at least this new
  * @param wasAsked whether squeue was called
  */
-record QueueSnapshot(
+public record QueueSnapshot(
     Map<String, List<QueueEntry>> queue, boolean accountingKept, Instant asked, boolean wasAsked) {
   /** Returns an empty snapshot, for runs without jobs. */
-  static QueueSnapshot notAsked() {
+  public static QueueSnapshot notAsked() {
     return new QueueSnapshot(Map.of(), true, Instant.now(), false);
   }
 
@@ -48,11 +48,13 @@ record QueueSnapshot(
    *
    * @param known whether the cluster keeps accounting; empty to ask for that too
    */
-  static Supplier<QueueSnapshot> inBackground(Scheduler scheduler, Optional<Boolean> known) {
+  public static Supplier<QueueSnapshot> inBackground(Scheduler scheduler, Optional<Boolean> known) {
     Instant asked = Instant.now();
-    Supplier<List<QueueEntry>> queue = Question.ask("queue", scheduler::queue);
+    Supplier<List<QueueEntry>> queue = SchedulerPoll.Question.ask("queue", scheduler::queue);
     Supplier<Boolean> accountingKept =
-        known.isPresent() ? known::get : Question.ask("accounting", scheduler::keepsAccounting);
+        known.isPresent()
+            ? known::get
+            : SchedulerPoll.Question.ask("accounting", scheduler::keepsAccounting);
     return () -> of(queue.get(), accountingKept.get(), asked);
   }
 
@@ -83,7 +85,7 @@ record QueueSnapshot(
    * Returns whether the queue lists all tasks of all submissions of a run as active, each under the
    * job id that sbatch printed. Then no task of the run has ended.
    */
-  boolean showsAll(RunState run) {
+  public boolean showsAll(RunState run) {
     for (Submission submission : run.submissions()) {
       Set<Integer> shown = new TreeSet<>();
       for (QueueEntry entry : entries(submission.key())) {

@@ -19,6 +19,7 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -210,7 +211,7 @@ public final class ReconcileRuns {
     Scheduler scheduler =
         context.scheduler(
             name, "nothing is lost: the jobs go on, and the next pass there settles them");
-    ProfileSacctFields.askFor(context, scheduler, runs.keySet());
+    askFor(context, scheduler, runs.keySet());
     Policy policy = context.configs().policy();
     Map<String, Map<String, BillingWeights>> weights = new HashMap<>();
     RunPass pass =
@@ -232,7 +233,7 @@ public final class ReconcileRuns {
             }
           });
     }
-    ProfileSacctFields.tellRefusal(scheduler, problems);
+    tellRefusal(scheduler, problems);
   }
 
   /**
@@ -289,6 +290,34 @@ public final class ReconcileRuns {
       problems.add(run.getKey() + ": " + why);
       broken.add(run.getKey());
       return false;
+    }
+  }
+
+  /**
+   * Adds the profile's {@code slurm.sacct_fields} to queries: the profile of the first of these
+   * runs that has a plan.
+   */
+  public static void askFor(Context context, Scheduler scheduler, Set<RunId> runs) {
+    for (RunId id : runs) {
+      RunFolder run = context.workspace().run(id);
+      if (Files.exists(run.plan())) {
+        try {
+          scheduler.askFor(context.configs().cluster(run.shownPlan().cluster()).sacctFields());
+        } catch (NexaException | UncheckedIOException | IllegalArgumentException unreadable) {
+          scheduler.askFor(List.of());
+        }
+        return;
+      }
+    }
+  }
+
+  /** Reports that sacct rejected a field of the profile. */
+  public static void tellRefusal(Scheduler scheduler, List<String> problems) {
+    if (scheduler.refusal().isPresent()) {
+      problems.add(
+          scheduler.refusal().get()
+              + "; asked without the profile's slurm.sacct_fields: Slurm is of another version than"
+              + " the profile. `nexa-slurm init` tells what they are now");
     }
   }
 }

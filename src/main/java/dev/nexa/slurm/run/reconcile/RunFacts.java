@@ -140,7 +140,7 @@ public record RunFacts(
   }
 
   /** Returns a copy with the log folder that a manifest names, if it is this run's folder. */
-  RunFacts loggingAs(ManifestFile manifest) {
+  public RunFacts loggingAs(ManifestFile manifest) {
     Optional<String> named = manifest.logs();
     return named.isPresent() && named.get().endsWith("/" + id + "/logs")
         ? loggingTo(named.get())

@@ -46,7 +46,7 @@ public record RunOutcome(
     List<String> disagreements) {
 
   /** The state of a run of which nothing shows whether it has a job, or how a job ended. */
-  static final String UNKNOWN = "unknown";
+  public static final String UNKNOWN = "unknown";
 
   /**
    * Slurm may requeue a preempted task or a task of a failed node. Its new row appears within this
@@ -163,7 +163,7 @@ public record RunOutcome(
    * Returns an allocation's resources, and the units for price books that charge by node, shard or
    * billing unit.
    */
-  static Usage charged(String allocTres, long seconds, RunFacts facts) {
+  public static Usage charged(String allocTres, long seconds, RunFacts facts) {
     Tres tres = Tres.parse(allocTres);
     Usage usage = usage(tres, seconds, facts);
     Map<String, Long> shards =
@@ -188,7 +188,7 @@ public record RunOutcome(
    *
    * @param unsettled whether the missing rows may still come; the run then counts as running
    */
-  RunOutcome disagreeing(List<String> missing, boolean unsettled) {
+  public RunOutcome disagreeing(List<String> missing, boolean unsettled) {
     return new RunOutcome(
         unsettled ? RunStatus.RUNNING : status,
         unsettled ? "running" : state,
@@ -227,7 +227,7 @@ public record RunOutcome(
   }
 
   /** Returns a copy without the sacct fields that only some Slurm versions have. */
-  RunOutcome plain() {
+  public RunOutcome plain() {
     List<AccountingRecord> rows = attempts.stream().map(row -> row.plain()).toList();
     return new RunOutcome(status, state, counts, tasks, rows, used, wasted, disagreements);
   }

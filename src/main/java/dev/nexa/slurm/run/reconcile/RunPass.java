@@ -52,7 +52,7 @@ import java.util.function.Function;
  */
 public final class RunPass {
   /** Follows the run's id in the line about a run that waits for what cannot happen any more. */
-  static final String NEVER_STARTS = " will never start";
+  public static final String NEVER_STARTS = " will never start";
 
   /** How much the clocks of two hosts may differ. */
   static final Duration CLOCKS = Duration.ofMinutes(5);
@@ -431,7 +431,7 @@ public final class RunPass {
    * Returns whether the end is in the future, so that one of two clocks is wrong. Such a run is not
    * made final.
    */
-  static boolean isYetToCome(RunOutcome outcome) {
+  public static boolean isYetToCome(RunOutcome outcome) {
     Instant latest = Instant.now().plus(CLOCKS);
     return outcome.end().map(latest::isBefore).orElse(false);
   }
@@ -456,7 +456,7 @@ public final class RunPass {
   }
 
   /** Returns the states whose attempts the cluster pays for. */
-  static Set<JobState> credited(Policy policy) {
+  public static Set<JobState> credited(Policy policy) {
     Set<JobState> credited = EnumSet.noneOf(JobState.class);
     for (String state : policy.credited()) {
       credited.add(JobState.valueOf(state));
@@ -534,7 +534,7 @@ public final class RunPass {
    * Returns the event that a job of a refused or closed submission exists after all, if that job
    * may work: the submission was not shut, and its tasks were not submitted again.
    */
-  static Optional<Event> foundAfterAll(
+  public static Optional<Event> foundAfterAll(
       RunFolder run, RunState state, Submission submission, TaskEvidence evidence, Instant now) {
     List<Submission> all = state.submissions();
     List<Submission> later = all.subList(all.indexOf(submission) + 1, all.size());

@@ -168,7 +168,7 @@ public final class RunRecords {
   }
 
   /** Writes final records back. Keeps a file with another content as {@code *.changed}. */
-  void restore(RunFolder run, Derived derived) {
+  public void restore(RunFolder run, Derived derived) {
     restore(run.cost(), derived.cost());
     restore(run.manifest(), derived.manifest());
   }
@@ -186,7 +186,7 @@ public final class RunRecords {
    *
    * @return false if the run has no end time, and so belongs to no month
    */
-  boolean relist(
+  public boolean relist(
       RunFolder run,
       Optional<RunFacts> facts,
       RunState journal,
@@ -202,7 +202,7 @@ public final class RunRecords {
   }
 
   /** Appends the lost {@code finished} line to the journal again, and closes the run. */
-  void finishAgain(RunFolder run, List<Event> missing, CostFile cost) {
+  public void finishAgain(RunFolder run, List<Event> missing, CostFile cost) {
     JsonObject data =
         finished(
             cost.status().text(),

@@ -8,7 +8,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 /**
  * Asks one scheduler about many runs: the queue once, accounting in parts that fit into memory.
@@ -93,5 +97,39 @@ public final class SchedulerPoll {
   private static Question<TaskEvidence> ask(
       Scheduler scheduler, QueueSnapshot queue, Map<RunId, RunState> part) {
     return Question.ask("accounting", () -> TaskEvidence.gather(scheduler, queue, part.values()));
+  }
+
+  /** A question to a scheduler that a thread of its own asks. */
+  static final class Question<T> implements Supplier<T> {
+    private final FutureTask<T> task;
+
+    private Question(FutureTask<T> task) {
+      this.task = task;
+    }
+
+    /** Begins to ask. The name is for the thread. */
+    static <T> Question<T> ask(String name, Callable<T> question) {
+      FutureTask<T> task = new FutureTask<>(question);
+      Thread thread = new Thread(task, name);
+      thread.setDaemon(true);
+      thread.start();
+      return new Question<>(task);
+    }
+
+    /** Waits for the answer, and throws what the scheduler throws. */
+    @Override
+    public T get() {
+      try {
+        return task.get();
+      } catch (ExecutionException failed) {
+        if (failed.getCause() instanceof RuntimeException cause) {
+          throw cause;
+        }
+        throw new IllegalStateException(failed);
+      } catch (InterruptedException stopped) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted while a scheduler was asked", stopped);
+      }
+    }
   }
 }

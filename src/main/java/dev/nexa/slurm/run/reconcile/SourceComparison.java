@@ -30,7 +30,7 @@ import java.util.TreeSet;
  * @param lastSign when the newest result was written or the newest submission was answered,
  *     whichever is later; the epoch if nothing is missing
  */
-record SourceComparison(
+public record SourceComparison(
     List<String> missing, List<String> differing, Set<String> misnamed, Instant lastSign) {
   /** slurmctld keeps messages while slurmdbd is down. After this time they count as lost. */
   private static final Duration PATIENCE = Duration.ofHours(1);
@@ -42,7 +42,7 @@ record SourceComparison(
 
   private static final int MOST_LINKS = 1000;
 
-  static SourceComparison of(RunFolder run, RunState journal, RunOutcome outcome) {
+  public static SourceComparison of(RunFolder run, RunState journal, RunOutcome outcome) {
     Map<String, Map<Integer, Integer>> rows = new HashMap<>();
     for (AccountingRecord row : outcome.attempts()) {
       Map<Integer, Integer> byTask = rows.computeIfAbsent(row.name(), key -> new HashMap<>());
@@ -197,7 +197,7 @@ record SourceComparison(
   }
 
   /** Returns the first differences, and a line that counts the others. */
-  List<String> told() {
+  public List<String> told() {
     List<String> all = new ArrayList<>(missing);
     all.addAll(differing);
     if (all.size() <= MOST) {

@@ -58,7 +58,8 @@ public final class TaskEvidence {
    * Asks accounting, if the cluster keeps it, for the jobs of the runs; else asks slurmctld for
    * ended jobs.
    */
-  static TaskEvidence gather(Scheduler scheduler, QueueSnapshot queue, Collection<RunState> runs) {
+  public static TaskEvidence gather(
+      Scheduler scheduler, QueueSnapshot queue, Collection<RunState> runs) {
     Jobs jobs = Jobs.of(runs);
     TaskEvidence evidence = new TaskEvidence(queue);
     evidence.submitted.putAll(jobs.submitted());
@@ -191,7 +192,7 @@ public final class TaskEvidence {
   }
 
   /** Returns the run's rows that contradict themselves. */
-  List<FaultyRow> faulty(RunState state) {
+  public List<FaultyRow> faulty(RunState state) {
     List<FaultyRow> all = new ArrayList<>(0);
     for (Submission submission : faulty.isEmpty() ? List.<Submission>of() : state.submissions()) {
       all.addAll(faulty.getOrDefault(submission.key(), List.of()));
@@ -200,7 +201,7 @@ public final class TaskEvidence {
   }
 
   /** Returns the lines for the run's records: missing rows and contradictory rows. */
-  List<String> disagreements(RunState state, List<String> missing) {
+  public List<String> disagreements(RunState state, List<String> missing) {
     List<String> all = new ArrayList<>(missing);
     List<FaultyRow> faults = faulty(state);
     for (FaultyRow row : faults.subList(0, Math.min(faults.size(), MOST_FAULTS))) {
@@ -210,7 +211,7 @@ public final class TaskEvidence {
   }
 
   /** Returns whether the run must wait until a contradictory row is corrected. */
-  boolean isInDoubt(RunState state) {
+  public boolean isInDoubt(RunState state) {
     for (FaultyRow row : faulty(state)) {
       if (row.waits(asked()) || (!row.counts() && isOnly(row.row()))) {
         return true;

@@ -88,16 +88,14 @@ record UnprovenEnds(Map<Integer, String> told, boolean mayCome) {
             : "accounting says "
                 + row.rawState()
                 + (row.ended() ? ", but the job noted no end" : " without an end");
-    return "task "
-        + task.task()
-        + ": it is not known how it ended. "
-        + job.map(id -> "Job " + id + " began it").orElse("It had not begun")
-        + ", the queue does not list it, and "
-        + accounting
-        + ". Look at its log; `nexa-slurm cancel "
-        + run.id()
-        + "` then ends the run, and `nexa-slurm rerun --failed "
-        + run.id()
-        + "` runs the task again";
+    return ("task %s: it is not known how it ended. %s, the queue does not list it,"
+            + " and %s. Look at its log; `nexa-slurm cancel %s` then ends the run,"
+            + " and `nexa-slurm rerun --failed %s` runs the task again")
+        .formatted(
+            task.task(),
+            job.map(id -> "Job " + id + " began it").orElse("It had not begun"),
+            accounting,
+            run.id(),
+            run.id());
   }
 }

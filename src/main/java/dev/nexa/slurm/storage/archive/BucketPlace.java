@@ -105,18 +105,14 @@ public final class BucketPlace implements ArchivePlace {
       }
       throw new NexaException(
           ErrorCode.S3_REFUSED,
-          "S3: s3://"
-              + place.bucket()
-              + "/"
-              + key
-              + " is in a cold storage class, and must be restored before it can be read",
+          ("S3: s3://%s/%s is in a cold storage class, and must be restored before"
+                  + " it can be read")
+              .formatted(place.bucket(), key),
           refused,
           Advice.step(
-              "aws s3api restore-object --bucket "
-                  + place.bucket()
-                  + " --key "
-                  + key
-                  + " --restore-request 'Days=7,GlacierJobParameters={Tier=Standard}'"),
+              ("aws s3api restore-object --bucket %s --key %s --restore-request"
+                      + " 'Days=7,GlacierJobParameters={Tier=Standard}'")
+                  .formatted(place.bucket(), key)),
           Advice.step("that takes hours; then type the command again"));
     }
   }
@@ -188,10 +184,8 @@ public final class BucketPlace implements ArchivePlace {
                 () ->
                     new NexaException(
                         ErrorCode.ARCHIVE_DAMAGED,
-                        "the archive of "
-                            + archive.run()
-                            + " is damaged: there is no object "
-                            + archive.where(),
+                        "the archive of %s is damaged: there is no object %s"
+                            .formatted(archive.run(), archive.where()),
                         Advice.step(
                             "bring the bundle back from a copy, or a version of the bucket")));
     return read(key, there).in();

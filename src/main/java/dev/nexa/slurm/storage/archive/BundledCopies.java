@@ -76,9 +76,7 @@ public final class BundledCopies implements LastCopies {
     return bundle.isThere()
         ? Optional.empty()
         : Optional.of(
-            "this may be the last copy, because the bundle "
-                + archive.where()
-                + " "
-                + bundle.sentence());
+            "this may be the last copy, because the bundle %s %s"
+                .formatted(archive.where(), bundle.sentence()));
   }
 }

@@ -228,11 +228,8 @@ public final class CleanupJournal {
   private State begun(JsonObject json) {
     if (json.number("schema_version") > VERSION) {
       throw new IllegalArgumentException(
-          "schema_version is "
-              + json.number("schema_version")
-              + ", and this nexa-slurm knows "
-              + VERSION
-              + "; use a newer one");
+          "schema_version is %s, and this nexa-slurm knows %s; use a newer one"
+              .formatted(json.number("schema_version"), VERSION));
     }
     return new State(
         id, json.instant("at"), json.text("host"), json.instant("delete_after"), List.of());

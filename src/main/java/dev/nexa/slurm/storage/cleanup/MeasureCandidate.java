@@ -71,10 +71,8 @@ final class MeasureCandidate {
     if (reason.isEmpty() && pruneOver.isPresent() && size.bytes() <= pruneOver.get()) {
       reason =
           Optional.of(
-              "it has "
-                  + Memory.plain(size.bytes())
-                  + ", not more than --prune-size +"
-                  + Memory.words(pruneOver.get()));
+              "it has %s, not more than --prune-size +%s"
+                  .formatted(Memory.plain(size.bytes()), Memory.words(pruneOver.get())));
     }
     if (reason.isPresent()) {
       plan.keep(full, reason.get());

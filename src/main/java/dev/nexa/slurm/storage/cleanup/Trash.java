@@ -334,13 +334,10 @@ final class Trash {
     return there.plus(CLOCKS).compareTo(grace) >= 0
         ? Optional.empty()
         : Optional.of(
-            "the clock of this host says that its grace period is over, and the clock of "
-                + tier
-                + " says that it was moved at "
-                + moved
-                + " and that it is "
-                + now
-                + " now; `date` shows whether the clock of this host is right");
+            ("the clock of this host says that its grace period is over, and the"
+                    + " clock of %s says that it was moved at %s and that it is %s now;"
+                    + " `date` shows whether the clock of this host is right")
+                .formatted(tier, moved, now));
   }
 
   /**

@@ -44,10 +44,7 @@ public record FileChange(Kind kind, String path, String words) {
     return new FileChange(
         Kind.CHANGED,
         path,
-        "the same size, but the SHA-256 is "
-            + now.substring(0, 12)
-            + "…, not "
-            + before.substring(0, 12)
-            + "…");
+        "the same size, but the SHA-256 is %s…, not %s…"
+            .formatted(now.substring(0, 12), before.substring(0, 12)));
   }
 }

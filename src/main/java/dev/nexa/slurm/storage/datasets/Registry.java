@@ -136,11 +136,8 @@ public final class Registry {
     if (!known.containsKey(name)) {
       throw new NexaException(
           ErrorCode.DATASET_UNKNOWN,
-          "there is no dataset '"
-              + VisibleText.line(name)
-              + "' in "
-              + file()
-              + Nearest.hint(name, known.keySet()),
+          "there is no dataset '%s' in %s%s"
+              .formatted(VisibleText.line(name), file(), Nearest.hint(name, known.keySet())),
           Advice.command("shows all datasets", "nexa-slurm datasets list"));
     }
     List<DatasetVersion> versions = known.getOrDefault(name, List.of());
@@ -161,19 +158,14 @@ public final class Registry {
     throw new NexaException(
         fitting.isEmpty() ? ErrorCode.DATASET_UNKNOWN : ErrorCode.REFERENCE_AMBIGUOUS,
         versions.isEmpty()
-            ? "the dataset '"
-                + name
-                + "' in "
-                + file()
-                + " has no versions: a person wrote its entry"
-            : "'"
-                + VisibleText.line(reference)
-                + "' names "
-                + (fitting.isEmpty() ? "no version" : "several versions")
-                + "; '"
-                + name
-                + "' has "
-                + has,
+            ? "the dataset '%s' in %s has no versions: a person wrote its entry"
+                .formatted(name, file())
+            : "'%s' names %s; '%s' has %s"
+                .formatted(
+                    VisibleText.line(reference),
+                    fitting.isEmpty() ? "no version" : "several versions",
+                    name,
+                    has),
         versions.isEmpty()
             ? Advice.step("register its files: nexa-slurm datasets register PATH --name " + name)
             : Advice.command("shows their roots", "nexa-slurm datasets list", name));

@@ -263,10 +263,8 @@ public record ModelSource(
       for (Object shard : weights(file).members().values()) {
         if (!(shard instanceof String name) || !files.containsKey(folder + name)) {
           throw invalid(
-              shown(file)
-                  + " names the shard '"
-                  + VisibleText.line(String.valueOf(shard))
-                  + "', which the checkpoint lacks",
+              "%s names the shard '%s', which the checkpoint lacks"
+                  .formatted(shown(file), VisibleText.line(String.valueOf(shard))),
               Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
         }
       }
@@ -398,13 +396,9 @@ public record ModelSource(
         for (Span span : spans) {
           if (span.begin() != at) {
             return Optional.of(
-                "the tensor '"
-                    + span.name()
-                    + "' begins at byte "
-                    + span.begin()
-                    + " of the data, not at "
-                    + at
-                    + ", where the one before it ends");
+                ("the tensor '%s' begins at byte %s of the data, not at %s, where the"
+                        + " one before it ends")
+                    .formatted(span.name(), span.begin(), at));
           }
           at = span.end();
         }

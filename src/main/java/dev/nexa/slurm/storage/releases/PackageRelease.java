@@ -142,11 +142,8 @@ public final class PackageRelease {
     }
     throw new NexaException(
         ErrorCode.RELEASE_DIFFERS,
-        "the release "
-            + name
-            + " exists with other content: "
-            + VisibleText.line(difference(old, document))
-            + " differs",
+        "the release %s exists with other content: %s differs"
+            .formatted(name, VisibleText.line(difference(old, document))),
         Advice.step("package it under another name: --name " + name + "-2"),
         Advice.command("checks its files", "nexa-slurm release verify", name));
   }

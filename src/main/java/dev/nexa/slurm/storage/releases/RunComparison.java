@@ -110,10 +110,8 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
     return again.text().equals(there.text())
         ? Optional.empty()
         : Optional.of(
-            PackageRelease.difference(there, again)
-                + " is not what the licence, the records and the checkpoint of "
-                + run.id()
-                + " give");
+            "%s is not what the licence, the records and the checkpoint of %s give"
+                .formatted(PackageRelease.difference(there, again), run.id()));
   }
 
   private static Refusal refusal(ReleaseFile there, String why) {
@@ -134,10 +132,8 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
     List<String> pickles = Pickles.in(folder, there);
     if (!pickles.equals(there.pickles())) {
       return Optional.of(
-          "pickles is "
-              + shown(there.pickles())
-              + " in release.json, and these of its files are pickled: "
-              + shown(pickles));
+          "pickles is %s in release.json, and these of its files are pickled: %s"
+              .formatted(shown(there.pickles()), shown(pickles)));
     }
     if (there.files().stream().anyMatch(file -> file.path().equals(ReleaseDraft.MANIFEST))) {
       JsonObject manifest;

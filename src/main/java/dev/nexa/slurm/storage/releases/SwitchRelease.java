@@ -141,11 +141,9 @@ public final class SwitchRelease implements AutoCloseable {
             leads,
             Optional.empty(),
             expected,
-            "the link leads to "
-                + leads.orElse("nothing")
-                + " and the history says "
-                + expected.orElse("nothing")
-                + ": somebody changed the link by hand, or lines at the end were removed",
+            ("the link leads to %s and the history says %s: somebody changed the"
+                    + " link by hand, or lines at the end were removed")
+                .formatted(leads.orElse("nothing"), expected.orElse("nothing")),
             What.NO_SMOKE),
         signer);
   }

@@ -172,11 +172,8 @@ final class S3Refusal {
                 bundle
                     .map(
                         one ->
-                            ": no certificate in "
-                                + one.file()
-                                + " ("
-                                + one.from()
-                                + ") leads to it")
+                            ": no certificate in %s (%s) leads to it"
+                                .formatted(one.file(), one.from()))
                     .orElse(" by Java")),
         "AWS_CA_BUNDLE=FILE, or ca_bundle in the AWS profile, names the certificates of the store's authority, in PEM");
   }

@@ -32,11 +32,9 @@ public final class FullDisk {
   /** Returns what to do about a full disk. */
   public static Advice advice(Path folder) {
     return Advice.step(
-        "make room on the disk of "
-            + folder
-            + " (`df -h "
-            + folder
-            + "`), then type the command again: what was copied is not copied again");
+        ("make room on the disk of %s (`df -h %s`), then type the command again:"
+                + " what was copied is not copied again")
+            .formatted(folder, folder));
   }
 
   static NexaException error(Path folder, Throwable failure) {

@@ -148,10 +148,8 @@ public final class SyncRun implements Closeable {
   public Optional<String> note() {
     return full.map(
         failure ->
-            "the disk of "
-                + sides.tree().root()
-                + " is full, so the record of this sync is in "
-                + state.folder());
+            "the disk of %s is full, so the record of this sync is in %s"
+                .formatted(sides.tree().root(), state.folder()));
   }
 
   static ThreadFactory daemons(String name) {

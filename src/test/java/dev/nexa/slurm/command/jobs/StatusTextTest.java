@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.records.runs.RunStatus;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;

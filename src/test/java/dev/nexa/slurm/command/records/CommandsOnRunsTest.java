@@ -7,7 +7,7 @@ import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.reconcile.AwaitRun;
+import dev.nexa.slurm.run.status.AwaitRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

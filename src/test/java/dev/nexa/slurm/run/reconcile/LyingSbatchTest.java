@@ -25,6 +25,8 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.runs.Workspaces;
+import dev.nexa.slurm.run.audit.Audit;
+import dev.nexa.slurm.run.audit.RecordRepair;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SubmitTasks;

@@ -7,6 +7,7 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.status.WaitReason;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

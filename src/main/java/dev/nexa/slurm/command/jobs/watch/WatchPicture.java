@@ -8,7 +8,7 @@ import dev.nexa.slurm.insight.live.LiveRun;
 import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;

@@ -9,7 +9,7 @@ import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
-import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.audit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.audit;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -15,7 +15,16 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.reconcile.BillingCheck;
+import dev.nexa.slurm.run.reconcile.DurableCopies;
+import dev.nexa.slurm.run.reconcile.FaultyRow;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.RunPass;
+import dev.nexa.slurm.run.reconcile.RunRecords;
 import dev.nexa.slurm.run.reconcile.RunRecords.Derived;
+import dev.nexa.slurm.run.reconcile.SourceComparison;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.audit;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -16,7 +16,14 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.reconcile.DurableCopies;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.RunPass;
+import dev.nexa.slurm.run.reconcile.RunRecords;
 import dev.nexa.slurm.run.reconcile.RunRecords.Derived;
+import dev.nexa.slurm.run.reconcile.SourceComparison;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.nio.file.Files;
 import java.time.Duration;

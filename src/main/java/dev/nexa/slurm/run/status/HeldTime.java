@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.status;
 
 import java.time.Duration;
 import java.time.Instant;

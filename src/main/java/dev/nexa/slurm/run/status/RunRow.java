@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.status;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -13,6 +13,9 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;

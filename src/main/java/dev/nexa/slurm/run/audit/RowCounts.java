@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.audit;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;

@@ -1,7 +1,8 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.audit;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.run.reconcile.CostRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;

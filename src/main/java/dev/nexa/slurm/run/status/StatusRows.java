@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.status;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
@@ -14,6 +14,12 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LostFolder;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
+import dev.nexa.slurm.run.reconcile.CostRecord;
+import dev.nexa.slurm.run.reconcile.QueueSnapshot;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import dev.nexa.slurm.run.reconcile.TaskResults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.run.reconcile;
+package dev.nexa.slurm.run.status;
 
 import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
