@@ -13,7 +13,7 @@ import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.gate.GateSettings;
 import dev.nexa.slurm.data.gate.GateStep;
-import dev.nexa.slurm.data.gate.Verdict;
+import dev.nexa.slurm.data.gate.GateVerdict;
 import dev.nexa.slurm.data.score.EvalSummary;
 import dev.nexa.slurm.data.score.JudgeSettings;
 import dev.nexa.slurm.data.score.JudgeStep;
@@ -91,7 +91,7 @@ class StepsTest {
 
     String rules = "{\"rules\":[{\"metric\":\"dss\",\"no_worse\":\"regression\"}]}";
     assertThat(gate(base, Optional.of(base), rules).passed()).isTrue();
-    Verdict verdict = gate(worse, Optional.of(base), rules);
+    GateVerdict verdict = gate(worse, Optional.of(base), rules);
     assertThat(verdict.passed()).isFalse();
     JsonObject json = Json.parseObject(Files.readString(folder.resolve("gate/gate.json")));
     assertThat(json.text("verdict")).isEqualTo("fail");
@@ -127,7 +127,7 @@ class StepsTest {
         .isEqualTo("[[scored, 40, 40, 40, 0], [unscored, 20, 0, 0, 20]]");
     Path rejects = rows.resolveSibling("science_eval_garbage.rejects.jsonl");
     assertThat(Files.readAllLines(rejects)).hasSize(20).allMatch(it -> it.contains("I think: 4"));
-    Verdict verdict =
+    GateVerdict verdict =
         gate(rows, Optional.empty(), "{\"rules\":[{\"metric\":\"dss\",\"at_least\":1}]}");
     assertThat(verdict.reason()).contains("33.33 % of the items have no value");
   }
@@ -238,13 +238,13 @@ class StepsTest {
         "{\"rules\":[{\"metric\":\"hellaswag/acc\",\"at_least\":0.4},"
             + "{\"metric\":\"wikitext/word_perplexity\",\"at_most\":13,\"on\":\"estimate\"},"
             + "{\"metric\":\"hellaswag/acc_norm\",\"at_least\":0.1}]}";
-    Verdict verdict = gate(results, Optional.empty(), rules);
+    GateVerdict verdict = gate(results, Optional.empty(), rules);
     assertThat(verdict.rules()).extracting(it -> it.passed()).containsExactly(true, true, false);
     assertThat(verdict.reason()).contains("it has no interval");
 
     Path before = samples("before", 0);
     Path after = samples("after", 20);
-    Verdict paired =
+    GateVerdict paired =
         gate(
             after,
             Optional.of(before.toString()).map(Path::of),
@@ -288,7 +288,7 @@ class StepsTest {
         .hasMessageContaining("weights: their sum is 1.1; expected 1");
   }
 
-  private Verdict gate(Path candidate, Optional<Path> baseline, String settings) {
+  private GateVerdict gate(Path candidate, Optional<Path> baseline, String settings) {
     return GateStep.run(
         engine,
         candidate.toString(),

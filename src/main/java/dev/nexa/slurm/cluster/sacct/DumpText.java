@@ -44,7 +44,7 @@ public final class DumpText extends OutputStream {
   private int line;
   private int before;
   private boolean carriageReturns;
-  private @Nullable Columns columns;
+  private @Nullable DumpColumns columns;
 
   /**
    * Creates a parser.
@@ -137,7 +137,7 @@ public final class DumpText extends OutputStream {
     if (carriageReturns && text.endsWith("\r")) {
       text = text.substring(0, text.length() - 1);
     }
-    Columns known = columns;
+    DumpColumns known = columns;
     if (known == null) {
       begin(text);
     } else {
@@ -151,7 +151,7 @@ public final class DumpText extends OutputStream {
       return;
     }
     String bare = text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
-    Columns header = Columns.ofHeader(bare, delimiter);
+    DumpColumns header = DumpColumns.ofHeader(bare, delimiter);
     if (header == null && fields.isEmpty()) {
       notARow(line, text);
       before++;
@@ -168,7 +168,7 @@ public final class DumpText extends OutputStream {
       use(header);
       return;
     }
-    Columns given = given(bare);
+    DumpColumns given = given(bare);
     use(given);
     take(given, bare);
   }
@@ -186,28 +186,28 @@ public final class DumpText extends OutputStream {
     return marked || zeros;
   }
 
-  private Columns given(String first) {
+  private DumpColumns given(String first) {
     String between = delimiter;
     for (int i = 0; between == null && i < USUAL.size(); i++) {
-      int count = new Columns(fields, USUAL.get(i), false).delimitersIn(first);
+      int count = new DumpColumns(fields, USUAL.get(i), false).delimitersIn(first);
       if (count > 0 && (count >= fields.size() - 1)) {
         between = USUAL.get(i);
       }
     }
     String found = between == null ? "|" : between;
-    Columns columns = new Columns(fields, found, false);
+    DumpColumns columns = new DumpColumns(fields, found, false);
     boolean trailing =
         first.endsWith(found) && columns.delimitersIn(first) == columns.delimiters() + 1;
-    return trailing ? new Columns(fields, found, true) : columns;
+    return trailing ? new DumpColumns(fields, found, true) : columns;
   }
 
-  private void use(Columns next) {
+  private void use(DumpColumns next) {
     columns = next;
     rows.begin(next, line);
   }
 
-  private void take(Columns columns, String text) {
-    Columns next = Columns.ofNextHeader(text, delimiter);
+  private void take(DumpColumns columns, String text) {
+    DumpColumns next = DumpColumns.ofNextHeader(text, delimiter);
     if (next != null) {
       stopJoining();
       use(next);
@@ -243,7 +243,7 @@ public final class DumpText extends OutputStream {
     }
   }
 
-  private void fresh(Columns columns, String text, int number) {
+  private void fresh(DumpColumns columns, String text, int number) {
     if (text.isBlank()) {
       return;
     }
@@ -262,7 +262,7 @@ public final class DumpText extends OutputStream {
    * a row of its own or reported.
    */
   private void stopJoining() {
-    Columns known = columns;
+    DumpColumns known = columns;
     if (pending.isEmpty() || known == null) {
       return;
     }
@@ -279,7 +279,7 @@ public final class DumpText extends OutputStream {
     }
   }
 
-  private void part(Columns columns, String text, int number) {
+  private void part(DumpColumns columns, String text, int number) {
     List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
     if (!speaksOfAJob(columns, text) || !fits(columns, text)) {
       notARow(number, text);
@@ -297,7 +297,7 @@ public final class DumpText extends OutputStream {
     rows.read(cells, number);
   }
 
-  private void row(Columns columns, String text, int number) {
+  private void row(DumpColumns columns, String text, int number) {
     List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
     if (cells.size() > columns.size()) {
       List<@Nullable String> mended = columns.mended(columns.cells(text));
@@ -321,11 +321,11 @@ public final class DumpText extends OutputStream {
     }
   }
 
-  private static boolean speaksOfAJob(Columns columns, String text) {
+  private static boolean speaksOfAJob(DumpColumns columns, String text) {
     return columns.speakOfAJob(new ArrayList<>(columns.cells(text)));
   }
 
-  private static boolean fits(Columns columns, String text) {
+  private static boolean fits(DumpColumns columns, String text) {
     List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
     for (int i = 0; i < cells.size(); i++) {
       String cell = cells.get(i);
@@ -344,7 +344,7 @@ public final class DumpText extends OutputStream {
     return "'" + (text.length() > 80 ? text.substring(0, 80) + "…" : text) + "'";
   }
 
-  private static NexaException foreign(Columns header) {
+  private static NexaException foreign(DumpColumns header) {
     List<String> names = new ArrayList<>();
     for (int i = 0; i < header.size(); i++) {
       names.add(header.name(i));

@@ -44,7 +44,7 @@ public final class RequestRows implements RowReader {
   private final LocalTimes times;
   private final Problems problems;
   private final Consumer<RequestRow> rows;
-  private @Nullable Columns columns;
+  private @Nullable DumpColumns columns;
 
   /**
    * Creates a reader.
@@ -59,7 +59,7 @@ public final class RequestRows implements RowReader {
   }
 
   @Override
-  public void begin(Columns next, int line) {
+  public void begin(DumpColumns next, int line) {
     columns = next;
   }
 
@@ -78,7 +78,7 @@ public final class RequestRows implements RowReader {
 
   @Override
   public void read(List<@Nullable String> cells, int line) {
-    Columns known = Objects.requireNonNull(columns);
+    DumpColumns known = Objects.requireNonNull(columns);
     Function<SacctField, String> cell =
         field -> Objects.requireNonNullElse(known.cell(cells, field), "").strip();
     String text = cell.apply(SacctField.JOBID);

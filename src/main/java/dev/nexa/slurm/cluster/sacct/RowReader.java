@@ -10,7 +10,7 @@ interface RowReader {
    *
    * @param line the line of its header
    */
-  void begin(Columns columns, int line);
+  void begin(DumpColumns columns, int line);
 
   /**
    * Reads a row whose job id has the form of one.

@@ -24,7 +24,7 @@ final class TextRows implements RowReader {
   private final StringPool<String> texts = new StringPool<>(text -> text);
   private final StringPool<Tres> lists = new StringPool<>(Tres::parse);
   private final StringPool<GpusOf> gpus;
-  private Columns columns = new Columns(List.of(), "", false);
+  private DumpColumns columns = new DumpColumns(List.of(), "", false);
   private List<@Nullable String> cells = List.of();
   private int line;
   private @Nullable UsageId last;
@@ -44,7 +44,7 @@ final class TextRows implements RowReader {
   private record GpusOf(@Nullable Map<String, Long> byType) {}
 
   @Override
-  public void begin(Columns next, int number) {
+  public void begin(DumpColumns next, int number) {
     columns = next;
     usages.begin(number, !next.has(SacctField.JOBID));
     for (int i = 0; i < next.size(); i++) {

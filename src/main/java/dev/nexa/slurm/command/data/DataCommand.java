@@ -10,7 +10,7 @@ import dev.nexa.slurm.data.filter.Filter;
 import dev.nexa.slurm.data.filter.FilterSettings;
 import dev.nexa.slurm.data.gate.GateSettings;
 import dev.nexa.slurm.data.gate.GateStep;
-import dev.nexa.slurm.data.gate.Verdict;
+import dev.nexa.slurm.data.gate.GateVerdict;
 import dev.nexa.slurm.data.prepare.BucketsStep;
 import dev.nexa.slurm.data.prepare.ClustersStep;
 import dev.nexa.slurm.data.prepare.Prepare;
@@ -240,7 +240,7 @@ public final class DataCommand extends Subcommand {
             rule, "metric", "at_least", "at_most", "no_worse", "minimum_effect", "on", "better");
       }
       Optional<String> other = Optional.ofNullable(baseline.getValue());
-      Verdict verdict =
+      GateVerdict verdict =
           GateStep.run(engine, candidate.getValue(), other, output, GateSettings.of(settings));
       check = Optional.of(() -> verdict.require(output.resolve(GateStep.VERDICT)));
       return GateStep.metrics(verdict, candidate.getValue(), other);

@@ -57,7 +57,7 @@ public final class MetricsText {
   }
 
   /** Returns the figures of runs, money and notifications. */
-  static String of(String workspace, Figures figures) {
+  static String of(String workspace, PrometheusFigures figures) {
     MetricsText all = new MetricsText(workspace);
     all.family("runs", "Unfinished runs by state.");
     figures.unfinished().forEach((state, runs) -> all.sample("runs", runs, "state", state));
@@ -75,7 +75,7 @@ public final class MetricsText {
                 all.sample("month_queue_wait_seconds", seconds, "share", quantile));
     all.family(
         "month_cost", "What the runs that ended in this month cost, minus credits, by project.");
-    for (Figures.Spent spent : figures.spent()) {
+    for (PrometheusFigures.Spent spent : figures.spent()) {
       all.sample(
           "month_cost",
           spent.amount().toPlainString(),
@@ -103,7 +103,10 @@ public final class MetricsText {
   }
 
   private void budgets(
-      String name, String help, Figures figures, Function<BudgetStatus, BigDecimal> value) {
+      String name,
+      String help,
+      PrometheusFigures figures,
+      Function<BudgetStatus, BigDecimal> value) {
     family(name, help);
     for (BudgetStatus budget : figures.budgets()) {
       sample(

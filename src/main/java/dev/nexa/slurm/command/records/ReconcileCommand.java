@@ -210,7 +210,7 @@ public final class ReconcileCommand extends Subcommand {
       Instant now = Instant.now();
       String text =
           MetricsText.of(root, last.get(), unfinished, now)
-              + MetricsText.of(root, Figures.of(context, now));
+              + MetricsText.of(root, PrometheusFigures.of(context, now));
       workspace.files().replace(file, text);
     }
   }

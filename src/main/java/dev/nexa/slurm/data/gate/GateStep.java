@@ -42,7 +42,7 @@ public final class GateStep {
    * @param baseline empty if no rule compares with one
    * @throws NexaException if a file, a column or a needed baseline is missing
    */
-  public static Verdict run(
+  public static GateVerdict run(
       Engine engine,
       String candidate,
       Optional<String> baseline,
@@ -61,14 +61,15 @@ public final class GateStep {
         verdicts.add(step.noWorse(rule, wanted, one, other));
       }
     }
-    Verdict verdict = new Verdict(settings.options(), verdicts);
+    GateVerdict verdict = new GateVerdict(settings.options(), verdicts);
     DurableFiles.onDisk()
         .replace(folder.resolve(VERDICT), Json.pretty(verdict.json(candidate, baseline)));
     return verdict;
   }
 
   /** Returns the metrics for {@code NEXA_METRICS}. */
-  public static JsonObject metrics(Verdict verdict, String candidate, Optional<String> baseline) {
+  public static JsonObject metrics(
+      GateVerdict verdict, String candidate, Optional<String> baseline) {
     return new JsonObject()
         .with("gate_passed", verdict.passed())
         .with("gate", verdict.json(candidate, baseline));

@@ -158,8 +158,8 @@ public final class Generate {
     Teacher teacher = new Teacher(server.base(), server.key(), settings.timeout(), server.proxy());
     Path folder = where.root().resolve(where.run());
     try (AnswerLog log = AnswerLog.create(folder, where.share().task());
-        Heartbeat heartbeat =
-            new Heartbeat(
+        LogHeartbeat heartbeat =
+            new LogHeartbeat(
                 log,
                 stop,
                 open -> {
@@ -192,7 +192,7 @@ public final class Generate {
 
   /** The sums of a task at any time. */
   private record Sum(Requests requests, Spent spent, int cached, int unusable) {
-    Progress now() {
+    GenerateProgress now() {
       long answered = 0;
       long failed = 0;
       RequestTable table = requests.table();
@@ -203,7 +203,7 @@ public final class Generate {
           answered++;
         }
       }
-      return new Progress(
+      return new GenerateProgress(
           table.size() + unusable,
           answered,
           failed + unusable,
@@ -219,13 +219,13 @@ public final class Generate {
    *
    * @param open whether tokens may be paid that are not counted yet
    */
-  private JsonObject metrics(Progress progress, boolean open) {
+  private JsonObject metrics(GenerateProgress progress, boolean open) {
     boolean charged = server.own().isEmpty();
     JsonObject metrics = progress.metrics(charged, settings.model().orElse(""));
     return charged && open ? metrics.with("api_tokens_open", true) : metrics;
   }
 
-  private static NexaException interrupted(Progress progress) {
+  private static NexaException interrupted(GenerateProgress progress) {
     return new NexaException(
         ErrorCode.BATCH_INCOMPLETE,
         "ended by a signal: " + progress.line(),

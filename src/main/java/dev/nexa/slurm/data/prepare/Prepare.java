@@ -77,7 +77,7 @@ public final class Prepare {
     requireTasks(clusters);
     List<String> stems = new ArrayList<>(splits().keySet());
     stems.add("requests");
-    stems.addAll(Signatures.stems());
+    stems.addAll(SharedSignatures.stems());
     Output output = Output.in(engine, folder, share, stems);
     List<InputFile> files = InputFile.find(engine, input);
     Rows rows =
@@ -92,7 +92,7 @@ public final class Prepare {
     long kept = engine.number("SELECT count(*) FROM kept");
     try (Running writing = progress.begin(Phase.of("writing", "rows", kept))) {
       if (settings.signatures()) {
-        new Signatures(engine, share).write(output);
+        new SharedSignatures(engine, share).write(output);
       } else {
         write(output, counts, writing);
       }
@@ -136,7 +136,7 @@ public final class Prepare {
 
   private void nearDuplicates(Rows rows, List<String> clusters) {
     if (!clusters.isEmpty()) {
-      new Signatures(engine, share).labels(clusters);
+      new SharedSignatures(engine, share).labels(clusters);
       NearDuplicates.rejectLabelled(rows);
     } else if (settings.nearDuplicates()) {
       new NearDuplicates(engine).reject(rows, settings.textColumns());

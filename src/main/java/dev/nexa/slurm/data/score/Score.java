@@ -92,7 +92,7 @@ public final class Score {
     private final ScoreOptions options;
     private final StagedFile row;
     private final StagedFile reject;
-    private final Map<String, Values> values = new LinkedHashMap<>();
+    private final Map<String, NumberList> values = new LinkedHashMap<>();
     private long unscored;
 
     Sink(ScoreOptions options, StagedFile row, StagedFile reject) {
@@ -100,9 +100,9 @@ public final class Score {
       this.row = row;
       this.reject = reject;
       if (!options.weights().isEmpty()) {
-        values.put(options.composite(), new Values());
+        values.put(options.composite(), new NumberList());
       }
-      options.rubrics().forEach(rubric -> values.put(rubric.name(), new Values()));
+      options.rubrics().forEach(rubric -> values.put(rubric.name(), new NumberList()));
     }
 
     @Override
@@ -133,7 +133,7 @@ public final class Score {
 
     private void put(JsonObject json, String metric, BigDecimal value) {
       json.with(metric, value);
-      Values list = values.get(metric);
+      NumberList list = values.get(metric);
       if (list != null) {
         list.add(value.doubleValue());
       }

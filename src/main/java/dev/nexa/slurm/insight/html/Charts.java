@@ -64,16 +64,16 @@ final class Charts {
         .with("y2", Figures.at(y2));
   }
 
-  private static double y(Scale scale, BigDecimal value) {
+  private static double y(VerticalAxis scale, BigDecimal value) {
     return TOP + PLOT * (1 - scale.share(value));
   }
 
-  private static void grid(Tag svg, Scale scale) {
+  private static void grid(Tag svg, VerticalAxis scale) {
     grid(svg, scale, LEFT, WIDTH, TOP, PLOT);
   }
 
   /** Draws the lines of an axis with their values, between these places. */
-  static void grid(Tag svg, Scale scale, int left, int right, double top, double plot) {
+  static void grid(Tag svg, VerticalAxis scale, int left, int right, double top, double plot) {
     for (BigDecimal tick : scale.ticks()) {
       double y = top + plot * (1 - scale.share(tick));
       svg.add(line(left, y, right, y, tick.signum() == 0 ? "axis" : "grid"));
@@ -95,7 +95,7 @@ final class Charts {
       }
       most = most.max(sum);
     }
-    Scale scale = Scale.upTo(most);
+    VerticalAxis scale = VerticalAxis.upTo(most);
     Tag svg = svg(WIDTH, HEIGHT, title);
     grid(svg, scale);
     double slot = (double) (WIDTH - LEFT) / labels.size();
@@ -132,7 +132,7 @@ final class Charts {
         most = most.max(value);
       }
     }
-    Scale scale = Scale.upTo(most);
+    VerticalAxis scale = VerticalAxis.upTo(most);
     Tag svg = svg(WIDTH, HEIGHT, title);
     grid(svg, scale);
     double slot = (double) (WIDTH - LEFT) / labels.size();
@@ -173,7 +173,7 @@ final class Charts {
             ? Optional.empty()
             : burnDown.forecast().total().map(Money::amount);
     BigDecimal most = budget.amount().max(budget.spent());
-    Scale scale = Scale.upTo(end.map(most::max).orElse(most));
+    VerticalAxis scale = VerticalAxis.upTo(end.map(most::max).orElse(most));
     Tag svg =
         svg(
             WIDTH,

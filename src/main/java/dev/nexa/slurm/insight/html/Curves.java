@@ -43,10 +43,11 @@ final class Curves {
     Table table =
         new Table(chart.title() + unit).words("Line").numbers("Mean", "Half", "95 %", "Most");
     if (chart.lines().stream().allMatch(line -> line.at().isEmpty())) {
-      return Parts.figure(caption, Parts.note("No value was read."));
+      return PageParts.figure(caption, PageParts.note("No value was read."));
     }
-    Scale scale =
-        Scale.upTo(chart.unit().equals("%") ? BigDecimal.valueOf(100) : BigDecimal.valueOf(most));
+    VerticalAxis scale =
+        VerticalAxis.upTo(
+            chart.unit().equals("%") ? BigDecimal.valueOf(100) : BigDecimal.valueOf(most));
     Tag svg = Charts.svg(WIDTH, HEIGHT, chart.title() + " of the run");
     Charts.grid(svg, scale, LEFT, WIDTH, TOP, PLOT);
     double width = Math.max(1e-9, last - first);
@@ -75,7 +76,7 @@ final class Curves {
     svg.add(
         Charts.text(LEFT, HEIGHT - 8, "start", place(chart, first, last - first)),
         Charts.text(WIDTH, HEIGHT - 8, "end", place(chart, last, last - first)));
-    return Parts.figure(caption, svg)
+    return PageParts.figure(caption, svg)
         .add(Tag.of("details").add(Tag.of("summary", "As a table"), table.tag()));
   }
 
@@ -85,7 +86,7 @@ final class Curves {
         : "step " + Figures.count(Math.round(at));
   }
 
-  private static double y(Scale scale, double value) {
+  private static double y(VerticalAxis scale, double value) {
     return TOP + PLOT * (1 - scale.share(BigDecimal.valueOf(value)));
   }
 

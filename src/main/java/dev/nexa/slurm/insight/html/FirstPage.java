@@ -43,7 +43,7 @@ final class FirstPage {
   }
 
   Tag tag() {
-    Tag page = Parts.page(ID, "Overview", ReportPage.about(report));
+    Tag page = PageParts.page(ID, "Overview", ReportPage.about(report));
     page.add(tiles());
     page.add(attention());
     for (CurrencySums sums : overview.currencies()) {
@@ -51,9 +51,9 @@ final class FirstPage {
     }
     if (overview.currencies().isEmpty()) {
       page.add(
-          Parts.card("Spend")
+          PageParts.card("Spend")
               .add(
-                  Parts.note(
+                  PageParts.note(
                       "No finished run in these twelve months. `nexa-slurm reconcile` settles runs"
                           + " that have ended.")));
     }
@@ -77,7 +77,7 @@ final class FirstPage {
       int count = sums.months().size();
       MonthSums before = sums.months().get(count - 2);
       tiles.add(
-          Parts.tile(
+          PageParts.tile(
               "Spent in " + name,
               Figures.money(last.total(), sums.currency()),
               sums.currency(),
@@ -89,14 +89,14 @@ final class FirstPage {
     int runs = overview.currencies().stream().mapToInt(sums -> sums.last().runs()).sum();
     int failed = failed();
     tiles.add(
-        Parts.tile(
+        PageParts.tile(
             "Runs ended in " + name,
             Figures.count(runs),
             "",
             failed == 0 ? "all completed" : Figures.count(failed) + " did not complete"));
     GpuHours gpu = overview.gpu().get(overview.gpu().size() - 1);
     tiles.add(
-        Parts.tile(
+        PageParts.tile(
             "GPU-hours in " + name,
             Figures.hours(gpu.seconds()),
             "h",
@@ -104,7 +104,7 @@ final class FirstPage {
                 + " without a result"));
     long open = report.runs().stream().filter(ReportedRun::open).count();
     tiles.add(
-        Parts.tile(
+        PageParts.tile(
             "Unfinished runs",
             Figures.count(open),
             "",
@@ -199,7 +199,7 @@ final class FirstPage {
                 .add(
                     Tag.of("a", run.id()).with("href", "#run/" + run.id()),
                     Tag.of("span", " " + (run.name().isEmpty() ? "" : run.name() + ", ")),
-                    Parts.badge(run.state()),
+                    PageParts.badge(run.state()),
                     Tag.of("span", " " + Figures.time(run.times().ended()))
                         .text(
                             run.cost().isPresent()
@@ -238,10 +238,10 @@ final class FirstPage {
                               + " runs, and no imported ones.")));
       empty = false;
     }
-    return Parts.card("Needs a look")
+    return PageParts.card("Needs a look")
         .add(
             empty
-                ? Parts.note(
+                ? PageParts.note(
                     "No run of "
                         + Figures.wholeMonth(month)
                         + " failed, and no budget is near its end.")
@@ -272,10 +272,10 @@ final class FirstPage {
       tabs.add(choice, Tag.of("label", by.field()).with("for", id));
       panels.add(Tag.styled("div", "panel").add(spendBy(sums, by)));
     }
-    return Parts.card("Spend over time, in " + sums.currency())
+    return PageParts.card("Spend over time, in " + sums.currency())
         .add(tabs.add(panels))
         .add(
-            Parts.note(
+            PageParts.note(
                 "Cost minus credits, plus imported API usage, in the month in which a run ended: the sums of"
                     + " `nexa-slurm costs`."));
   }
@@ -321,7 +321,8 @@ final class FirstPage {
     }
     SpendBy.Row all = new SpendBy.Row("", sum(rows));
     table.sum(cells(Tag.of("span", "All"), all, currency));
-    Tag block = Parts.pair(Parts.figure("Each month's spend, " + currency, chart), table.tag());
+    Tag block =
+        PageParts.pair(PageParts.figure("Each month's spend, " + currency, chart), table.tag());
     return Tag.of("div")
         .add(
             block,
@@ -444,15 +445,15 @@ final class FirstPage {
     }
     return Tag.of("div")
         .add(
-            Parts.card("Month by month, in " + currency).add(table.tag()),
-            Parts.card("Estimate against actual, in " + currency)
+            PageParts.card("Month by month, in " + currency).add(table.tag()),
+            PageParts.card("Estimate against actual, in " + currency)
                 .add(
-                    Parts.pair(
-                        Parts.figure(
+                    PageParts.pair(
+                        PageParts.figure(
                             "Reserved at submit (grey) and spent (blue), runs with an estimate",
                             estimates),
                         accuracy.isEmpty()
-                            ? Parts.note(
+                            ? PageParts.note(
                                 "No run of these months had an expected cost: an estimate needs earlier runs"
                                     + " like it, or a model.")
                             : accuracy.tag())));
@@ -480,10 +481,10 @@ final class FirstPage {
       MonthSums all = sums.months().get(sums.months().size() - back);
       table.sum(finance("All projects", all, currency));
     }
-    return Parts.card("This month and last month by project, in " + currency)
+    return PageParts.card("This month and last month by project, in " + currency)
         .add(
             table.tag(),
-            Parts.note(
+            PageParts.note(
                 "Reserved is the most that a run could cost by its estimate. Difference is negative for money that"
                     + " was reserved and not spent; storage and egress are never reserved and do not count in it."));
   }
@@ -504,7 +505,7 @@ final class FirstPage {
   }
 
   private Tag budgets() {
-    Tag card = Parts.card("Budgets");
+    Tag card = PageParts.card("Budgets");
     Table table =
         new Table("Budgets")
             .words("Budget", "Period", "State", "Used")
@@ -539,12 +540,12 @@ final class FirstPage {
     }
     card.add(table.tag());
     card.add(
-        Parts.note(
+        PageParts.note(
             "Forecast: what the period will cost if the spending goes on as it did so far."));
     Tag charts = Tag.styled("div", "two");
     for (BudgetOutlook budget : overview.budgets()) {
       charts.add(
-          Parts.figure(
+          PageParts.figure(
               budget.name() + ", " + budget.period() + ", " + budget.currency(),
               Charts.burnDown(budget)));
     }
@@ -570,12 +571,12 @@ final class FirstPage {
             Figures.percent(BigDecimal.valueOf(one.wasted()), BigDecimal.valueOf(one.seconds())));
       }
     }
-    Tag card = Parts.card("GPU-hours");
+    Tag card = PageParts.card("GPU-hours");
     if (table.isEmpty()) {
-      return card.add(Parts.note("No run of these months had GPUs."));
+      return card.add(PageParts.note("No run of these months had GPUs."));
     }
     return card.add(
-        Parts.figure(
+        PageParts.figure(
             "Attempts that completed (blue) and attempts without a result (orange), hours",
             Charts.stacked(
                 "GPU-hours of each month",
@@ -584,7 +585,7 @@ final class FirstPage {
                     new Charts.Series("used", "s0", used),
                     new Charts.Series("without a result", "s1", wasted)),
                 "hours")),
-        Parts.note(
+        PageParts.note(
             idle().orElse("No run with a page sampled its GPUs, so their idle time is not known.")),
         table.tag());
   }
@@ -607,11 +608,12 @@ final class FirstPage {
           Figures.duration(one.ninety()),
           Charts.cellBar((double) one.half() / most, (double) one.ninety() / most));
     }
-    Tag card = Parts.card("Queue waits");
+    Tag card = PageParts.card("Queue waits");
     return table.isEmpty()
-        ? card.add(Parts.note("No run of these months has started."))
+        ? card.add(PageParts.note("No run of these months has started."))
         : card.add(
-            table.tag(), Parts.note("A stage of a pipeline also waits for the stages before it."));
+            table.tag(),
+            PageParts.note("A stage of a pipeline also waits for the stages before it."));
   }
 
   private Tag api(CurrencySums sums) {
@@ -637,10 +639,11 @@ final class FirstPage {
                 series("tokens in the cost of runs", "s0", sums, MonthSums::tokens),
                 series("imported besides", "s1", sums, MonthSums::api)),
             sums.currency());
-    return Parts.card("API usage, in " + sums.currency())
+    return PageParts.card("API usage, in " + sums.currency())
         .add(
-            Parts.pair(
-                Parts.figure("Tokens that runs paid for (blue), imported usage (orange)", chart),
+            PageParts.pair(
+                PageParts.figure(
+                    "Tokens that runs paid for (blue), imported usage (orange)", chart),
                 table.tag()));
   }
 }

@@ -37,7 +37,7 @@ final class PipelinePages {
       table.row(
           Tag.of("a", one.id()).with("href", "#pipeline/" + one.id()),
           one.name(),
-          Parts.badge(one.state()),
+          PageParts.badge(one.state()),
           one.user(),
           Figures.time(one.created()),
           Figures.count(one.stages().size()),
@@ -46,8 +46,8 @@ final class PipelinePages {
           one.currency());
     }
     all.add(
-        Parts.page(ID, "Pipelines", Figures.count(pipelines.size()) + " in this report")
-            .add(table.isEmpty() ? Parts.note("No pipeline ran.") : table.tag()));
+        PageParts.page(ID, "Pipelines", Figures.count(pipelines.size()) + " in this report")
+            .add(table.isEmpty() ? PageParts.note("No pipeline ran.") : table.tag()));
     pipelines.forEach(one -> all.add(page(one)));
     return all;
   }
@@ -59,7 +59,7 @@ final class PipelinePages {
             .add(Tag.of("h1", pipeline.name()))
             .add(
                 Tag.styled("p", "sub")
-                    .add(Parts.badge(pipeline.state()))
+                    .add(PageParts.badge(pipeline.state()))
                     .text(
                         " \u00b7 %s \u00b7 %s \u00b7 created %s \u00b7 %s of at most %s %s"
                             .formatted(
@@ -84,21 +84,21 @@ final class PipelinePages {
               .collect(Collectors.joining(", "));
       table.row(
           stage.name(),
-          Parts.badge(stage.state()),
+          PageParts.badge(stage.state()),
           Figures.word(after),
-          Parts.run(stage.run(), pages),
+          PageParts.run(stage.run(), pages),
           Tag.styled("span", "long").text(Figures.word(stage.why())),
           Figures.count(stage.tasks()),
           Figures.money(stage.cost(), pipeline.currency()),
           Figures.money(stage.total(), pipeline.currency()));
     }
     return page.add(
-        Parts.card("Graph")
+        PageParts.card("Graph")
             .add(
                 graph(pipeline, pages),
-                Parts.note(
+                PageParts.note(
                     "Solid: runs after success. Dashed: runs after failure, or in any case.")),
-        Parts.card("Stages").add(table.tag()));
+        PageParts.card("Stages").add(table.tag()));
   }
 
   /** Returns the column of each stage: one more than that of the last stage it waits for. */
@@ -183,7 +183,7 @@ final class PipelinePages {
         Tag.styled("g", "node")
             .add(
                 Charts.rect(at[0], at[1], WIDTH, HEIGHT, "box").with("rx", "5"),
-                Charts.rect(at[0], at[1], 5, HEIGHT, Parts.bar(stage.state())).with("rx", "2"),
+                Charts.rect(at[0], at[1], 5, HEIGHT, PageParts.bar(stage.state())).with("rx", "2"),
                 Charts.text(
                     at[0] + 15, at[1] + 19, "start", DataScript.shortened(stage.name(), LONGEST)),
                 Charts.text(

@@ -31,38 +31,38 @@ final class ReleasePages {
           Tag.of("a", one.name()).with("href", "#release/" + one.name()),
           gate(one),
           one.inProduction() ? "yes" : "no",
-          Parts.run(one.run(), pages),
+          PageParts.run(one.run(), pages),
           Figures.time(one.ended()),
           Figures.count(one.bytes()),
           Tag.of("code", one.digest().substring(0, SHORT_DIGEST)));
     }
     all.add(
-        Parts.page(ID, "Releases", Figures.count(releases.size()) + " on the durable tier")
-            .add(table.isEmpty() ? Parts.note("No release was packaged.") : table.tag()));
+        PageParts.page(ID, "Releases", Figures.count(releases.size()) + " on the durable tier")
+            .add(table.isEmpty() ? PageParts.note("No release was packaged.") : table.tag()));
     releases.forEach(one -> all.add(page(one)));
     return all;
   }
 
   private static Tag gate(ReleaseDetail release) {
-    return Parts.badge(release.gate());
+    return PageParts.badge(release.gate());
   }
 
   private Tag page(ReleaseDetail release) {
     Tag page =
-        Parts.page(
+        PageParts.page(
                 "release/" + release.name(),
                 release.name(),
                 release.inProduction() ? "in production" : "not in production")
             .add(
-                Parts.card("Release")
+                PageParts.card("Release")
                     .add(
                         Tag.styled("dl", "facts")
                             .add(
                                 Tag.of("dt", "Run"),
-                                Tag.of("dd").add(Parts.run(release.run(), pages)),
+                                Tag.of("dd").add(PageParts.run(release.run(), pages)),
                                 Tag.of("dt", "Gate"),
                                 Tag.of("dd").add(gate(release))),
-                        Parts.facts(release.facts())));
+                        PageParts.facts(release.facts())));
     Table table = new Table("Deployments, oldest first").words("At, UTC", "Action", "By", "Reason");
     for (ReleaseDetail.Deployment one : release.history()) {
       table.row(
@@ -72,7 +72,7 @@ final class ReleasePages {
           Tag.styled("span", "long").text(Figures.word(one.reason())));
     }
     return page.add(
-        Parts.card("History")
-            .add(table.isEmpty() ? Parts.note("It was never deployed.") : table.tag()));
+        PageParts.card("History")
+            .add(table.isEmpty() ? PageParts.note("It was never deployed.") : table.tag()));
   }
 }

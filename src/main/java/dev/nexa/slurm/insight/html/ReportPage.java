@@ -182,14 +182,14 @@ public final class ReportPage {
 
   private static Tag about(Report report, int pages) {
     Tag page =
-        Parts.page("about", "About this report", about(report))
+        PageParts.page("about", "About this report", about(report))
             .add(
-                Parts.prose(
+                PageParts.prose(
                     Tag.of("p"),
                     "`nexa-slurm report` wrote this file from the manifests, cost files and the"
                         + " ledger of the workspace. The file holds everything: it loads nothing"
                         + " from a network, and its program sends nothing."),
-                Parts.prose(
+                PageParts.prose(
                     Tag.of("p"),
                     ("The table of runs has %s runs; %s of them have a page: the "
                             + "newest %s at most (--details N). `nexa-slurm report --run RUN` "
@@ -198,14 +198,14 @@ public final class ReportPage {
                             Figures.count(report.runs().size()),
                             Figures.count(pages),
                             Figures.count(report.mostDetails()))),
-                Parts.prose(
+                PageParts.prose(
                     Tag.of("p"),
                     "Sums count the runs that are settled, in the month in which they ended. States"
                         + " of unfinished runs and pipelines are those of the last pass of"
                         + " `nexa-slurm reconcile`."));
     if (report.redacted()) {
       page.add(
-          Parts.prose(
+          PageParts.prose(
               Tag.of("p"),
               "This report was written with --redact. Names of people, projects, models, machines"
                   + " and others are replaced: the same number stands for the same name in this"
@@ -215,7 +215,7 @@ public final class ReportPage {
     if (!report.problems().isEmpty()) {
       Tag list = Tag.of("ul");
       report.problems().forEach(problem -> list.add(Tag.of("li", problem)));
-      page.add(Parts.card("Records that could not be read").add(list));
+      page.add(PageParts.card("Records that could not be read").add(list));
     }
     return page;
   }

@@ -42,25 +42,27 @@ final class RunPage {
     Tag page = Tag.of("section").with("id", "run/" + run.id()).add(Tag.of("h1", run.id()));
     page.add(
         Tag.styled("p", "sub")
-            .add(Parts.badge(run.state()))
+            .add(PageParts.badge(run.state()))
             .text(run.name().isEmpty() ? "" : " \u00b7 " + run.name())
             .text(" \u00b7 " + run.labels().stage())
             .text(run.labels().user().isEmpty() ? "" : " \u00b7 " + run.labels().user()));
     page.add(tiles());
     detail.failure().ifPresent(failure -> page.add(failure(failure)));
     if (!detail.costs().attempts().isEmpty()) {
-      page.add(Parts.card("Timeline of attempts").add(Timeline.figure(detail.costs().attempts())));
+      page.add(
+          PageParts.card("Timeline of attempts").add(Timeline.figure(detail.costs().attempts())));
     }
     if (!detail.charts().isEmpty()) {
       page.add(charts());
     }
-    page.add(Tag.styled("div", "two").add(Parts.card("Run").add(Parts.facts(facts())), money()));
+    page.add(
+        Tag.styled("div", "two").add(PageParts.card("Run").add(PageParts.facts(facts())), money()));
     lineage().ifPresent(page::add);
     if (!detail.costs().attempts().isEmpty()) {
       page.add(attempts());
     }
     if (!detail.metrics().isEmpty()) {
-      page.add(Parts.card("Metrics").add(Parts.facts(detail.metrics())));
+      page.add(PageParts.card("Metrics").add(PageParts.facts(detail.metrics())));
     }
     if (!detail.links().isEmpty()) {
       Tag list = Tag.styled("dl", "facts");
@@ -73,19 +75,19 @@ final class RunPage {
                         .with("href", link.url())
                         .with("rel", "noopener noreferrer")));
       }
-      page.add(Parts.card("Elsewhere").add(list));
+      page.add(PageParts.card("Elsewhere").add(list));
     }
     if (!detail.remediation().isEmpty()) {
-      page.add(Parts.card("What was done").add(Parts.facts(detail.remediation())));
+      page.add(PageParts.card("What was done").add(PageParts.facts(detail.remediation())));
     }
     if (detail.script().isPresent() || detail.config().isPresent()) {
-      Tag files = Parts.card("Script and config");
+      Tag files = PageParts.card("Script and config");
       detail
           .script()
-          .ifPresent(text -> files.add(Parts.folded("Script that sbatch was given", text)));
+          .ifPresent(text -> files.add(PageParts.folded("Script that sbatch was given", text)));
       detail
           .config()
-          .ifPresent(text -> files.add(Parts.folded("Config with every key resolved", text)));
+          .ifPresent(text -> files.add(PageParts.folded("Config with every key resolved", text)));
       page.add(files);
     }
     return page;
@@ -94,18 +96,19 @@ final class RunPage {
   private Tag tiles() {
     Tag tiles = Tag.styled("dl", "tiles");
     tiles.add(
-        Parts.tile("Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
-        Parts.tile(
+        PageParts.tile(
+            "Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
+        PageParts.tile(
             "Ran",
             Figures.duration(run.times().runSeconds()),
             "",
             "ended " + Figures.time(run.times().ended())),
-        Parts.tile(
+        PageParts.tile(
             "Waited",
             Figures.duration(run.times().queueSeconds()),
             "",
             "created " + Figures.time(run.times().created())),
-        Parts.tile(
+        PageParts.tile(
             "GPU-hours",
             Figures.hours(run.gpuSeconds()),
             "h",
@@ -114,7 +117,7 @@ final class RunPage {
                     + Figures.percent(detail.idleShare().get(), BigDecimal.ONE)
                     + " of the time"
                 : run.labels().gpuType().isEmpty() ? "no GPUs" : run.labels().gpuType()),
-        Parts.tile(
+        PageParts.tile(
             "Tasks",
             Figures.count(run.tasks()),
             "",
@@ -130,7 +133,8 @@ final class RunPage {
 
   private static Tag failure(ExplainedFailure failure) {
     return Tag.styled("div", "failure")
-        .add(Tag.of("h2", failure.headline()).with("dir", "auto"), Parts.facts(failure.facts()));
+        .add(
+            Tag.of("h2", failure.headline()).with("dir", "auto"), PageParts.facts(failure.facts()));
   }
 
   private List<Fact> facts() {
@@ -154,7 +158,7 @@ final class RunPage {
   }
 
   private Tag money() {
-    Tag card = Parts.card("Money");
+    Tag card = PageParts.card("Money");
     Table sums = new Table("Reserved and actual, " + run.currency()).words("Sum").numbers("Amount");
     for (Fact sum : detail.costs().sums()) {
       sums.row(sum.label(), Figures.money(new BigDecimal(sum.value()), run.currency()));
@@ -177,7 +181,7 @@ final class RunPage {
           Tag.styled("span", "long").text(line.source()));
     }
     return lines.isEmpty()
-        ? card.add(Parts.note("The run has no cost file yet."))
+        ? card.add(PageParts.note("The run has no cost file yet."))
         : card.add(lines.tag());
   }
 
@@ -186,9 +190,9 @@ final class RunPage {
     for (ReportedChart chart : detail.charts()) {
       charts.add(Curves.figure(chart));
     }
-    return Parts.card("Telemetry and loss")
+    return PageParts.card("Telemetry and loss")
         .add(
-            Parts.note(
+            PageParts.note(
                 "Of task 0: its newest attempt, on its first node. `nexa-slurm monitor show "
                     + run.id()
                     + "` shows others."),
@@ -203,27 +207,27 @@ final class RunPage {
     Tag list = Tag.styled("dl", "facts");
     add(list, "Read the output of", detail.inputs());
     add(list, "Its output was read by", later);
-    return Optional.of(Parts.card("Lineage").add(list));
+    return Optional.of(PageParts.card("Lineage").add(list));
   }
 
   private void add(Tag list, String label, List<String> runs) {
     if (!runs.isEmpty()) {
       list.add(Tag.of("dt", label));
-      runs.forEach(id -> list.add(Tag.of("dd").add(Parts.run(id, pages))));
+      runs.forEach(id -> list.add(Tag.of("dd").add(PageParts.run(id, pages))));
     }
   }
 
   private Tag attempts() {
     List<ReportedAttempt> all = detail.costs().attempts();
     int shown = Math.min(STATIC_ROWS, all.size());
-    Tag card = Parts.card("Cost, traced to the rows of sacct");
+    Tag card = PageParts.card("Cost, traced to the rows of sacct");
     card.add(
-        Parts.note(
+        PageParts.note(
             "Each row is an attempt that held an allocation, as `sacct --duplicates` lists it. The costs add up to"
                 + " the priced lines before rounding."));
     if (all.size() > shown) {
       card.add(
-          Parts.prose(
+          PageParts.prose(
               Tag.styled("p", "note static-note"),
               ("Without scripts the page shows the first %s attempts. `nexa-slurm "
                       + "costs show %s` shows all.")
@@ -249,7 +253,7 @@ final class RunPage {
               .add(
                   Tag.styled("td", "n").text(Figures.count(one.task())),
                   Tag.of("td", one.job()),
-                  Tag.of("td").add(Parts.badge(one.word())),
+                  Tag.of("td").add(PageParts.badge(one.word())),
                   Tag.of("td", one.exitCode()),
                   Tag.styled("td", "n").text(Figures.time(one.started())),
                   Tag.styled("td", "n").text(Figures.duration(one.elapsedSeconds())),

@@ -28,10 +28,10 @@ final class RunsPage {
   Tag tag() {
     int all = report.runs().size();
     int shown = Math.min(STATIC_ROWS, all);
-    Tag page = Parts.page(ID, "Runs", Figures.count(all) + (all == 1 ? " run" : " runs"));
+    Tag page = PageParts.page(ID, "Runs", Figures.count(all) + (all == 1 ? " run" : " runs"));
     if (all > shown) {
       page.add(
-          Parts.prose(
+          PageParts.prose(
               Tag.styled("p", "note static-note"),
               "Without scripts the page shows the newest "
                   + shown
@@ -90,7 +90,7 @@ final class RunsPage {
   }
 
   private Tag row(ReportedRun run, boolean mixed) {
-    Tag name = Tag.of("th").with("scope", "row").add(Parts.run(run.id(), pages));
+    Tag name = Tag.of("th").with("scope", "row").add(PageParts.run(run.id(), pages));
     if (!run.name().isEmpty()) {
       name.add(Tag.styled("span", "name").text(DataScript.shortened(run.name(), LONGEST_WORD)));
     }
@@ -98,7 +98,7 @@ final class RunsPage {
         Tag.of("tr")
             .add(
                 name,
-                Tag.of("td").add(Parts.badge(run.state())),
+                Tag.of("td").add(PageParts.badge(run.state())),
                 Tag.styled("td", "n").text(Figures.money(run.cost(), run.currency())));
     if (mixed) {
       row.add(Tag.of("td", Figures.word(run.currency())));

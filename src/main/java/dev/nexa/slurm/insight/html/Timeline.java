@@ -26,7 +26,7 @@ final class Timeline {
     List<ReportedAttempt> placed =
         attempts.stream().filter(one -> one.started().isPresent()).toList();
     if (placed.isEmpty()) {
-      return Parts.note("No attempt has started.");
+      return PageParts.note("No attempt has started.");
     }
     return placed.size() <= MOST_BARS ? bars(placed) : together(placed);
   }
@@ -58,7 +58,11 @@ final class Timeline {
           Charts.text(LEFT - 8, y + 10, "end", one.job()),
           Charts.rect(from, y + 4, start - from, 4, "waiting"),
           Charts.rect(
-                  start, y, Math.max(2, one.elapsedSeconds() * scale), 12, Parts.bar(one.word()))
+                  start,
+                  y,
+                  Math.max(2, one.elapsedSeconds() * scale),
+                  12,
+                  PageParts.bar(one.word()))
               .add(
                   Tag.of(
                       "title",
@@ -66,7 +70,7 @@ final class Timeline {
                           .formatted(
                               one.job(), one.state(), Figures.duration(one.elapsedSeconds())))));
     }
-    return Parts.figure(
+    return PageParts.figure(
         "Thin: in the queue. Thick: running; green completed, red did not. The table below has each row. UTC.",
         Table.scrolling("Timeline", svg));
   }
@@ -111,7 +115,7 @@ final class Timeline {
       most[slot] = Math.max(most[slot], running);
       peak = Math.max(peak, running);
     }
-    Scale axis = Scale.upTo(BigDecimal.valueOf(peak));
+    VerticalAxis axis = VerticalAxis.upTo(BigDecimal.valueOf(peak));
     Tag svg =
         Charts.svg(WIDTH, AREA, "How many attempts ran at the same time, at most " + peak)
             .with("class", "wide");
@@ -129,7 +133,7 @@ final class Timeline {
         Tag.styled("path", "area")
             .with("d", path + "L" + (WIDTH - 10) + " " + Figures.at(8 + plot) + "Z"),
         Tag.styled("path", "curve").with("d", path.toString()));
-    return Parts.figure(
+    return PageParts.figure(
         "How many of "
             + Figures.count(attempts.size())
             + " attempts ran at the same time. The table below has each row. UTC.",

@@ -59,7 +59,7 @@ public record Expected(
   }
 
   /** Returns the expected cost by past runs. The history must have enough runs. */
-  static Expected of(SimilarRuns history, Plan plan, Estimate estimate) {
+  static Expected of(RunsLikeThis history, Plan plan, Estimate estimate) {
     List<String> runs = new ArrayList<>();
     for (PastRun run : history.runs()) {
       runs.add(run.runId());

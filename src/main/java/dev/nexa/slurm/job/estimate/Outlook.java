@@ -18,7 +18,7 @@ public record Outlook(
     Optional<Expected> expected,
     Optional<String> unknown,
     Optional<ErrorBand> accuracy,
-    Optional<SimilarRuns> history,
+    Optional<RunsLikeThis> history,
     DataSize data) {
 
   private static final String FIRST = "no past run like this yet";
@@ -48,7 +48,7 @@ public record Outlook(
    */
   public static Outlook of(
       Plan plan, Estimate estimate, DataSize data, List<PastRun> past, Optional<Expected> stated) {
-    SimilarRuns history = SimilarRuns.of(plan, data, past, estimate.rates());
+    RunsLikeThis history = RunsLikeThis.of(plan, data, past, estimate.rates());
     if (history.runs().isEmpty()) {
       return first(data, stated);
     }
@@ -75,7 +75,7 @@ public record Outlook(
         : new Outlook(analytic, Optional.empty(), accuracy, history, data);
   }
 
-  private static String tooFew(SimilarRuns history) {
+  private static String tooFew(RunsLikeThis history) {
     List<PastRun> runs = history.runs();
     StringBuilder text = new StringBuilder();
     text.append("too few past runs like this (").append(runs.size()).append("): ");

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.storage.datasets;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.storage.datasets.FileList.DatasetFile;
+import dev.nexa.slurm.storage.datasets.VersionFiles.DatasetFile;
 import java.util.Locale;
 
 /**

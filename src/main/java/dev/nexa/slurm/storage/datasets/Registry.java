@@ -19,9 +19,9 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.records.runs.LockOwner;
-import dev.nexa.slurm.storage.datasets.FileList.DatasetFile;
-import dev.nexa.slurm.storage.datasets.FileList.FileReading;
-import dev.nexa.slurm.storage.datasets.FileList.FileTree;
+import dev.nexa.slurm.storage.datasets.VersionFiles.DatasetFile;
+import dev.nexa.slurm.storage.datasets.VersionFiles.FileReading;
+import dev.nexa.slurm.storage.datasets.VersionFiles.FileTree;
 import dev.nexa.slurm.storage.tiers.MakeFolders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -223,9 +223,9 @@ public final class Registry {
       throw DurableFiles.failure("write to", lists(), failed);
     }
     try {
-      FileList.Totals totals;
+      VersionFiles.Totals totals;
       try (Running reading = progress.begin(Phase.of("reading", FILES))) {
-        totals = FileList.write(data.real(), list, read, reading);
+        totals = VersionFiles.write(data.real(), list, read, reading);
       }
       if (totals.files() == 0) {
         throw new NexaException(
@@ -277,7 +277,7 @@ public final class Registry {
       String name,
       Optional<String> asked,
       JsonObject facts,
-      FileList.Totals totals,
+      VersionFiles.Totals totals,
       Path list) {
     String before = text();
     List<Problem> problems = new ArrayList<>();
@@ -339,7 +339,7 @@ public final class Registry {
   private boolean restored(DatasetVersion version, Path list) {
     Path kept = list(version);
     try {
-      FileList.read(kept, version.reference(), version.root(), file -> {});
+      VersionFiles.read(kept, version.reference(), version.root(), file -> {});
       return false;
     } catch (NexaException lost) {
       files.unmark(kept);
@@ -448,12 +448,12 @@ public final class Registry {
       }
     }
     // First the list alone: differences from a list that somebody changed say nothing.
-    FileList.read(list(version), version.reference(), version.root(), file -> {});
+    VersionFiles.read(list(version), version.reference(), version.root(), file -> {});
     Phase phase = Phase.of("verifying", FILES, version.files());
     try (Running verifying = progress.begin(checksums ? phase.withBytes(version.bytes()) : phase)) {
       Comparison comparison =
           new Comparison(real.map(path -> new FileTree(path.real())), checksums, each, verifying);
-      FileList.read(list(version), version.reference(), version.root(), comparison::compare);
+      VersionFiles.read(list(version), version.reference(), version.root(), comparison::compare);
       comparison.finish();
     }
   }
@@ -523,8 +523,9 @@ public final class Registry {
    * @param each receives each difference: how the second version differs from the first
    */
   public void compare(DatasetVersion one, DatasetVersion other, Consumer<FileChange> each) {
-    try (Stream<DatasetFile> before = FileList.open(list(one), one.reference(), one.root());
-        Stream<DatasetFile> after = FileList.open(list(other), other.reference(), other.root())) {
+    try (Stream<DatasetFile> before = VersionFiles.open(list(one), one.reference(), one.root());
+        Stream<DatasetFile> after =
+            VersionFiles.open(list(other), other.reference(), other.root())) {
       compare(before.iterator(), after.iterator(), each);
     }
   }

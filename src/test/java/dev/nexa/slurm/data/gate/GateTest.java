@@ -186,8 +186,8 @@ class GateTest {
   void aFailedGateEndsWithItsReasonsAndAStatusOfItsOwn() {
     RuleVerdict good = threshold(new Threshold(true, 1, On.BOUND), metric(400), 0);
     RuleVerdict bad = threshold(new Threshold(true, 5, On.BOUND), metric(400), 0);
-    Verdict passed = new Verdict(OPTIONS, List.of(good));
-    Verdict failed = new Verdict(OPTIONS, List.of(good, bad));
+    GateVerdict passed = new GateVerdict(OPTIONS, List.of(good));
+    GateVerdict failed = new GateVerdict(OPTIONS, List.of(good, bad));
 
     passed.require(Path.of("gate.json"));
     assertThatThrownBy(() -> failed.require(Path.of("gate.json")))

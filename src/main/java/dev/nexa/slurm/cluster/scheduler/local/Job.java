@@ -25,7 +25,7 @@ import java.util.regex.Pattern;
  */
 record Job(
     long id,
-    Submission submission,
+    LocalSubmission submission,
     Map<SbatchOption, String> options,
     IndexRange tasks,
     Resources resources,
@@ -54,7 +54,7 @@ record Job(
    * @throws IllegalArgumentException if an option has no valid value, or requests more than one
    *     node
    */
-  static Job of(long id, Submission submission, String script) {
+  static Job of(long id, LocalSubmission submission, String script) {
     Map<SbatchOption, String> options = SbatchOption.of(script);
     submission.array().ifPresent(array -> options.put(SbatchOption.ARRAY, array));
     String array = options.getOrDefault(SbatchOption.ARRAY, "0");

@@ -100,7 +100,7 @@ record JobDirectory(long id, Path path) {
   }
 
   /** Creates the job, durably and atomically. */
-  void commit(Submission submission) {
+  void commit(LocalSubmission submission) {
     byte[] json = Json.pretty(submission.toJson()).getBytes(StandardCharsets.UTF_8);
     FILES.replace(description(), json, "rw-------");
   }
@@ -120,7 +120,8 @@ record JobDirectory(long id, Path path) {
   }
 
   Job job() {
-    Submission submission = Submission.of(Json.parseObject(DurableFiles.read(description())));
+    LocalSubmission submission =
+        LocalSubmission.of(Json.parseObject(DurableFiles.read(description())));
     return Job.of(id, submission, DurableFiles.read(script()));
   }
 

@@ -83,11 +83,11 @@ public final class LocalScheduler implements Scheduler {
   @Override
   public SubmitAnswer submit(SubmitRequest request, Consumer<ProcessIdentity> started) {
     JobDirectory job;
-    Submission submission;
+    LocalSubmission submission;
     try {
       requirePrograms();
       byte[] script = DurableFiles.readBytes(request.script());
-      submission = Submission.of(request, environment, settings);
+      submission = LocalSubmission.of(request, environment, settings);
       check(submission, new String(script, StandardCharsets.UTF_8));
       job = state.claimJob();
       job.prepare(script);
@@ -116,7 +116,7 @@ public final class LocalScheduler implements Scheduler {
   }
 
   /** Checks the script and the submission before a file is written. */
-  private void check(Submission submission, String script) {
+  private void check(LocalSubmission submission, String script) {
     if (!script.startsWith("#!") || script.contains("\r\n") || script.indexOf('\0') >= 0) {
       throw new IllegalArgumentException(
           "a script begins with #! and an interpreter, and has no NUL and no DOS line ends");

@@ -62,7 +62,7 @@ final class TaskProcess {
    */
   static TaskProcess start(
       List<String> command,
-      Submission submission,
+      LocalSubmission submission,
       Map<String, String> environment,
       Path output,
       String mark)

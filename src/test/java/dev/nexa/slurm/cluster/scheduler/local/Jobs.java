@@ -18,8 +18,8 @@ final class Jobs {
   }
 
   private static Job of(String directives, Optional<String> array) {
-    Submission submission =
-        new Submission(
+    LocalSubmission submission =
+        new LocalSubmission(
             "key",
             List.of(),
             "/logs/100%%/%A_%a.out",

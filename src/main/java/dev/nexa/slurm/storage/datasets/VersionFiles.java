@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The root is the SHA-256 of the line {@code nexa-dataset-1} and of one line {@code SHA256 BYTES
  * PATH} for each file.
  */
-public final class FileList {
+public final class VersionFiles {
   private static final String FILES = "files";
   private static final String HEAD = "nexa-dataset-1\n";
 
@@ -59,7 +59,7 @@ public final class FileList {
    */
   record Totals(String root, long files, long bytes, Instant newest) {}
 
-  private FileList() {}
+  private VersionFiles() {}
 
   /** Computes the root of files that are added in their order. */
   static final class Root {

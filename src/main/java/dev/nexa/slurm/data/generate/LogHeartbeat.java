@@ -10,7 +10,7 @@ import java.util.function.Consumer;
  * sent. If the process is asked to end, it stops the requests and waits a while for the answers
  * that are under way.
  */
-final class Heartbeat implements AutoCloseable {
+final class LogHeartbeat implements AutoCloseable {
   private static final long FORCED_MILLIS = 500;
   private static final int TOLD_EACH = 120;
 
@@ -31,7 +31,7 @@ final class Heartbeat implements AutoCloseable {
    *
    * @param tell receives whether requests are under way
    */
-  Heartbeat(AnswerLog log, Stop stop, Consumer<Boolean> tell) {
+  LogHeartbeat(AnswerLog log, Stop stop, Consumer<Boolean> tell) {
     this.log = log;
     this.stop = stop;
     this.tell = tell;

@@ -38,7 +38,7 @@ import java.util.TreeMap;
  * @param noticesWaiting notifications of this user that wait
  * @param noticesFailed notifications of this user that did not arrive
  */
-record Figures(
+record PrometheusFigures(
     Map<String, Integer> unfinished,
     Map<String, Integer> ended,
     Map<String, Long> waits,
@@ -60,7 +60,7 @@ record Figures(
   record Spent(String project, String currency, BigDecimal amount) {}
 
   /** Reads the figures. Records that cannot be read do not count: `costs` and `audit` name them. */
-  static Figures of(Context context, Instant now) {
+  static PrometheusFigures of(Context context, Instant now) {
     Map<String, Integer> unfinished = new TreeMap<>();
     for (RunId id : context.workspace().openRuns()) {
       unfinished.merge(state(context.workspace().run(id)), 1, Integer::sum);
@@ -83,7 +83,7 @@ record Figures(
         .on(LocalDate.ofInstant(now, ZoneOffset.UTC), new ArrayList<>())
         .forEach(
             budget -> budgets.putIfAbsent(budget.name() + " " + budget.budget().period(), budget));
-    return new Figures(
+    return new PrometheusFigures(
         unfinished,
         ended,
         quantiles(waits),

@@ -14,7 +14,7 @@ import java.util.Optional;
  * share stage, backend and model. Durations are scaled: a task on twice the GPUs takes half as
  * long, on twice the data twice as long, and on another GPU type the same money does the same work.
  */
-public final class SimilarRuns {
+public final class RunsLikeThis {
   /** The most runs that count; older ones are ignored. */
   private static final int MOST = 100;
 
@@ -23,7 +23,7 @@ public final class SimilarRuns {
   private final List<PastRun> runs;
   private final double[] seconds;
 
-  private SimilarRuns(Level level, boolean scaledByData, List<PastRun> runs, double[] seconds) {
+  private RunsLikeThis(Level level, boolean scaledByData, List<PastRun> runs, double[] seconds) {
     this.level = level;
     this.scaledByData = scaledByData;
     this.runs = runs;
@@ -37,9 +37,9 @@ public final class SimilarRuns {
    * @param past the past runs, newest first
    * @param rates the prices by which GPU types are compared
    */
-  public static SimilarRuns of(Plan plan, DataSize data, List<PastRun> past, Rates rates) {
+  public static RunsLikeThis of(Plan plan, DataSize data, List<PastRun> past, Rates rates) {
     RunSimilarity wanted = RunSimilarity.of(plan);
-    SimilarRuns widest = new SimilarRuns(Level.MODEL, false, List.of(), new double[0]);
+    RunsLikeThis widest = new RunsLikeThis(Level.MODEL, false, List.of(), new double[0]);
     for (Level level : Level.values()) {
       List<PastRun> alike = new ArrayList<>();
       List<Double> seconds = new ArrayList<>();
@@ -52,7 +52,7 @@ public final class SimilarRuns {
           scaled |= data.comparable(run.data());
         }
       }
-      widest = new SimilarRuns(level, scaled, alike, oldestFirst(seconds));
+      widest = new RunsLikeThis(level, scaled, alike, oldestFirst(seconds));
       if (widest.isEnough()) {
         return widest;
       }

@@ -10,13 +10,13 @@ import java.util.List;
  * @param top the value at the upper end; above zero
  * @param ticks the values with a line, from zero on
  */
-record Scale(BigDecimal top, List<BigDecimal> ticks) {
+record VerticalAxis(BigDecimal top, List<BigDecimal> ticks) {
   private static final int MOST_TICKS = 5;
 
   /** Returns an axis for values up to a maximum. */
-  static Scale upTo(BigDecimal most) {
+  static VerticalAxis upTo(BigDecimal most) {
     if (most.signum() <= 0) {
-      return new Scale(BigDecimal.ONE, List.of(BigDecimal.ZERO, BigDecimal.ONE));
+      return new VerticalAxis(BigDecimal.ONE, List.of(BigDecimal.ZERO, BigDecimal.ONE));
     }
     BigDecimal step = BigDecimal.ONE.scaleByPowerOfTen(most.precision() - most.scale() - 2);
     List<BigDecimal> factors = List.of(new BigDecimal(2), new BigDecimal("2.5"), new BigDecimal(2));
@@ -30,7 +30,7 @@ record Scale(BigDecimal top, List<BigDecimal> ticks) {
       tick = tick.add(step);
     }
     ticks.add(tick);
-    return new Scale(tick, ticks);
+    return new VerticalAxis(tick, ticks);
   }
 
   /** Returns a value's height as a share of the axis, 0 to 1. */

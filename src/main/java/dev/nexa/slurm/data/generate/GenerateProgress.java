@@ -13,7 +13,7 @@ import dev.nexa.slurm.base.json.JsonObject;
  * @param unknown the most tokens of tries without a known end
  * @param unknownTries their number
  */
-record Progress(
+record GenerateProgress(
     long requests,
     long answered,
     long failed,

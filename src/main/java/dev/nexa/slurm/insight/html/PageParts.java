@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Set;
 
 /** Small parts that several pages share. */
-final class Parts {
+final class PageParts {
   // How states look: the word is always beside the colour.
   private static final Set<String> ACTIVE =
       Set.of("running", "completing", "pending", "queued", "unconfirmed", "requeued", "suspended");
   private static final Set<String> QUIET =
       Set.of("cancelled", "skipped", "not passed yet", "", "none");
 
-  private Parts() {}
+  private PageParts() {}
 
   /** Returns a page of the report. Its id is the part of the address after #. */
   static Tag page(String id, String title, String sub) {

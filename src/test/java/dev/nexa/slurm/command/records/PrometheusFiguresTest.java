@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The figures of runs, money and notifications for Prometheus. */
-class FiguresTest {
+class PrometheusFiguresTest {
   @TempDir Path folder;
 
   private static JsonObject line(String run, String project, String cost, int wait) {
@@ -59,7 +59,8 @@ class FiguresTest {
     new Outbox(context.workspace())
         .record(Notice.of(NoticeKind.HALTED, "x", Optional.empty(), "x", List.of()));
 
-    String text = MetricsText.of("/w", Figures.of(context, Instant.parse("2025-11-30T23:59:59Z")));
+    String text =
+        MetricsText.of("/w", PrometheusFigures.of(context, Instant.parse("2025-11-30T23:59:59Z")));
 
     assertThat(text)
         .contains("nexa_slurm_month_runs_ended{workspace=\"/w\",status=\"completed\"} 10\n")
@@ -87,11 +88,14 @@ class FiguresTest {
     for (int i = 0; i < 1000; i++) {
       spent.put(List.of("p" + i, "USD"), BigDecimal.valueOf(i));
     }
-    List<Figures.Spent> kept = Figures.bounded(spent);
+    List<PrometheusFigures.Spent> kept = PrometheusFigures.bounded(spent);
     assertThat(kept).hasSize(51);
     assertThat(kept.get(0).project()).isEqualTo("p999");
     assertThat(kept.get(50).project()).isEqualTo("(others)");
-    assertThat(kept.stream().map(Figures.Spent::amount).reduce(BigDecimal.ZERO, BigDecimal::add))
+    assertThat(
+            kept.stream()
+                .map(PrometheusFigures.Spent::amount)
+                .reduce(BigDecimal.ZERO, BigDecimal::add))
         .isEqualByComparingTo("499500");
   }
 }

@@ -3,7 +3,7 @@ package dev.nexa.slurm.data.score;
 import java.util.Arrays;
 
 /** A growing list of numbers, 8 bytes each. */
-final class Values {
+final class NumberList {
   private double[] values = new double[256];
   private int size;
 

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The labels of axes. */
-class ScaleTest {
+class VerticalAxisTest {
   /** The widest digit of common fonts at the charts' 11 pixels, and the room left of an axis. */
   private static final double DIGIT = 7;
 
@@ -22,7 +22,7 @@ class ScaleTest {
           new String[] {"1", "1.01", "1.5", "2", "2.49", "3.7", "5", "7.77", "9.99"}) {
         BigDecimal most = new BigDecimal(digits).scaleByPowerOfTen(power);
         Set<String> labels = new HashSet<>();
-        for (BigDecimal tick : Scale.upTo(most).ticks()) {
+        for (BigDecimal tick : VerticalAxis.upTo(most).ticks()) {
           String label = Figures.tick(tick);
           double width = 0;
           for (int i = 0; i < label.length(); i++) {

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** What came of a gate: it passes if each rule does. */
-public record Verdict(GateOptions options, List<RuleVerdict> rules) {
+public record GateVerdict(GateOptions options, List<RuleVerdict> rules) {
   private static final int NEWEST = 1;
 
   /** Returns whether each rule passed. */

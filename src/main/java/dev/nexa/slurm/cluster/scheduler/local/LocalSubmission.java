@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
  * @param submitted epoch seconds
  * @param settings time limits
  */
-record Submission(
+record LocalSubmission(
     String name,
     List<String> arguments,
     String output,
@@ -47,9 +47,9 @@ record Submission(
   private static final Pattern UMASK = Pattern.compile("(?m)^Umask:\\s*(\\d+)$");
 
   /** Returns the submission of a request that this process makes now. */
-  static Submission of(
+  static LocalSubmission of(
       SubmitRequest request, Map<String, String> environment, LocalSettings settings) {
-    return new Submission(
+    return new LocalSubmission(
         request.key(),
         List.of(request.submissionDir().toString()),
         request.output(),
@@ -89,11 +89,11 @@ record Submission(
         .with("environment", variables);
   }
 
-  static Submission of(JsonObject json) {
+  static LocalSubmission of(JsonObject json) {
     Map<String, String> variables = new TreeMap<>();
     JsonObject environment = json.object("environment");
     environment.members().keySet().forEach(name -> variables.put(name, environment.text(name)));
-    return new Submission(
+    return new LocalSubmission(
         json.text("name"),
         json.texts("arguments"),
         json.text("output"),

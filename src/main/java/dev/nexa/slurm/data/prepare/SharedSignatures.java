@@ -11,7 +11,7 @@ import java.util.List;
  * together. The first stage writes the signatures of its rows. The last stage reads which rows are
  * duplicates, and checks that its rows are the rows of the first stage.
  */
-record Signatures(Engine engine, Share share) {
+record SharedSignatures(Engine engine, Share share) {
   /** Returns the first parts of the files' names. */
   static List<String> stems() {
     List<String> stems = new ArrayList<>();

@@ -17,7 +17,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Which past runs count for a plan, how they are scaled, and what is said of them. */
-class SimilarRunsTest {
+class RunsLikeThisTest {
   /** A GPU-hour of an H100 is 3600, so that a second is 1. */
   private static final Rates RATES =
       new Rates(

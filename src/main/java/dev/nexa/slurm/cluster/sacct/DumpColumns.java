@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The columns of a dump: which field each one holds, and the delimiter between them. */
-final class Columns {
+final class DumpColumns {
   private static final int MOST_PLACEMENTS = 5000;
 
   private final List<String> names;
@@ -22,8 +22,8 @@ final class Columns {
    * @param delimiter the text between two columns; empty if there is only one column
    * @param trailing whether each row ends in a delimiter (sacct's {@code -p})
    */
-  Columns(List<String> names, String delimiter, boolean trailing) {
-    this.names = names.stream().map(Columns::withoutWidth).toList();
+  DumpColumns(List<String> names, String delimiter, boolean trailing) {
+    this.names = names.stream().map(DumpColumns::withoutWidth).toList();
     this.delimiter = delimiter;
     this.trailing = trailing;
     for (SacctField field : SacctField.values()) {
@@ -46,7 +46,7 @@ final class Columns {
    * @param delimiter null to take it from the header
    * @return null if the line is no header, or names no job id column
    */
-  static @Nullable Columns ofHeader(String line, @Nullable String delimiter) {
+  static @Nullable DumpColumns ofHeader(String line, @Nullable String delimiter) {
     String between = delimiter == null ? delimiter(line) : delimiter;
     List<String> names =
         between.isEmpty() ? List.of(line.strip()) : new ArrayList<>(split(line, between));
@@ -59,7 +59,7 @@ final class Columns {
         return null;
       }
     }
-    Columns columns = new Columns(names, between, trailing);
+    DumpColumns columns = new DumpColumns(names, between, trailing);
     return columns.namesJobs() ? columns : null;
   }
 
@@ -69,11 +69,11 @@ final class Columns {
    *
    * @return null if the line is no such header
    */
-  static @Nullable Columns ofNextHeader(String line, @Nullable String delimiter) {
+  static @Nullable DumpColumns ofNextHeader(String line, @Nullable String delimiter) {
     if (line.isEmpty() || !isLetter(line.charAt(0)) || !line.contains("JobID")) {
       return null;
     }
-    Columns columns = ofHeader(line, delimiter);
+    DumpColumns columns = ofHeader(line, delimiter);
     for (int i = 0; columns != null && i < columns.size(); i++) {
       if (!columns.isKnown(i)) {
         return null;
