@@ -74,9 +74,9 @@ public final class Victim implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** kill -9, and nothing else. */
+  /** kill -9, and nothing else. One that is killed at any time may have ended a moment before. */
   public void kill() throws InterruptedException {
     process.destroyForcibly();
-    assertThat(process.waitFor()).isEqualTo(KILLED);
+    assertThat(process.waitFor()).isIn(KILLED, 0);
   }
 }
