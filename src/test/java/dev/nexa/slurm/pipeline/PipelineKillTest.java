@@ -95,8 +95,9 @@ class PipelineKillTest {
     TrialPipeline pipeline = TrialPipeline.in(root, "max_resubmits: 10\n");
     Context context = pipeline.context();
     try (Victim victim = Victim.start(root, "pipeline", death.point(), Math.max(1, death.nth()))) {
-      boolean kills = death.nth() == 0 ? victim.livesFor(millis) : victim.stopped();
-      if (kills) {
+      if (death.nth() == 0) {
+        victim.killAfter(millis);
+      } else if (victim.stopped()) {
         victim.kill();
       }
     }

@@ -528,10 +528,13 @@ class WhyCommandTest {
 
   @Test
   void aRefusalIsQuoted() {
-    terminal.program("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1");
+    terminal.program(
+        "sbatch",
+        "echo 'sbatch: error: Batch job submission failed: Invalid account or account/partition"
+            + " combination specified' >&2; exit 1");
     terminal.type("submit", "run.yaml");
 
-    assertThat(terminal.type("why").out()).contains("sbatch: error: Invalid account");
+    assertThat(terminal.type("why").out()).contains("refused").contains("Invalid account");
   }
 
   /** Whoever reads that it was refused submits it again. */

@@ -37,9 +37,12 @@ public final class Victim implements AutoCloseable {
     return new Victim(builder.start(), marker);
   }
 
-  /** Waits for this long, or until it has ended. Returns whether it is still there to be killed. */
-  public boolean livesFor(long millis) throws InterruptedException {
-    return !process.waitFor(millis, TimeUnit.MILLISECONDS);
+  /** Kills it after a time. It may have ended by itself before, or a moment before the kill. */
+  public void killAfter(long millis) throws InterruptedException {
+    if (!process.waitFor(millis, TimeUnit.MILLISECONDS)) {
+      process.destroyForcibly();
+      assertThat(process.waitFor()).isIn(KILLED, 0);
+    }
   }
 
   /** Starts one that reconciles for each line it is sent. */
@@ -74,9 +77,9 @@ public final class Victim implements AutoCloseable {
     process.destroyForcibly();
   }
 
-  /** kill -9, and nothing else. One that is killed at any time may have ended a moment before. */
+  /** kill -9, and nothing else. */
   public void kill() throws InterruptedException {
     process.destroyForcibly();
-    assertThat(process.waitFor()).isIn(KILLED, 0);
+    assertThat(process.waitFor()).isEqualTo(KILLED);
   }
 }
