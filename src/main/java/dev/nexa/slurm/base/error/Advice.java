@@ -18,7 +18,7 @@ public record Advice(Kind kind, List<String> command, String text) {
     NOTE,
     /** A sentence that says what the user can do, or what the command has left as it was. */
     STEP,
-    /** A command that can be run as it is. */
+    /** A complete command. */
     COMMAND,
     /** The typed command with another word. Who prints the error knows the command. */
     INSTEAD

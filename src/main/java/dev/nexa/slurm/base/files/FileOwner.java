@@ -13,8 +13,8 @@ import java.util.Map;
  * The owner and the file system of a file or folder.
  *
  * @param writableByAll whether everybody can write to it
- * @param shared whether it is a folder in which the members of its group make files of their own:
- *     group-writable, sticky, with the set-group-id bit
+ * @param shared whether members of its group make files in it: a folder, group-writable, sticky,
+ *     with the set-group-id bit
  */
 public record FileOwner(long uid, long device, boolean writableByAll, boolean shared) {
   private static final int OTHERS_WRITE = 2;
@@ -50,7 +50,7 @@ public record FileOwner(long uid, long device, boolean writableByAll, boolean sh
     } catch (AccessDeniedException closed) {
       return false;
     } catch (FileSystemException loop) {
-      // It leads to nobody's file. Whoever reads it says so, of this one file.
+      // The link leads to itself, so to no other user's file. The reader reports this one file.
       return true;
     }
   }

@@ -47,7 +47,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
           "--whatif",
           "--what-if");
 
-  /** What an advice about an option calls the option's value. */
+  /** The name of an option's value in an advice. */
   private static final String VALUES = "NAME|NODES|NAMES|FEATURES|DIR|IMAGE|VALUE|CONFIG";
 
   /** A command with more options names only the nearest ones. */
