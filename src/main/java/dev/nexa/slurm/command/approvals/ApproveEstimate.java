@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.command.shared.SigningKey;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;

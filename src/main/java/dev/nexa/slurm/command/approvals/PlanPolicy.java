@@ -2,9 +2,9 @@ package dev.nexa.slurm.command.approvals;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
-import dev.nexa.slurm.job.config.ClusterProfile;
-import dev.nexa.slurm.job.config.Policy;
-import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.money.budgets.SlurmBudget;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;

@@ -9,7 +9,7 @@ import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.yaml.Setting;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.TokenDirectory;

@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.forecast.BurnDown;
 import dev.nexa.slurm.money.forecast.Forecast;

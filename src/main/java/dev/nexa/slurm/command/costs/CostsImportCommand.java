@@ -8,7 +8,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.money.bills.ApiUsage;
 import dev.nexa.slurm.money.bills.BillFormat;
 import dev.nexa.slurm.money.bills.BillReader;

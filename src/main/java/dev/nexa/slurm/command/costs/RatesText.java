@@ -3,7 +3,7 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
 import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;

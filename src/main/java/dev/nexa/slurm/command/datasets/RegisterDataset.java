@@ -13,7 +13,7 @@ import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Lines;
 import dev.nexa.slurm.data.rows.Shape;
-import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.lookup.RunLookup;

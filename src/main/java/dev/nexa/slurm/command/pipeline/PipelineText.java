@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Markdown;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.money.budgets.BudgetClaim;

@@ -11,7 +11,7 @@ import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
 import dev.nexa.slurm.command.releases.DeployRelease.Test;
 import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.Serving.SmokePrompt;
+import dev.nexa.slurm.job.config.run.Serving.SmokePrompt;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.serving.SmokeTest;
 import dev.nexa.slurm.run.start.Prepared;

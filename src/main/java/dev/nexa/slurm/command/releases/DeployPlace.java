@@ -3,7 +3,7 @@ package dev.nexa.slurm.command.releases;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.command.shared.SigningKey;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.RunId;

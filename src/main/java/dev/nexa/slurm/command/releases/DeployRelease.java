@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.text.VisibleText;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;

@@ -13,7 +13,7 @@ import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.notices.Outbox;

@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.command.shared.S3Options;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStores;

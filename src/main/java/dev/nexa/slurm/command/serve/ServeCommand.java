@@ -12,7 +12,7 @@ import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.DryRun;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.Serving;
+import dev.nexa.slurm.job.config.run.Serving;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;

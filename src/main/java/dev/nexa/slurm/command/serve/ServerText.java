@@ -3,7 +3,7 @@ package dev.nexa.slurm.command.serve;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
 

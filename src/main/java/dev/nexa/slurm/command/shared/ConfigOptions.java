@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.Overrides;
+import dev.nexa.slurm.job.config.run.Overrides;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.util.ArrayList;

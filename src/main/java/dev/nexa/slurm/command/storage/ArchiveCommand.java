@@ -12,7 +12,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;

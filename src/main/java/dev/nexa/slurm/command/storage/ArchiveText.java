@@ -8,7 +8,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.Span;
-import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchiveJournal.UnfinishedBundle;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;

@@ -9,7 +9,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.job.config.ConfigKey;
+import dev.nexa.slurm.job.config.run.ConfigKey;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

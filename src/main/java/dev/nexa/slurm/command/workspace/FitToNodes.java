@@ -2,8 +2,8 @@ package dev.nexa.slurm.command.workspace;
 
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.config.ClusterProfile;
-import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Partition;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

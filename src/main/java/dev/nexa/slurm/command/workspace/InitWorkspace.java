@@ -8,7 +8,7 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.run.Context;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.job.backend;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
-import dev.nexa.slurm.job.config.DataStage;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;

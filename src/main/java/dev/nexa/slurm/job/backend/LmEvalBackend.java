@@ -1,7 +1,7 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;

@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import java.io.IOException;

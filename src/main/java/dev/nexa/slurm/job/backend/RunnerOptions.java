@@ -2,7 +2,7 @@ package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import java.io.IOException;
 import java.io.InputStream;

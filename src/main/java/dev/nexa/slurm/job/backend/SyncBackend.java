@@ -3,7 +3,7 @@ package dev.nexa.slurm.job.backend;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.base.program.ProgramFile;
-import dev.nexa.slurm.job.config.SyncStage;
+import dev.nexa.slurm.job.config.run.SyncStage;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.DataStage;
-import dev.nexa.slurm.job.config.Serving;
+import dev.nexa.slurm.job.config.run.Serving;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.BigDecimal;

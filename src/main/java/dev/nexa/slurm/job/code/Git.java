@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
-import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.run.ConfigPositions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

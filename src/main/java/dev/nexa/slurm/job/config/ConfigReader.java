@@ -6,6 +6,24 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.job.config.foreign.ForeignFile;
+import dev.nexa.slurm.job.config.foreign.NexaCompute;
+import dev.nexa.slurm.job.config.foreign.SkyPilotPrices;
+import dev.nexa.slurm.job.config.pipeline.FromRuns;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
+import dev.nexa.slurm.job.config.pipeline.StageReferences;
+import dev.nexa.slurm.job.config.run.InferredKeys;
+import dev.nexa.slurm.job.config.run.NativeKeys;
+import dev.nexa.slurm.job.config.run.NativeOptions;
+import dev.nexa.slurm.job.config.run.Overrides;
+import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.run.UnknownKeys;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.GpuCatalog;
+import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.RunDefaults;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.config.yaml.Checker;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
@@ -500,7 +518,7 @@ public final class ConfigReader {
     return policy.get();
   }
 
-  Policy policy(Found file) {
+  public Policy policy(Found file) {
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, Policy.SPEC, "`nexa-slurm explain docs/policy-file.md`", problems);
     Policy.check(values, file.name().equals(ADMIN_POLICY.toString()), problems);

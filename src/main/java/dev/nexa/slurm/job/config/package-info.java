@@ -1,6 +1,6 @@
 /**
- * Records for each YAML file: a run's config, cluster profile, price book, policy, GPU catalog,
- * dataset registry, and the files of other tools.
+ * Reads the YAML files that a user writes. A package below has the records of each kind of file:
+ * runs, sites, steps of data stages, pipelines, the files of other tools.
  */
 @NullMarked
 package dev.nexa.slurm.job.config;

@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.Locale;

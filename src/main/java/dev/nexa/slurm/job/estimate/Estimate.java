@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;

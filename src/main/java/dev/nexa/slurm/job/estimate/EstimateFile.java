@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.job.config.run.ApiTokens;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.job.config.ApiTokens;
-import dev.nexa.slurm.job.config.ClusterProfile;
-import dev.nexa.slurm.job.config.ClusterProfile.Partition;
-import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.run.ApiTokens;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Partition;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.time.LocalDate;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.RunSimilarity.Level;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;

@@ -2,11 +2,11 @@ package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.config.ClusterProfile;
-import dev.nexa.slurm.job.config.ClusterProfile.Partition;
-import dev.nexa.slurm.job.config.NodeSharing;
-import dev.nexa.slurm.job.config.ResourceOption;
-import dev.nexa.slurm.job.config.RunConfig.Resources;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.config.shared.Resources;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.EnumMap;

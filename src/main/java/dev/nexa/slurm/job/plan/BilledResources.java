@@ -1,7 +1,7 @@
 package dev.nexa.slurm.job.plan;
 
-import dev.nexa.slurm.job.config.ConfigPositions;
-import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.run.ConfigPositions;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.util.ArrayList;
 import java.util.List;

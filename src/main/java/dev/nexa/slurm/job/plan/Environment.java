@@ -1,6 +1,6 @@
 package dev.nexa.slurm.job.plan;
 
-import dev.nexa.slurm.job.config.Software;
+import dev.nexa.slurm.job.config.shared.Software;
 import java.util.Map;
 import java.util.Optional;
 

@@ -1,10 +1,10 @@
 package dev.nexa.slurm.job.plan;
 
-import dev.nexa.slurm.job.config.DatasetVersion;
-import dev.nexa.slurm.job.config.PipelineConfig;
-import dev.nexa.slurm.job.config.Serving;
-import dev.nexa.slurm.job.config.Training;
-import dev.nexa.slurm.job.config.Workload;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
+import dev.nexa.slurm.job.config.run.DatasetVersion;
+import dev.nexa.slurm.job.config.run.Serving;
+import dev.nexa.slurm.job.config.run.Training;
+import dev.nexa.slurm.job.config.run.Workload;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.job.plan;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.base.program.ProgramFile;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import java.util.List;
 
 /**

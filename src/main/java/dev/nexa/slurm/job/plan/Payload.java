@@ -2,11 +2,11 @@ package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.code.PackedCode;
-import dev.nexa.slurm.job.config.ApiTokens;
-import dev.nexa.slurm.job.config.DataStage;
-import dev.nexa.slurm.job.config.NativeOptions;
-import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
-import dev.nexa.slurm.job.config.SyncStage;
+import dev.nexa.slurm.job.config.run.ApiTokens;
+import dev.nexa.slurm.job.config.run.NativeOptions;
+import dev.nexa.slurm.job.config.run.RunConfig.Entrypoint;
+import dev.nexa.slurm.job.config.run.SyncStage;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.util.List;
 import java.util.Optional;
 

@@ -2,11 +2,11 @@ package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.ConfigPositions;
-import dev.nexa.slurm.job.config.NodeSharing;
-import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
-import dev.nexa.slurm.job.config.Sweep;
-import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.run.ConfigPositions;
+import dev.nexa.slurm.job.config.run.RunConfig.Entrypoint;
+import dev.nexa.slurm.job.config.run.Sweep;
+import dev.nexa.slurm.job.config.run.Training;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.job.plan;
 
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.Energy;
-import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.Energy;
+import dev.nexa.slurm.job.config.site.Health;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.job.plan;
 
-import dev.nexa.slurm.job.config.NotifyChannel;
-import dev.nexa.slurm.job.config.RunConfig.Mail;
+import dev.nexa.slurm.job.config.run.RunConfig.Mail;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.job.render;
 
 import dev.nexa.slurm.job.backend.Launch;
-import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

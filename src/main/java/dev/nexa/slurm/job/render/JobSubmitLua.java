@@ -1,7 +1,7 @@
 package dev.nexa.slurm.job.render;
 
-import dev.nexa.slurm.job.config.ClusterProfile;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import freemarker.cache.StringTemplateLoader;
 import freemarker.template.Configuration;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.job.render;
 
-import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import freemarker.core.CommonMarkupOutputFormat;
 import freemarker.core.CommonTemplateMarkupOutputModel;
 import java.io.IOException;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.job.render;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Sweep;
+import dev.nexa.slurm.job.config.run.Sweep;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.util.List;
 import java.util.Locale;

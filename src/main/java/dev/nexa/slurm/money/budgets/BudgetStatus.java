@@ -1,7 +1,7 @@
 package dev.nexa.slurm.money.budgets;
 
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.Policy.Budget;
+import dev.nexa.slurm.job.config.site.Policy.Budget;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.forecast.BurnDown;
 import dev.nexa.slurm.money.forecast.SpendByDay;

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.money.budgets;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Policy.Budget;
-import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.site.Policy.Budget;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;

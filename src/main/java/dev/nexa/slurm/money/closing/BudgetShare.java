@@ -2,7 +2,7 @@ package dev.nexa.slurm.money.closing;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
-import dev.nexa.slurm.job.config.Policy.Budget;
+import dev.nexa.slurm.job.config.site.Policy.Budget;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.money.closing;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

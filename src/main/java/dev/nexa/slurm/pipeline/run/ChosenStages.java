@@ -1,6 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
-import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;

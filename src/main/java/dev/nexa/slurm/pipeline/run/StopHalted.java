@@ -2,7 +2,7 @@ package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.process.ProcessIdentity;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.approvals.UnixUser;

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
-import dev.nexa.slurm.job.config.PipelineConfig.Condition;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.records.approvals;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.json.JsonDiff;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.text.VisibleText;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

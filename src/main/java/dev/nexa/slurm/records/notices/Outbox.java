@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileOwner;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.runs.LockOwner;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;

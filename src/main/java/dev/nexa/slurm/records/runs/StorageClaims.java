@@ -2,7 +2,7 @@ package dev.nexa.slurm.records.runs;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;

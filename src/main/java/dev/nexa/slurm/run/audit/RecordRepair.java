@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;

@@ -10,7 +10,7 @@ import dev.nexa.slurm.cluster.scheduler.ControllerJob;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.control;
 
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;

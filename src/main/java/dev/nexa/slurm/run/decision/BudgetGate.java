@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.money.budgets.BudgetStatus;

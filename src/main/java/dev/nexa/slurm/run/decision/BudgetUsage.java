@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.decision;
 
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.budgets.BudgetStatus;

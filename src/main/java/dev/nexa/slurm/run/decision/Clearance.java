@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.ApprovalGate;

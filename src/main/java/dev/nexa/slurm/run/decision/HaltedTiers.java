@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.releases.Halts;

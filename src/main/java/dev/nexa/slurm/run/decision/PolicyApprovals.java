@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.yaml.Setting;
 import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.Signers;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.decision;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.ProvenFiles;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.decision;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import java.io.UncheckedIOException;

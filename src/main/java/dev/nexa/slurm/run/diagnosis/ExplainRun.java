@@ -11,7 +11,7 @@ import dev.nexa.slurm.cluster.sacct.JobUsages;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
-import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.job.config.Signature;
+import dev.nexa.slurm.job.config.site.Signature;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.job.config.Signature;
-import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.site.Signature;
+import dev.nexa.slurm.job.config.site.Signatures;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Signature;
-import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.site.Signature;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;

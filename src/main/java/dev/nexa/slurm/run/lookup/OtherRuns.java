@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.ledger.LedgerKey;

@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.IndexRange;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;

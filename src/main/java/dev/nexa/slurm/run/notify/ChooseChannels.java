@@ -2,8 +2,8 @@ package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.text.WithoutSecrets;
-import dev.nexa.slurm.job.config.NoticeKind;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.notices.Delivery;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.runs.ProvenFiles;

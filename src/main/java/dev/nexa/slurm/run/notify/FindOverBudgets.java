@@ -2,8 +2,8 @@ package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.NoticeKind;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;

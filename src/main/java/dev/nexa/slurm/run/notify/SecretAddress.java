@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileOwner;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.notices.Delivery;
 import dev.nexa.slurm.records.notices.Delivery.State;
 import dev.nexa.slurm.records.notices.Notice;

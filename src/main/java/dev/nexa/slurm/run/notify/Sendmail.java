@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.process.ProcessIdentity;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;

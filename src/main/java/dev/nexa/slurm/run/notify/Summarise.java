@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.records.notices.Delivery;
 import dev.nexa.slurm.records.notices.Delivery.State;
 import dev.nexa.slurm.records.notices.Notice;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.notices.Notice;
 import java.io.IOException;
 import java.io.InputStream;

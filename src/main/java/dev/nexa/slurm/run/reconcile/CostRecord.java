@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
-import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;

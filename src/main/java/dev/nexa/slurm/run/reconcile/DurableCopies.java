@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.storage.tiers.MakeFolders;

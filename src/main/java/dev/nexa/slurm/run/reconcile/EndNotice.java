@@ -2,9 +2,9 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.NoticeKind;
-import dev.nexa.slurm.job.config.NotifyChannel;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.Tres;
-import dev.nexa.slurm.job.config.Energy;
+import dev.nexa.slurm.job.config.site.Energy;
 import dev.nexa.slurm.job.estimate.Usage;
 import dev.nexa.slurm.records.telemetry.Telemetry;
 import java.math.BigDecimal;

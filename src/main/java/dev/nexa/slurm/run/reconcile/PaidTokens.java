@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.job.config.run.ApiTokens;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

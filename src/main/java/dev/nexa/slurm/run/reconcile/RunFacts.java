@@ -1,8 +1,8 @@
 package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.Energy;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.Energy;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.PlanFile;

@@ -12,7 +12,7 @@ import dev.nexa.slurm.cluster.scheduler.ControllerJob;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.RunFiles;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Sweep;
+import dev.nexa.slurm.job.config.run.Sweep;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.server;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Serving.SmokePrompt;
+import dev.nexa.slurm.job.config.run.Serving.SmokePrompt;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -4,10 +4,11 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.job.backend.Plugins;
-import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.ResourceOption;
-import dev.nexa.slurm.job.config.RunConfig;
+import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.config.shared.Resources;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
@@ -78,7 +79,7 @@ record AllProblems(Context context, ConfigReader configs, Prepared.Request reque
 
   /** Adds a problem if the price book lacks the price of the config's GPU type. */
   private void price(RunConfig config, Set<Problem> all) {
-    RunConfig.Resources asked = config.resources();
+    Resources asked = config.resources();
     if (asked.gpusPerNode() == 0 || asked.gpuType().isEmpty()) {
       return;
     }

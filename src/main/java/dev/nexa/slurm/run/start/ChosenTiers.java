@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.start;
 
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;

@@ -1,9 +1,9 @@
 package dev.nexa.slurm.run.start;
 
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.ModelSize;
-import dev.nexa.slurm.job.config.Training;
-import dev.nexa.slurm.job.config.Workload;
+import dev.nexa.slurm.job.config.run.Training;
+import dev.nexa.slurm.job.config.run.Workload;
+import dev.nexa.slurm.job.config.shared.ModelSize;
 import dev.nexa.slurm.job.estimate.DataSize;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Expected;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.start;
 
-import dev.nexa.slurm.job.config.SyncStage;
+import dev.nexa.slurm.job.config.run.SyncStage;
 import dev.nexa.slurm.job.estimate.Egress;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.storage.sync.Filters;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.start;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.run.Context;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.start;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
-import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;

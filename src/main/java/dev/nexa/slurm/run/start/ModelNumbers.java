@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.start;
 
-import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
+import dev.nexa.slurm.job.config.site.GpuCatalog.Gpu;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.model.AnalyticEstimate;
 import dev.nexa.slurm.job.estimate.model.MemoryFit;

@@ -2,7 +2,7 @@ package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;

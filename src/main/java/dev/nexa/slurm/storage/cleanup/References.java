@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.Policy.Approvals;
+import dev.nexa.slurm.job.config.site.Policy.Approvals;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.PipelineFolder;

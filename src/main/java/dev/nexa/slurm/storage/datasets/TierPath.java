@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.text.VisibleText;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

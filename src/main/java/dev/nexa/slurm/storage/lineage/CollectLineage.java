@@ -2,8 +2,8 @@ package dev.nexa.slurm.storage.lineage;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.job.config.run.DatasetVersion;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;

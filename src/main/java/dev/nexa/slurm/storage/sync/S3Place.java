@@ -3,7 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.S3Settings;
+import dev.nexa.slurm.job.config.shared.S3Settings;
 import java.net.URI;
 import java.util.Optional;
 

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import java.util.List;
 import java.util.Locale;
 

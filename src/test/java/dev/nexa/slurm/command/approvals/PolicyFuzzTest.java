@@ -7,7 +7,7 @@ import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.command.PrivateSlurm;
 import dev.nexa.slurm.job.config.ConfigFolder;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.render.JobSubmitLua;
 import java.io.IOException;
 import java.math.BigDecimal;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.command.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.money.ledger.Lines;

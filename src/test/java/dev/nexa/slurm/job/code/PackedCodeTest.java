@@ -10,7 +10,7 @@ import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.RunConfig;
+import dev.nexa.slurm.job.config.run.RunConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.OutputStream;

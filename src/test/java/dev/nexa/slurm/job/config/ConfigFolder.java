@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config;
 import com.google.common.jimfs.Configuration;
 import com.google.common.jimfs.Jimfs;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.run.RunConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;

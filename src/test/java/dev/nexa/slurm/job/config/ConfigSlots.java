@@ -1,6 +1,14 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.foreign.NexaCompute;
+import dev.nexa.slurm.job.config.foreign.SkyPilotPrices;
+import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.GpuCatalog;
+import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.Anything;
 import dev.nexa.slurm.job.config.yaml.Schema.Axis;

@@ -2,6 +2,13 @@ package dev.nexa.slurm.job.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.job.config.foreign.NexaCompute;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
+import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.GpuCatalog;
+import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.Axis;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;

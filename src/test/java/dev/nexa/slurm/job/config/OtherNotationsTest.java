@@ -3,6 +3,8 @@ package dev.nexa.slurm.job.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.job.config.pipeline.FromRuns;
+import dev.nexa.slurm.job.config.run.RunConfig;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;

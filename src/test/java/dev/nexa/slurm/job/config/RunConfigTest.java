@@ -2,7 +2,8 @@ package dev.nexa.slurm.job.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.nexa.slurm.job.config.RunConfig.Resources;
+import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.shared.Resources;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Map;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.text.Secrets;
+import dev.nexa.slurm.job.config.run.RunConfig;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;

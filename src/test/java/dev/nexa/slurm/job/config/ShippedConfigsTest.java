@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.pipeline.FromRuns;
+import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;

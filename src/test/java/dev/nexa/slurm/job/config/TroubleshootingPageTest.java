@@ -3,7 +3,8 @@ package dev.nexa.slurm.job.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
-import dev.nexa.slurm.job.config.Signature.Role;
+import dev.nexa.slurm.job.config.site.Signature;
+import dev.nexa.slurm.job.config.site.Signature.Role;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.EstimateDiff.Change;
 import dev.nexa.slurm.job.estimate.EstimateDiff.Side;
 import dev.nexa.slurm.job.plan.Plan;

@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;

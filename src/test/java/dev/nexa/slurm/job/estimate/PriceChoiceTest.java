@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ConfigFolder;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.List;

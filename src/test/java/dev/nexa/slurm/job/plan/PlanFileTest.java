@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.job.config.ConfigFolder;
-import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.site.Policy;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;

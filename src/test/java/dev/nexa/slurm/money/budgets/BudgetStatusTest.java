@@ -3,7 +3,7 @@ package dev.nexa.slurm.money.budgets;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.Policy.Budget;
+import dev.nexa.slurm.job.config.site.Policy.Budget;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.money.ledger.Lines;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.job.config.Policy;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;

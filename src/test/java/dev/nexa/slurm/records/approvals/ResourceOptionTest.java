@@ -2,7 +2,7 @@ package dev.nexa.slurm.records.approvals;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.plan.Plans;

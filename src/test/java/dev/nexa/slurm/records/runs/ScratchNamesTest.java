@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

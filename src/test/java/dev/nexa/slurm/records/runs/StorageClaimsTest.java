@@ -3,7 +3,7 @@ package dev.nexa.slurm.records.runs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.nio.file.Path;
 import java.util.Arrays;

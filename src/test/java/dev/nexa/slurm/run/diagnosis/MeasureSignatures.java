@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.PrintStream;

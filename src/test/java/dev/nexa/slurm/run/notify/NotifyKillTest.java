@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.process.StandIn;
-import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.records.notices.Delivery;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;

@@ -6,7 +6,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Rates;
 import java.math.BigDecimal;

@@ -1,9 +1,9 @@
 package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.Energy;
-import dev.nexa.slurm.job.config.PriceBook.Price;
-import dev.nexa.slurm.job.config.PriceBook.TokenPrice;
+import dev.nexa.slurm.job.config.site.Energy;
+import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;

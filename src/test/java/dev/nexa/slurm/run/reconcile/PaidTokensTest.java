@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.records.documents.CostFile;
 import java.math.BigDecimal;
 import java.math.BigInteger;

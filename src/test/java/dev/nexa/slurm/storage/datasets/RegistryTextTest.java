@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.DatasetRegistry;
-import dev.nexa.slurm.job.config.DatasetVersion;
-import dev.nexa.slurm.job.config.DatasetVersion.Status;
+import dev.nexa.slurm.job.config.run.DatasetRegistry;
+import dev.nexa.slurm.job.config.run.DatasetVersion;
+import dev.nexa.slurm.job.config.run.DatasetVersion.Status;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import java.time.Instant;

@@ -3,7 +3,7 @@ package dev.nexa.slurm.storage.s3;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.S3Settings;
+import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
 import java.io.IOException;

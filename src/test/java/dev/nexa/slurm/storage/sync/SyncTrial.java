@@ -3,7 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Backoff;
-import dev.nexa.slurm.job.config.S3Settings;
+import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.storage.s3.S3Server;
 import dev.nexa.slurm.storage.s3.S3Stores;
 import dev.nexa.slurm.storage.sync.SyncOptions.Direction;

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.job.config.SbatchWords;
-import dev.nexa.slurm.job.config.SbatchWords.Word;
+import dev.nexa.slurm.job.config.foreign.SbatchWords;
+import dev.nexa.slurm.job.config.foreign.SbatchWords.Word;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.EnumSet;

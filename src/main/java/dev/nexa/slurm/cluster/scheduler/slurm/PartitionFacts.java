@@ -1,6 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.slurm;
 
-import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import java.time.Duration;
 import java.util.Optional;
 

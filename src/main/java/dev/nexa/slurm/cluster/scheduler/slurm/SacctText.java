@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.sacct.Durations;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.slurm;
 
 import dev.nexa.slurm.base.units.BillingWeights;
-import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -22,8 +22,8 @@ import java.util.SortedSet;
  * @param partitions the partitions that jobs can be sent to, in Slurm's order
  * @param leftOut the other partitions by name, each with the reason
  * @param billingRule how billing weights are combined, from slurm.conf's PriorityFlags
- * @param sacctFields the fields of {@link dev.nexa.slurm.job.config.ClusterProfile#SACCT_FIELDS}
- *     that the cluster's sacct has
+ * @param sacctFields the fields of {@link
+ *     dev.nexa.slurm.job.config.site.ClusterProfile#SACCT_FIELDS} that the cluster's sacct has
  */
 public record SlurmCluster(
     String name,

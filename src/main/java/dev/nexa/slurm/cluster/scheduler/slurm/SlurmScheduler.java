@@ -20,7 +20,7 @@ import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.site.ClusterProfile;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;

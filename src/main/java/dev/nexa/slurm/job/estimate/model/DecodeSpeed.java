@@ -1,6 +1,6 @@
 package dev.nexa.slurm.job.estimate.model;
 
-import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
+import dev.nexa.slurm.job.config.site.GpuCatalog.Gpu;
 import java.util.Locale;
 import java.util.Optional;
 

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.job.estimate.model;
 
-import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
-import dev.nexa.slurm.job.config.Training;
-import dev.nexa.slurm.job.config.Workload;
+import dev.nexa.slurm.job.config.run.Training;
+import dev.nexa.slurm.job.config.run.Workload;
+import dev.nexa.slurm.job.config.site.GpuCatalog.Gpu;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Offload;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Optimizer;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Sharding;

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.job.estimate.model;
 
-import dev.nexa.slurm.job.config.Workload;
+import dev.nexa.slurm.job.config.run.Workload;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;

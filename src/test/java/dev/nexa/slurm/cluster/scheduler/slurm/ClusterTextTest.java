@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
-import dev.nexa.slurm.job.config.NodeSharing;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

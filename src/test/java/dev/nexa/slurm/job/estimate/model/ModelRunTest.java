@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.job.config.ConfigFolder;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
+import dev.nexa.slurm.job.config.site.GpuCatalog.Gpu;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Weights;
 import dev.nexa.slurm.job.plan.Plan;

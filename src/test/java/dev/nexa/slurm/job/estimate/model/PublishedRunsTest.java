@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.GpuCatalog;
+import dev.nexa.slurm.job.config.site.GpuCatalog;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Trains;
 import java.io.IOException;

@@ -1,0 +1,5 @@
+/** The file of a pipeline. */
+@NullMarked
+package dev.nexa.slurm.job.config.pipeline;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,100 @@
+package dev.nexa.slurm.job.config.run;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import java.util.List;
+import java.util.Map;
+
+/** The positions of a config's keys in its files, so that a problem names the line. */
+public final class ConfigPositions {
+  /** Prefix of a key in the file that {@code options_file} names. */
+  public static final String OPTIONS_FILE = "options_file.";
+
+  private final String file;
+  private final Map<String, Position> positions;
+  private final List<String> before;
+  private final Map<String, Position> inOptionsFile;
+  private final Position beginning;
+
+  ConfigPositions(
+      ConfigSource.Found file,
+      Map<String, Position> positions,
+      Map<String, Position> inOptionsFile) {
+    this(file.name(), file.beginning(), Map.copyOf(positions), List.of(), inOptionsFile);
+  }
+
+  private ConfigPositions(
+      String file,
+      Position beginning,
+      Map<String, Position> positions,
+      List<String> before,
+      Map<String, Position> inOptionsFile) {
+    this.file = file;
+    this.beginning = beginning;
+    this.positions = positions;
+    this.before = before;
+    this.inOptionsFile = inOptionsFile;
+  }
+
+  /** Returns the config's path as it is shown to users. */
+  public String file() {
+    return file;
+  }
+
+  /**
+   * Returns the positions for one point of a sweep. The position of a key that the point sets is in
+   * {@code sweep}.
+   *
+   * @param task the index of the point, from 0
+   */
+  public ConfigPositions ofPoint(int task) {
+    List<String> places = List.of("sweep.points[" + task + "].", "sweep.");
+    return new ConfigPositions(file, beginning, positions, places, inOptionsFile);
+  }
+
+  /** Returns whether the config or its sweep sets the key. */
+  public boolean has(String key) {
+    for (String prefix : before) {
+      if (positions.containsKey(prefix + key)) {
+        return true;
+      }
+    }
+    return positions.containsKey(key);
+  }
+
+  /**
+   * Returns a problem at the key's position. If the key was not written, the position is that of
+   * its nearest written parent, or the beginning of the file.
+   */
+  public Problem problem(String key, String message) {
+    if (key.startsWith(OPTIONS_FILE) && !inOptionsFile.isEmpty()) {
+      return inOptionsFile(key.substring(OPTIONS_FILE.length()), message);
+    }
+    for (String prefix : before) {
+      Position in = positions.get(prefix + key);
+      if (in != null) {
+        return new Problem(ErrorCode.CONFIG_CONFLICT, in, prefix + key, message);
+      }
+    }
+    String nearest = key;
+    while (!positions.containsKey(nearest) && !nearest.isEmpty()) {
+      nearest = nearest.substring(0, Math.max(0, nearest.lastIndexOf('.')));
+    }
+    Position at = positions.get(nearest);
+    return new Problem(ErrorCode.CONFIG_CONFLICT, at == null ? beginning : at, key, message);
+  }
+
+  private Problem inOptionsFile(String key, String message) {
+    String nearest = key;
+    while (!inOptionsFile.containsKey(nearest) && nearest.contains(".")) {
+      nearest = nearest.substring(0, nearest.lastIndexOf('.'));
+    }
+    Position at = inOptionsFile.get(nearest);
+    if (at == null) {
+      at = inOptionsFile.values().iterator().next();
+    }
+    return new Problem(ErrorCode.CONFIG_CONFLICT, at, key, message);
+  }
+}

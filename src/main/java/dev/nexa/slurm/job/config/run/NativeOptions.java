@@ -1,0 +1,141 @@
+package dev.nexa.slurm.job.config.run;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.ConfigSource.Found;
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
+import dev.nexa.slurm.job.config.yaml.YamlReader;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The runner's own config file that {@code options_file} names.
+ *
+ * @param file its path as it is shown to users
+ * @param text its content, unchanged
+ * @param values its values; an empty key is null
+ * @param positions the position of each key by its dotted path, without list indices
+ * @param beside the contents of the DeepSpeed config files that it names and that exist beside it,
+ *     by the path as written
+ */
+public record NativeOptions(
+    String file,
+    String text,
+    JsonObject values,
+    Map<String, Position> positions,
+    Map<String, byte[]> beside) {
+  /** The keys of Accelerate and Axolotl that name a DeepSpeed config file. */
+  private static final List<String> FILES =
+      List.of("deepspeed_config.deepspeed_config_file", "deepspeed");
+
+  /** Reads the file and adds its problems. */
+  public static NativeOptions read(
+      Found found, ConfigSource source, Position named, List<Problem> problems) {
+    Map<String, Position> positions = new LinkedHashMap<>();
+    YamlNode root =
+        YamlReader.read(found.name(), found.text(), problems)
+            .orElseGet(() -> new Mapping(named, Map.of()));
+    Mapping mapping = new Mapping(named, Map.of());
+    if (root instanceof Mapping keys) {
+      mapping = keys;
+    } else {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_WRONG_TYPE,
+              root.at(),
+              "",
+              "expected a mapping of keys, got " + root.words()));
+    }
+    JsonObject values = object(mapping, "", positions);
+    Map<String, byte[]> beside = new LinkedHashMap<>();
+    for (String key : FILES) {
+      if (value(values, key) instanceof String path && path.endsWith(".json")) {
+        source.besideIfThere(found, path).ifPresent(file -> beside.put(path, file.bytes()));
+      }
+    }
+    return new NativeOptions(found.name(), found.text(), values, positions, beside);
+  }
+
+  /**
+   * Returns the value of a dotted key such as {@code fsdp_config.fsdp_version}; null if it is
+   * missing or empty.
+   */
+  static @Nullable Object value(JsonObject values, String key) {
+    int dot = key.indexOf('.');
+    if (dot < 0) {
+      return values.members().get(key);
+    }
+    Object below = values.members().get(key.substring(0, dot));
+    return below instanceof JsonObject object ? value(object, key.substring(dot + 1)) : null;
+  }
+
+  /** Returns the file's name without its folders. */
+  public String name() {
+    return file.substring(file.lastIndexOf('/') + 1);
+  }
+
+  /** Returns the value of a dotted key; null if it is missing or empty. */
+  public @Nullable Object value(String key) {
+    return value(values, key);
+  }
+
+  /** Returns the SHA-256 of the text. */
+  public String digest() {
+    return Sha256.of(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static JsonObject object(Mapping mapping, String path, Map<String, Position> positions) {
+    JsonObject object = new JsonObject();
+    for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
+      String below = path.isEmpty() ? member.getKey() : path + "." + member.getKey();
+      positions.putIfAbsent(below, member.getValue().keyAt());
+      object.with(member.getKey(), value(member.getValue().value(), below, positions));
+    }
+    return object;
+  }
+
+  private static @Nullable Object value(
+      YamlNode node, String path, Map<String, Position> positions) {
+    if (node instanceof Mapping mapping) {
+      return object(mapping, path, positions);
+    }
+    if (node instanceof Sequence sequence) {
+      List<@Nullable Object> elements = new ArrayList<>();
+      for (YamlNode element : sequence.elements()) {
+        elements.add(value(element, path, positions));
+      }
+      return elements;
+    }
+    Scalar scalar = (Scalar) node;
+    if (scalar.type() == ScalarType.NULL) {
+      return null;
+    }
+    if (scalar.type() == ScalarType.BOOLEAN) {
+      return Boolean.valueOf(scalar.text());
+    }
+    return scalar.type() == ScalarType.NUMBER ? number(scalar.text()) : scalar.text();
+  }
+
+  /** YAML numbers such as {@code .inf} and {@code 0x10} do not fit a BigDecimal and stay text. */
+  private static Object number(String text) {
+    try {
+      return new BigDecimal(text);
+    } catch (NumberFormatException other) {
+      return text;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package dev.nexa.slurm.job.config.steps;
+
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.Values;
+import java.util.List;
+
+/**
+ * A step that a data stage can do: a section of {@code data}, and a command {@code data NAME}.
+ *
+ * @param name the section's name and the command's
+ * @param doc the section's description
+ * @param keys its keys
+ * @param paths the keys whose values are paths in the job, and the options that take them
+ * @param rules checks what concerns several keys
+ */
+record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rules rules) {
+  /**
+   * A key with paths. The job script replaces the placeholders in them, so they become words of the
+   * command and are not in the settings.
+   *
+   * @param section the section of the key below the step's; empty if it is the step's own
+   * @param key the key; a path or a list of paths
+   * @param option the option that gets each path
+   * @param word a word that may stand instead of a path; empty for none
+   */
+  record PathKey(String section, String key, String option, String word) {
+    PathKey(String section, String key, String option) {
+      this(section, key, option, "");
+    }
+
+    Values of(Values step) {
+      return section.isEmpty() ? step : step.section(section);
+    }
+
+    /** Returns the paths; empty if the key is missing. */
+    List<String> texts(Values step) {
+      Values values = of(step);
+      return values.optional(key, Object.class).filter(String.class::isInstance).isPresent()
+          ? List.of(values.text(key))
+          : values.texts(key);
+    }
+
+    /** Adds a problem for each relative path: a job starts in another folder. */
+    void requireAbsolute(Values step, List<Problem> problems) {
+      for (String text : texts(step)) {
+        boolean taken = !word.isEmpty() && text.equals(word);
+        if (!taken && !text.startsWith("/") && !text.startsWith("${")) {
+          problems.add(
+              of(step)
+                  .problem(
+                      key,
+                      ("expected an absolute path%s, got '%s'; begin it with ${workspace}/,"
+                              + " ${shared}/ or ${env:HOME}/")
+                          .formatted(word.isEmpty() ? "" : " or " + word, text)));
+        }
+      }
+    }
+  }
+
+  /** Adds the problems of a section. */
+  @FunctionalInterface
+  interface Rules {
+    /**
+     * Adds the problems.
+     *
+     * @param step the step's section
+     * @param tasks the number of array tasks
+     */
+    void check(Values step, int tasks, List<Problem> problems);
+  }
+}

@@ -1,0 +1,227 @@
+package dev.nexa.slurm.job.config.foreign;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code #SBATCH} lines mean as our options. */
+class SbatchHeaderTest {
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          --time=1:00:00       | --time      | 1:00:00
+          -t 30                | --time      | 30
+          --nodes 4            | --nodes     | 4
+          -N4                  | --nodes     | 4
+          --gpus-per-node=a100:2 | --gpus    | a100:2
+          --gres=gpu:2         | --gpus      | 2
+          --gres=gpu:h100:8    | --gpus      | h100:8
+          --gres=gpu           | --gpus      | 1
+          --gres=gpu:h100      | --gpus      | h100:1
+          --gpus-per-node=h100 | --gpus      | h100:1
+          --gpus-per-node 4    | --gpus      | 4
+          --mem=0              | --mem       | 0
+          --mem 4G             | --mem       | 4G
+          --array=0-9          | --array     | 0-9
+          -a 0-15%4            | --array     | 0-15%4
+          --array=0,1,2,3      | --array     | 0-3
+          --array=0-3,4-7:1%2  | --array     | 0-7%2
+          --array=0            | --array     | 0-0
+          --mem=16             | --mem       | 16M
+          --mem=16G            | --mem       | 16G
+          --cpus-per-task=6    | --cpus      | 6
+          -p gpu # the big one | --partition | gpu
+          -A nlp               | --account   | nlp
+          --job-name="sft"     | --name      | sft
+          --job-name="my job"  | --name      | my_job
+          -J sft@8B+lora       | --name      | sft_8B_lora
+          --qos high           | resources.qos | high
+          -C "v100&ib"         | resources.constraint | v100&ib
+          --reservation=r1     | resources.reservation | r1
+          -w n1                | resources.nodelist | n1
+          -L matlab:2          | resources.licenses | matlab:2
+          --exclusive          | resources.exclusive | true
+          --requeue            | --requeue   | 1
+          -D /scratch/me       | workdir     | /scratch/me
+          --nodes=2-2          | --nodes     | 2
+          --part=gpu           | --partition | gpu
+          --gpus-per-n 2       | --gpus      | 2
+          -sN2                 | --nodes     | 2
+          """)
+  void anOptionIsOurs(String line, String option, String value) {
+    SbatchHeader header = SbatchHeader.of("#!/bin/bash\n\n#SBATCH " + line + "\necho\n");
+
+    assertThat(header.options()).isEqualTo(Map.of(option, value));
+    assertThat(header.unread()).filteredOn(one -> !one.text().equals("-s")).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--ntasks=4",
+        "-n 4",
+        "--ntasks-per-node=2",
+        "--tasks-per-node=2",
+        "--ntasks-per-gpu=1",
+        "--nodes=1-2",
+        "--gres=shard:1",
+        "--gres=gpu:2,nvme:1",
+        "--gpus=2",
+        "-G 2",
+        "--gpus-per-task=1",
+        "--array=1-9",
+        "--array=0-9:2",
+        "--array=0,2",
+        "--array=0-3%0",
+        "-x n1",
+        "--exclusive=user",
+        "--mem-per-cpu=4G",
+        "--mem-per-gpu=4G",
+        "--dependency=afterok:12",
+        "--signal=B:USR1@60",
+        "--begin=now+1hour",
+        "--hold",
+        "--export=ALL,A=b",
+        "-k",
+        "-M other",
+        "--test-only",
+        "hetjob",
+        "packjob",
+        "frobnicate",
+        "--frobnicate=2",
+        "--exc",
+        "--hold=1",
+        "-y",
+        "--"
+      })
+  void anOptionThatChangesTheJobIsRefused(String line) {
+    SbatchHeader header = SbatchHeader.of("#SBATCH " + line + "\n");
+
+    assertThat(header.options()).isEmpty();
+    assertThat(header.unread())
+        .singleElement()
+        .returns(line, SbatchHeader.Unread::text)
+        .returns(true, SbatchHeader.Unread::refused)
+        .satisfies(one -> assertThat(one.reason()).isNotEmpty())
+        .satisfies(one -> assertThat(one.step()).isNotEmpty());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--output=%j.out",
+        "-e x",
+        "--comment=c",
+        "--nice=5",
+        "--export=ALL",
+        "--export NONE",
+        "-W",
+        "--mail-user=ada",
+        "--account=",
+        "--job-name=___"
+      })
+  void anOptionThatChangesNoJobIsNoted(String line) {
+    SbatchHeader header = SbatchHeader.of("#SBATCH " + line + "\n");
+
+    assertThat(header.options()).isEmpty();
+    assertThat(header.unread())
+        .singleElement()
+        .returns(line, SbatchHeader.Unread::text)
+        .returns(false, SbatchHeader.Unread::refused);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"--ntasks-per-node=1", "--no-requeue", "--no-kill=off", "--requeue --no-req"})
+  void whatOurJobsDoAnywayIsNeither(String line) {
+    SbatchHeader header = SbatchHeader.of("#SBATCH " + line + "\n");
+
+    assertThat(header.options()).isEmpty();
+    assertThat(header.unread()).isEmpty();
+  }
+
+  @Test
+  void linesOfPbsAreSbatchsUnlessItIgnoresThem() {
+    String script = "#!/bin/bash\n#PBS -l walltime=0:03:00\n#SBATCH -t 5";
+
+    assertThat(SbatchHeader.of(script + "\ntrue\n").unread())
+        .singleElement()
+        .returns(2, SbatchHeader.Unread::line)
+        .returns(true, SbatchHeader.Unread::refused);
+    assertThat(SbatchHeader.of(script + " --ignore-pbs\ntrue\n").unread())
+        .extracting(SbatchHeader.Unread::name)
+        .containsExactly("--ignore-pbs");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          -N 2 --gpus-per-node=8        | {--nodes=2, --gpus=8} | []
+          -N1 -c2                       | {--nodes=1, --cpus=2} | []
+          --mem 4G -c 2                 | {--mem=4G, --cpus=2} | []
+          -pcpu -t5                     | {--partition=cpu, --time=5} | []
+          -Hpcpu -t5                    | {--partition=cpu, --time=5} | [-H]
+          --exclusive -t 4              | {resources.exclusive=true, --time=4} | []
+          --exclusive --exclusive=user  | {} | [--exclusive=user]
+          --nice=3 -k -t 4              | {--time=4} | [--nice=3, -k]
+          --qos high -t 4               | {resources.qos=high, --time=4} | []
+          --mail-user a@b --mail-type=END | {mail.user=a@b, mail.type=END} | []
+          -w n[1-2] -t 4                | {resources.nodelist=n[1-2], --time=4, --nodes=2} | []
+          -w n[1-2] -N 2                | {resources.nodelist=n[1-2], --nodes=2} | []
+          -p "a b" -t7                  | {--partition=a b, --time=7} | []
+          -p x'y z'w -t7                | {--partition=xy zw, --time=7} | []
+          -p a\\"b -t7                  | {--partition=a"b, --time=7} | []
+          -p a#b -t7                    | {--partition=a} | []
+          -p "a#b" -t7                  | {--partition=a#b, --time=7} | []
+          -t 5 # -N 2                   | {--time=5} | []
+          -N 2 -N 1-4                   | {} | [-N 1-4]
+          -N 1-4 -N 2                   | {--nodes=2} | []
+          --gpus-per-node=4 --gres=shard:1 | {--gpus=4} | [--gres=shard:1]
+          --gpus-per-node=4 --gres=gpu:4   | {--gpus=4} | []
+          --gpus-per-node=4 --gres=gpu:2   | {--gpus=4} | [--gres=gpu:2]
+          --gres=gpu:2 --gres=gpu:1        | {--gpus=1} | []
+          --ntasks=4 --ntasks=2            | {} | [--ntasks=2]
+          """)
+  void aLineMayHoldSeveralOptions(String line, String options, String unread) {
+    SbatchHeader header = SbatchHeader.of("#!/bin/bash\n#SBATCH " + line + "\n");
+
+    assertThat(header.options()).hasToString(options);
+    assertThat(header.unread().stream().map(SbatchHeader.Unread::text).toList())
+        .hasToString(unread);
+  }
+
+  @Test
+  void theWordsOfAllLinesFollowEachOtherAndAnIndentedLineIsAComment() {
+    SbatchHeader header =
+        SbatchHeader.of("#!/bin/bash\n#SBATCH -N\n#SBATCH 2\n  #SBATCH -t 9\n\n#SBATCH\t-c 3\n");
+
+    assertThat(header.options()).isEqualTo(Map.of("--nodes", "2", "--cpus", "3"));
+    assertThat(header.lines()).isEqualTo(Map.of("--nodes", 2, "--cpus", 6));
+    assertThat(header.unread()).isEmpty();
+  }
+
+  /** Slurm's own sbatch reads them, so they are not dropped in silence. */
+  @Test
+  void linesOfSlurmAreLinesOfSbatch() {
+    SbatchHeader header = SbatchHeader.of("#!/bin/bash\n#SLURM --nodes=4\n#SLURM --mem=4G\necho\n");
+    assertThat(header.options()).containsEntry("--nodes", "4").containsEntry("--mem", "4G");
+  }
+
+  @Test
+  void theHeaderEndsAtTheFirstCommand() {
+    assertThat(SbatchHeader.of("#SBATCH -N 1\n#SBATCH -N 2\necho\n#SBATCH -N 3\n").options())
+        .isEqualTo(Map.of("--nodes", "2"));
+    assertThat(SbatchHeader.of("##SBATCH -N 1\n# SBATCH -N 1\n").options()).isEmpty();
+    assertThat(SbatchHeader.of("").options()).isEmpty();
+  }
+}
