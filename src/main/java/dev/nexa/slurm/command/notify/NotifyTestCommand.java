@@ -70,6 +70,7 @@ final class NotifyTestCommand extends Subcommand {
                     Optional.empty(),
                     Optional.empty(),
                     Prepared.clusterName(context))
+                .supervision()
                 .channels()
             : policy.channels();
     String where = file.orElse(policy.name());

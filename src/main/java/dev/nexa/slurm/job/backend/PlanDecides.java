@@ -2,8 +2,8 @@ package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
+import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.NativeOptions;
-import dev.nexa.slurm.job.config.run.RunConfig.Entrypoint;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.BigDecimal;

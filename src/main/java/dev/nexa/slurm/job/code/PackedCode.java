@@ -8,8 +8,8 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.run.Code;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
+import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.RunConfig;
-import dev.nexa.slurm.job.config.run.RunConfig.Entrypoint;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
@@ -57,8 +57,8 @@ public record PackedCode(
    */
   public static Optional<PackedCode> of(
       RunConfig config, Map<String, String> environment, Path workspace) {
-    return config.code().isPresent()
-        ? Optional.of(of(config, config.code().get(), environment, workspace))
+    return config.work().code().isPresent()
+        ? Optional.of(of(config, config.work().code().get(), environment, workspace))
         : Optional.empty();
   }
 
@@ -148,7 +148,7 @@ public record PackedCode(
   /** Finds the script beside the config, then from the tree's folder on. */
   private static Optional<String> script(
       RunConfig config, Path beside, Path root, List<CodeEntry> entries) {
-    Optional<String> script = config.entrypoint().flatMap(Entrypoint::script);
+    Optional<String> script = config.work().entrypoint().flatMap(Entrypoint::script);
     if (script.isEmpty()) {
       return Optional.empty();
     }

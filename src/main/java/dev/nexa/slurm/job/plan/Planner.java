@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
+import dev.nexa.slurm.job.config.run.Environment;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
 import dev.nexa.slurm.job.config.run.Training;
@@ -23,7 +24,6 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,9 +35,6 @@ import java.util.Optional;
  */
 public final class Planner {
   /** A job with less memory for each GPU gets a note. */
-  /** How often nodes with GPUs are sampled if the config does not say it. */
-  private static final Duration SAMPLING = Duration.ofSeconds(10);
-
   private static final long LITTLE_MEMORY = 1L << 30;
 
   private final ConfigSource source;
@@ -80,8 +77,8 @@ public final class Planner {
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     PartitionLimits limits = new PartitionLimits(cluster);
     PartitionChoice.Choice choice = new PartitionChoice(cluster, limits, asked, gpus).choose();
-    Software software = config.software().over(cluster.software());
-    rules(config, cluster, policy, software, problems);
+    Environment environment = config.environment().over(cluster.software(), cluster.env());
+    rules(config, cluster, policy, environment.software(), problems);
     Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
     Optional<Partition> partition = known(choice.partition(), cluster);
     BilledResources billed = billed(allocation, partition, cluster, written);
@@ -104,12 +101,10 @@ public final class Planner {
         files(config, code.isPresent() && code.get().script().isPresent(), problems);
     Problem.throwIfAny(problems);
     Optional<String> launcher =
-        config.entrypoint().isPresent() ? config.entrypoint().get().launcher() : Optional.empty();
-    Map<String, String> env = merged(cluster.env(), config.env());
-    List<String> notes = config.notes();
-    if (!env.isEmpty()) {
-      notes = withoutTiers(env, config, cluster);
-    }
+        config.work().entrypoint().isPresent()
+            ? config.work().entrypoint().get().launcher()
+            : Optional.empty();
+    List<String> notes = tiersKept(config, cluster);
     Optional<String> little = littleMemory(asked, allocation, cluster, billed);
     if (little.isPresent()) {
       notes = new ArrayList<>(notes);
@@ -137,7 +132,7 @@ public final class Planner {
         config.stage(),
         config.title(),
         config.backend(),
-        config.tags(),
+        config.labels().tags(),
         new Site(
             cluster.name(),
             cluster.scheduler(),
@@ -154,61 +149,44 @@ public final class Planner {
             choice.reason(),
             billed,
             distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
-            config.tasks(),
-            config.maxParallel(),
-            config.points(),
-            config.chain()),
-        new Supervision(
-            config.requeues(),
-            config.retryOn(),
-            config.watchdog(),
-            monitor(config, asked),
-            config.warnBeforeEnd(),
-            config.copyCheckpoints(),
-            config.mail(),
-            config.channels()),
-        new Environment(
-            software,
-            env,
-            config.envFile(),
-            config.setup().isPresent(),
-            config.workdir(),
-            config.debug()),
+            config.array().tasks(),
+            config.array().maxParallel(),
+            config.array().points(),
+            config.array().chain()),
+        config.supervision(),
+        environment,
         new Payload(
-            config.run(),
-            config.entrypoint(),
-            config.options(),
-            config.optionsFile(),
+            config.work().run(),
+            config.work().entrypoint(),
+            config.work().options(),
+            config.work().optionsFile(),
             files,
             code,
             program(config, cluster),
-            config.data(),
-            config.sync()),
+            config.work().data(),
+            config.work().sync()),
         new Inputs(
             training(config, cluster),
-            config.serving(),
+            config.model().serving(),
             isFolder(config)
-                ? ModelFolder.shaped(config.workload(), config.training(), cluster.storage())
-                : config.workload(),
-            config.dataset(),
+                ? ModelFolder.shaped(
+                    config.model().workload(), config.training(), cluster.storage())
+                : config.model().workload(),
+            config.labels().dataset(),
             datasets,
             policy.datasetChecksums(),
             after),
         notes);
   }
 
-  /** Returns how often the nodes are sampled: by default those with GPUs. */
-  private static Optional<Duration> monitor(RunConfig config, Resources asked) {
-    Duration usual = asked.gpusPerNode() > 0 ? SAMPLING : Duration.ZERO;
-    return Optional.of(config.monitor().orElse(usual)).filter(every -> !every.isZero());
-  }
-
   /** Returns our own program if the job runs it. */
   private static Optional<NodeProgram> program(RunConfig config, ClusterProfile cluster) {
-    if (config.sync().isPresent()) {
+    if (config.work().sync().isPresent()) {
       return Optional.of(NodeProgram.forS3(cluster));
     }
-    return config.data().isPresent() ? Optional.of(NodeProgram.of(cluster)) : Optional.empty();
+    return config.work().data().isPresent()
+        ? Optional.of(NodeProgram.of(cluster))
+        : Optional.empty();
   }
 
   /** Returns a remark on a job with GPUs and almost no memory; empty for any other job. */
@@ -244,15 +222,12 @@ public final class Planner {
             + "G");
   }
 
-  /**
-   * Removes the storage tiers' variables from {@code env}, because the profile gives their paths.
-   * Adds a note for each one with another path.
-   */
-  private static List<String> withoutTiers(
-      Map<String, String> env, RunConfig config, ClusterProfile cluster) {
+  /** Returns the config's notes, and one for each tier to which a variable gives another path. */
+  private static List<String> tiersKept(RunConfig config, ClusterProfile cluster) {
+    Map<String, String> env = config.environment().env();
     List<String> notes = new ArrayList<>(config.notes());
-    for (String tier : RunConfig.TIERS) {
-      String path = env.remove(tier);
+    for (String tier : Environment.TIERS) {
+      String path = env.getOrDefault(tier, cluster.env().get(tier));
       String key = tier.substring("NEXA_".length()).toLowerCase(Locale.ROOT);
       String ours =
           switch (key) {
@@ -283,7 +258,8 @@ public final class Planner {
   private static boolean isFolder(RunConfig config) {
     String model = config.training().text("model_name").orElse("");
     boolean varied =
-        !config.points().isEmpty() && config.points().get(0).members().containsKey("model_name");
+        !config.array().points().isEmpty()
+            && config.array().points().get(0).members().containsKey("model_name");
     return (model.startsWith("/") || model.startsWith("${")) && !varied;
   }
 
@@ -296,7 +272,7 @@ public final class Planner {
       List<Problem> problems) {
     ConfigPositions written = config.written();
     Resources asked = config.resources();
-    if (config.requeues() > policy.maxRequeues()) {
+    if (config.supervision().requeues() > policy.maxRequeues()) {
       problems.add(
           written.problem(
               "requeues",
@@ -310,14 +286,14 @@ public final class Planner {
               "resources",
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
-    if (local && config.chain() > 1) {
+    if (local && config.array().chain() > 1) {
       problems.add(
           written.problem(
               "chain", "its links wait for each other, which this machine alone can't"));
     }
     container(config, software, problems);
-    if (config.sync().isPresent()) {
-      config.sync().get().checkAddress(cluster, written, problems);
+    if (config.work().sync().isPresent()) {
+      config.work().sync().get().checkAddress(cluster, written, problems);
     }
     if (local && software.isStep()) {
       problems.add(
@@ -327,13 +303,14 @@ public final class Planner {
                   + software.containerRuntime().orElseThrow()
                   + " is srun's, and there is none on this machine alone; apptainer works"));
     }
-    if (config.watchdog().isPresent() && config.watchdog().get().compareTo(asked.time()) >= 0) {
+    if (config.supervision().watchdog().isPresent()
+        && config.supervision().watchdog().get().compareTo(asked.time()) >= 0) {
       problems.add(
           written.problem(
               "watchdog", "must be shorter than resources.time, which ends the task anyway"));
     }
-    if (config.warnBeforeEnd().isPresent()
-        && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
+    if (config.supervision().warnBeforeEnd().isPresent()
+        && config.supervision().warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
       problems.add(
           written.problem(
               "warn_before_end", "must be shorter than resources.time; nothing would run"));
@@ -342,7 +319,7 @@ public final class Planner {
 
   /** Adds a problem if the container's runtime cannot find the image under this name. */
   private static void container(RunConfig config, Software software, List<Problem> problems) {
-    Software own = config.software();
+    Software own = config.environment().software();
     if (software.container().isEmpty()) {
       if (own.runtime().isPresent() || !own.mounts().isEmpty()) {
         String key = own.mounts().isEmpty() ? "container_runtime" : "mounts";
@@ -393,12 +370,6 @@ public final class Planner {
     return BilledResources.of(asked, sharing, type, written);
   }
 
-  private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {
-    Map<String, String> env = new LinkedHashMap<>(cluster);
-    env.putAll(own);
-    return env;
-  }
-
   /**
    * Reads the files that the run keeps.
    *
@@ -406,17 +377,17 @@ public final class Planner {
    */
   private List<RunnerFile> files(RunConfig config, boolean packed, List<Problem> problems) {
     List<RunnerFile> files = new ArrayList<>();
-    for (int i = 0; i < config.files().size(); i++) {
-      file(config, "files." + i, config.files().get(i), problems).ifPresent(files::add);
+    for (int i = 0; i < config.work().files().size(); i++) {
+      file(config, "files." + i, config.work().files().get(i), problems).ifPresent(files::add);
     }
     if (!packed
-        && config.entrypoint().isPresent()
-        && config.entrypoint().get().script().isPresent()) {
-      String script = config.entrypoint().get().script().get();
+        && config.work().entrypoint().isPresent()
+        && config.work().entrypoint().get().script().isPresent()) {
+      String script = config.work().entrypoint().get().script().get();
       file(config, "entrypoint.script", script, problems).ifPresent(files::add);
     }
-    if (config.setup().isPresent()) {
-      files.add(RunnerFile.text(Plan.SETUP, config.setup().get()));
+    if (config.environment().setup().isPresent()) {
+      files.add(RunnerFile.text(Plan.SETUP, config.environment().setup().get()));
     }
     return files;
   }

@@ -253,7 +253,7 @@ public record Prepared(
 
   /** Loads the classes that pack code only for a config that has code. */
   private static Optional<PackedCode> code(Context context, RunConfig config) {
-    return config.code().isPresent()
+    return config.work().code().isPresent()
         ? PackedCode.of(config, context.environment(), context.root())
         : Optional.empty();
   }

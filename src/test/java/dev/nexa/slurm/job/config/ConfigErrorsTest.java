@@ -413,6 +413,7 @@ class ConfigErrorsTest {
                       "run.yaml",
                       "stage: a\nbackend: shell\nresources: {time: 1m}\nrun: \"a\\n\\tb\"\n")
                   .run()
+                  .work()
                   .run())
           .contains("a\n\tb");
       assertThat(problems("stage: a\nbackend: shell\nresources: {time: 1m}\nrun: \"a\\rb\"\n"))

@@ -89,7 +89,9 @@ class OtherNotationsTest {
                     + "env: {A: '${env:DATA}/${scratch}', B: 'a$b', C: '5$'}\n")
             .run();
 
-    assertThat(config.env()).containsEntry("A", "/data/${scratch}").containsEntry("B", "a$b");
+    assertThat(config.environment().env())
+        .containsEntry("A", "/data/${scratch}")
+        .containsEntry("B", "a$b");
     assertThat(config.notes()).isEmpty();
   }
 
@@ -113,7 +115,7 @@ class OtherNotationsTest {
     RunConfig config =
         new ConfigFolder().with("run.yaml", text + "env: {PATH: '/opt/bin:$PATH'}\n").run();
 
-    assertThat(config.env()).containsEntry("PATH", "/opt/bin:$PATH");
+    assertThat(config.environment().env()).containsEntry("PATH", "/opt/bin:$PATH");
     assertThat(config.notes())
         .containsExactly(
             ConfigFolder.PATH

@@ -59,12 +59,13 @@ class RunConfigTest {
     ".hidden, .hidden",
   })
   void theDatasetIsTheLastPartOfItsPath(String path, String dataset) {
-    assertThat(read("dataset_path: " + path + "\n").dataset()).contains(dataset);
+    assertThat(read("dataset_path: " + path + "\n").labels().dataset()).contains(dataset);
   }
 
   @Test
   void theDatasetMayBeNamedByItself() {
-    assertThat(read("dataset: science\ndataset_path: /a/b.jsonl\n").dataset()).contains("science");
+    assertThat(read("dataset: science\ndataset_path: /a/b.jsonl\n").labels().dataset())
+        .contains("science");
   }
 
   @Test
@@ -82,16 +83,17 @@ class RunConfigTest {
                 Duration.ofMinutes(10),
                 Map.of(),
                 false));
-    assertThat(config.shards()).isEqualTo(1);
-    assertThat(config.requeues()).isZero();
+    assertThat(config.array().shards()).isEqualTo(1);
+    assertThat(config.supervision().requeues()).isZero();
     assertThat(config.title()).isEqualTo("data");
-    assertThat(config.tags()).isEmpty();
+    assertThat(config.labels().tags()).isEmpty();
   }
 
   @Test
   void scalarsOfTheEnvironmentAreTakenAsTheyAreWritten() {
     assertThat(
             read("env: {A: 1.50, B: no, C: 010, D: 1_000, E: .nan, F: 12:30:00, G: 2025-11-01, H: 0x1F}\n")
+                .environment()
                 .env())
         .containsExactly(
             Map.entry("A", "1.50"),
@@ -106,7 +108,7 @@ class RunConfigTest {
 
   @Test
   void textMayHoldWhatYamlCallsALineAndBashDoesNot() {
-    assertThat(read("tags: [\"a\u2028b\"]\n").tags()).containsExactly("a\u2028b");
+    assertThat(read("tags: [\"a\u2028b\"]\n").labels().tags()).containsExactly("a\u2028b");
   }
 
   private static RunConfig read(String lines) {

@@ -146,7 +146,7 @@ class SecretsInConfigsTest {
         .hasSize(1)
         .allMatch(problem -> problem.contains("looks like a secret; a secret never goes into"));
     for (String harmless : List.of("EMPTY", "none", "/run/secrets/x", "~/.token", "$OTHER")) {
-      assertThat(with(name, harmless).run().env()).as(harmless).containsKey(name);
+      assertThat(with(name, harmless).run().environment().env()).as(harmless).containsKey(name);
     }
     if (name.equals(name.toUpperCase(java.util.Locale.ROOT))) {
       ConfigFolder script =
@@ -156,7 +156,7 @@ class SecretsInConfigsTest {
       ConfigFolder read =
           new ConfigFolder()
               .with("run.yaml", RUN + "setup: |\n  export " + name + "=\"$(cat ~/.token)\"\n");
-      assertThat(read.run().setup()).isPresent();
+      assertThat(read.run().environment().setup()).isPresent();
     }
   }
 
@@ -166,9 +166,11 @@ class SecretsInConfigsTest {
   void anAddressIsJudgedByWhetherItHoldsAPassword(String name) {
     assertThat(with("X", "${env:" + name + "}").problems()).hasSize(1);
     assertThat(with(name, "postgres://ada:hunter2@db/x").problems()).hasSize(1);
-    assertThat(with(name, "sqlite:////scratch/x.db").run().env()).containsKey(name);
-    assertThat(with(name, "postgres://db.internal:5432/x").run().env()).containsKey(name);
-    assertThat(with(name, "postgres://ada:$PGPASSWORD@db/x").run().env()).containsKey(name);
+    assertThat(with(name, "sqlite:////scratch/x.db").run().environment().env()).containsKey(name);
+    assertThat(with(name, "postgres://db.internal:5432/x").run().environment().env())
+        .containsKey(name);
+    assertThat(with(name, "postgres://ada:$PGPASSWORD@db/x").run().environment().env())
+        .containsKey(name);
   }
 
   /** A thousand ordinary names and values. */
@@ -262,7 +264,7 @@ class SecretsInConfigsTest {
                   "TransformerDecoderLayerWithCrossAttention2"));
       for (String value : values) {
         RunConfig run = with(name, value).run();
-        assertThat(run.env()).as("%s=%s", name, value).containsEntry(name, value);
+        assertThat(run.environment().env()).as("%s=%s", name, value).containsEntry(name, value);
         assertThat(run.notes()).as("%s=%s", name, value).isEmpty();
         tried++;
       }

@@ -8,7 +8,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.run.Sweep;
 import dev.nexa.slurm.job.config.yaml.Checker;
 import dev.nexa.slurm.job.config.yaml.Position;
@@ -66,7 +66,7 @@ public final class NexaCompute {
                   optional("gres", TEXT, DOC),
                   optional("memory", ValueType.MEMORY, DOC),
                   optional("output_dir", TEXT, DOC),
-                  optional("mail_type", RunConfig.MAIL_TYPE, DOC),
+                  optional("mail_type", Supervision.MAIL_TYPE, DOC),
                   optional("mail_user", TEXT, DOC),
                   optional("array_parallelism", ValueType.integer(1, 4_000_000), DOC),
                   optional("modules", listOf(TEXT), DOC),

@@ -12,35 +12,37 @@ public final class ConfigPositions {
   /** Prefix of a key in the file that {@code options_file} names. */
   public static final String OPTIONS_FILE = "options_file.";
 
-  private final String file;
+  private final ConfigSource.Found source;
   private final Map<String, Position> positions;
   private final List<String> before;
   private final Map<String, Position> inOptionsFile;
-  private final Position beginning;
 
   ConfigPositions(
-      ConfigSource.Found file,
+      ConfigSource.Found source,
       Map<String, Position> positions,
       Map<String, Position> inOptionsFile) {
-    this(file.name(), file.beginning(), Map.copyOf(positions), List.of(), inOptionsFile);
+    this(source, Map.copyOf(positions), List.of(), inOptionsFile);
   }
 
   private ConfigPositions(
-      String file,
-      Position beginning,
+      ConfigSource.Found source,
       Map<String, Position> positions,
       List<String> before,
       Map<String, Position> inOptionsFile) {
-    this.file = file;
-    this.beginning = beginning;
+    this.source = source;
     this.positions = positions;
     this.before = before;
     this.inOptionsFile = inOptionsFile;
   }
 
+  /** Returns the config's file. */
+  public ConfigSource.Found source() {
+    return source;
+  }
+
   /** Returns the config's path as it is shown to users. */
   public String file() {
-    return file;
+    return source.name();
   }
 
   /**
@@ -51,7 +53,7 @@ public final class ConfigPositions {
    */
   public ConfigPositions ofPoint(int task) {
     List<String> places = List.of("sweep.points[" + task + "].", "sweep.");
-    return new ConfigPositions(file, beginning, positions, places, inOptionsFile);
+    return new ConfigPositions(source, positions, places, inOptionsFile);
   }
 
   /** Returns whether the config or its sweep sets the key. */
@@ -66,7 +68,7 @@ public final class ConfigPositions {
 
   /**
    * Returns a problem at the key's position. If the key was not written, the position is that of
-   * its nearest written parent, or the beginning of the file.
+   * its nearest written parent, or the source.beginning() of the file.
    */
   public Problem problem(String key, String message) {
     if (key.startsWith(OPTIONS_FILE) && !inOptionsFile.isEmpty()) {
@@ -83,7 +85,8 @@ public final class ConfigPositions {
       nearest = nearest.substring(0, Math.max(0, nearest.lastIndexOf('.')));
     }
     Position at = positions.get(nearest);
-    return new Problem(ErrorCode.CONFIG_CONFLICT, at == null ? beginning : at, key, message);
+    return new Problem(
+        ErrorCode.CONFIG_CONFLICT, at == null ? source.beginning() : at, key, message);
   }
 
   private Problem inOptionsFile(String key, String message) {

@@ -158,7 +158,7 @@ public final class DatasetRegistry {
       ConfigSource source,
       List<Problem> problems) {
     boolean asked = policy.registeredDatasets() || policy.promotedDatasets();
-    if (!asked || (config.dataset().isEmpty() && config.points().isEmpty())) {
+    if (!asked || (config.labels().dataset().isEmpty() && config.array().points().isEmpty())) {
       return List.of();
     }
     String registry = cluster.storage().durable() + "/" + FILE;
@@ -194,19 +194,18 @@ public final class DatasetRegistry {
 
   private static Set<Wanted> wanted(RunConfig config, ClusterProfile cluster) {
     Set<Wanted> wanted = new LinkedHashSet<>();
-    if (config.dataset().isPresent()) {
+    if (config.labels().dataset().isPresent()) {
       wanted.add(
           new Wanted(
-              config.dataset().get(),
+              config.labels().dataset().get(),
               config.training().text("dataset_path").map(cluster.storage()::written)));
     }
-    for (JsonObject point : config.points()) {
+    for (JsonObject point : config.array().points()) {
       Optional<String> path = point.optionalText("dataset_path");
       if (path.isPresent()) {
         wanted.add(
             new Wanted(
-                RunConfig.baseName(path.get()),
-                Optional.of(cluster.storage().written(path.get()))));
+                Labels.baseName(path.get()), Optional.of(cluster.storage().written(path.get()))));
       }
     }
     return wanted;
@@ -269,7 +268,7 @@ public final class DatasetRegistry {
       // The name is only a label. An entry that a person wrote has no path to compare.
       boolean byHand =
           known.getOrDefault(wanted.name(), List.of()).isEmpty()
-              && wanted.path().map(RunConfig::baseName).orElse("").equals(wanted.name());
+              && wanted.path().map(Labels::baseName).orElse("").equals(wanted.name());
       return policy.promotedDatasets() || (wanted.path().isPresent() && !byHand)
           ? name
               + " has no version with the path "

@@ -1,10 +1,17 @@
 package dev.nexa.slurm.job.config.run;
 
+import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.optional;
+import static dev.nexa.slurm.job.config.yaml.Schema.required;
+import static dev.nexa.slurm.job.config.yaml.Schema.section;
+
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.List;
 import java.util.Optional;
@@ -33,6 +40,46 @@ public record SyncStage(
     Optional<String> endpoint,
     List<String> include,
     List<String> exclude) {
+  /** The keys of the section. */
+  static final Section KEYS =
+      section(
+          required(
+              "from",
+              ValueType.PATH,
+              "The folder to copy: `${durable}/…`, or `${stages.NAME.checkpoint}` in a pipeline. If it is a"
+                  + " file, only this file is copied."),
+          optional(
+              "to",
+              ValueType.LITERAL,
+              "The address, such as `s3://bucket/prefix/${run_id}`. Default: the profile's storage.s3_prefix and"
+                  + " the path of `from` below the durable tier."),
+          optional(
+              "threads",
+              ValueType.integer(1, 99),
+              "How many files are copied at once. Default: 16."),
+          optional(
+              "bandwidth",
+              ValueType.count(
+                  "bytes in a second, such as 50M", "[1-9][0-9]{0,8}([KMGTkmgt]?(i?B)?)"),
+              "The most bytes in a second, such as `50M`. Default: unlimited."),
+          optional(
+              "storage_class",
+              ValueType.STORAGE_CLASS,
+              "The storage class of new objects. Default: the profile's storage.s3.storage_class."),
+          optional(
+              "endpoint",
+              ValueType.STORE_URL,
+              "The store's URL, for MinIO, Ceph or Backblaze. Default: the profile's storage.s3.endpoint, else"
+                  + " AWS."),
+          optional(
+              "exclude",
+              listOf(ValueType.TEXT),
+              "Patterns of files to leave out, such as `optimizer*`. `*` also matches slashes."),
+          optional(
+              "include",
+              listOf(ValueType.TEXT),
+              "Patterns of files to copy although a pattern of `exclude` matches them."));
+
   /** The stage of these runs, and their backend. */
   public static final String NAME = "sync";
 

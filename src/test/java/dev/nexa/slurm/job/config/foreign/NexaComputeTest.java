@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ConfigFolder;
+import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,25 +28,25 @@ class NexaComputeTest {
 
     assertThat(run.backend()).isEqualTo("python");
     assertThat(run.title()).isEqualTo("glue-lr");
-    assertThat(run.tags()).containsExactly("glue", "baseline");
+    assertThat(run.labels().tags()).containsExactly("glue", "baseline");
     assertThat(run.resources().time()).isEqualTo(Duration.ofMinutes(30));
     assertThat(run.resources().gpuType()).contains("h100");
     assertThat(run.resources().option(ResourceOption.PARTITION)).contains("gpu");
-    assertThat(run.maxParallel()).contains(4);
-    assertThat(run.mail()).contains(new RunConfig.Mail("root", "END,FAIL"));
-    assertThat(run.setup())
+    assertThat(run.array().maxParallel()).contains(4);
+    assertThat(run.supervision().mail()).contains(new Supervision.Mail("root", "END,FAIL"));
+    assertThat(run.environment().setup())
         .contains("echo \"begins on $(hostname)\"\nexport FROM_PRE_COMMAND='a b'\n");
-    assertThat(run.workdir()).contains(ConfigFolder.PATH);
-    assertThat(run.entrypoint())
+    assertThat(run.environment().workdir()).contains(ConfigFolder.PATH);
+    assertThat(run.work().entrypoint())
         .contains(
-            new RunConfig.Entrypoint(
+            new Entrypoint(
                 Optional.of("scripts/train.py"),
                 Optional.empty(),
                 List.of("--dataset", "glue", "--output-dir", "my runs/glue", "--epochs=1"),
                 false,
                 Optional.of("python"),
                 List.of()));
-    assertThat(run.env())
+    assertThat(run.environment().env())
         .isEqualTo(
             Map.of(
                 "PYTHONUNBUFFERED", "1",
@@ -54,8 +56,8 @@ class NexaComputeTest {
                 "WANDB_MODE", "offline",
                 "WANDB_RUN_GROUP", "glue-search",
                 "WANDB_RUN_NAME", "glue-lr_${point}"));
-    assertThat(run.points()).hasSize(8);
-    assertThat(run.points().get(1))
+    assertThat(run.array().points()).hasSize(8);
+    assertThat(run.array().points().get(1))
         .hasToString(
             "{\"options.learning-rate\":0.00001,\"options.batch-size\":8,"
                 + "\"options.freeze-encoder\":false}");
@@ -69,14 +71,14 @@ class NexaComputeTest {
     RunConfig run = read("job:\nlauncher: {script: train.py}\n");
 
     assertThat(run.title()).isEqualTo("nexa-train");
-    assertThat(run.points()).isEmpty();
+    assertThat(run.array().points()).isEmpty();
     assertThat(run.resources().option(ResourceOption.PARTITION)).contains("gpu");
     assertThat(run.resources().time()).isEqualTo(Duration.ofHours(8));
     assertThat(run.resources().nodes()).isEqualTo(1);
     assertThat(run.resources().gpusPerNode()).isEqualTo(1);
     assertThat(run.resources().cpusPerTask()).isEqualTo(6);
-    assertThat(run.entrypoint().orElseThrow().torchrun()).isFalse();
-    assertThat(run.env()).containsEntry("WANDB_RUN_NAME", "nexa-train_000");
+    assertThat(run.work().entrypoint().orElseThrow().torchrun()).isFalse();
+    assertThat(run.environment().env()).containsEntry("WANDB_RUN_NAME", "nexa-train_000");
   }
 
   @Test
@@ -105,13 +107,13 @@ class NexaComputeTest {
               extra_args: ["--max_restarts 2"]
             """);
 
-    RunConfig.Entrypoint entrypoint = run.entrypoint().orElseThrow();
+    Entrypoint entrypoint = run.work().entrypoint().orElseThrow();
     assertThat(entrypoint.module()).contains("pkg.train");
     assertThat(entrypoint.torchrun()).isTrue();
     assertThat(entrypoint.launcherArgs()).containsExactly("--max_restarts", "2");
     assertThat(run.resources().gpuType()).contains("a100");
-    assertThat(run.software().venv()).contains("/opt/venv");
-    assertThat(run.env())
+    assertThat(run.environment().software().venv()).contains("/opt/venv");
+    assertThat(run.environment().env())
         .containsEntry("WANDB_RUN_GROUP", "mine")
         .containsEntry("PYTHONPATH", "/lib");
     assertThat(run.notes()).singleElement().asString().contains("launcher.rdzv_endpoint: not used");
@@ -124,9 +126,9 @@ class NexaComputeTest {
             .with("run.yaml", FILE)
             .run("sweep.parameters.learning_rate=[1e-4]", "job.time=45", "requeues=2");
 
-    assertThat(run.points()).hasSize(4);
+    assertThat(run.array().points()).hasSize(4);
     assertThat(run.resources().time()).isEqualTo(Duration.ofMinutes(45));
-    assertThat(run.requeues()).isEqualTo(2);
+    assertThat(run.supervision().requeues()).isEqualTo(2);
   }
 
   @ParameterizedTest

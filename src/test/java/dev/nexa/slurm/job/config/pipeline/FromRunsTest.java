@@ -34,12 +34,12 @@ class FromRunsTest {
   void checkpointIsShortForAReference() throws Exception {
     RunConfig config = read(SERVER, from(List.of("n1", "n2", "n3"), UNNAMED));
 
-    assertThat(config.serving().loraAdapters())
+    assertThat(config.model().serving().loraAdapters())
         .isEqualTo(Map.of("tuned", "${stages.from.checkpoint}/adapter"));
-    assertThat(config.options().text("chat_template"))
+    assertThat(config.work().options().text("chat_template"))
         .isEqualTo("${stages.from.checkpoint}/chat.jinja");
-    assertThat(config.env()).containsEntry("LEFT", "${checkpoint}");
-    assertThat(config.tags()).containsExactly("from:train_20251101_143200");
+    assertThat(config.environment().env()).containsEntry("LEFT", "${checkpoint}");
+    assertThat(config.labels().tags()).containsExactly("from:train_20251101_143200");
     assertThat(config.resources().option(ResourceOption.NODELIST)).contains("n1,n2");
     assertThat(read(SERVER, from(List.of(), UNNAMED)).resources().option(ResourceOption.NODELIST))
         .isEmpty();
@@ -57,7 +57,7 @@ class FromRunsTest {
 
     RunConfig read = read(config, from(List.of(), "prepare", "train.a"));
 
-    assertThat(read.tags())
+    assertThat(read.labels().tags())
         .containsExactly("from:train_20251101_143200", "from:train_20251101_143200");
     assertThatThrownBy(() -> read(config, from(List.of(), "prepare")))
         .hasMessageContaining("run.yaml:3:")

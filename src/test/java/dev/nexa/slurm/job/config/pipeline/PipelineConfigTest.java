@@ -198,7 +198,7 @@ class PipelineConfigTest {
     assertThat(run.resources().time()).hasHours(3);
     assertThat(run.resources().cpusPerTask()).isEqualTo(8);
     assertThat(run.resources().gpuType()).contains("h100");
-    assertThat(run.tags()).containsExactly("a", "b");
+    assertThat(run.labels().tags()).containsExactly("a", "b");
   }
 
   @Test
@@ -238,7 +238,7 @@ class PipelineConfigTest {
     RunConfig run = run(pipeline.stages().get(4));
 
     assertThat(run.training().text("dataset_path")).contains("${stages.prepare.output}");
-    assertThat(run.dataset()).isEmpty();
+    assertThat(run.labels().dataset()).isEmpty();
     assertThat(problemsOf(() -> run(pipeline.stages().get(5))))
         .contains(
             "p.yaml:14:21: ${stages.prepair.output}: 'prepair' is not in `after` of the stage bad (did"

@@ -30,8 +30,8 @@ class OverridesTest {
   @Test
   void aKeyThatIsNotInTheFileIsAdded() {
     assertThat(folder.run("array.shards=64", "array.max_parallel=8"))
-        .returns(64, RunConfig::shards)
-        .satisfies(config -> assertThat(config.maxParallel()).contains(8));
+        .returns(64, config -> config.array().shards())
+        .satisfies(config -> assertThat(config.array().maxParallel()).contains(8));
   }
 
   @Test
@@ -50,18 +50,19 @@ class OverridesTest {
 
   @Test
   void aPlaceInAListIsReplacedAndThePlaceAfterTheLastAppends() {
-    assertThat(folder.run("tags.0=x", "tags.2=c", "tags.3=d").tags())
+    assertThat(folder.run("tags.0=x", "tags.2=c", "tags.3=d").labels().tags())
         .containsExactly("x", "b", "c", "d");
   }
 
   @Test
   void aListThatIsNotThereBeginsAtItsFirstPlace() {
-    assertThat(folder.run("files.0=a.py", "files.1=b.py").files()).containsExactly("a.py", "b.py");
+    assertThat(folder.run("files.0=a.py", "files.1=b.py").work().files())
+        .containsExactly("a.py", "b.py");
   }
 
   @Test
   void aWholeListOrMappingMayBeGiven() {
-    assertThat(folder.run("tags=[x, y]").tags()).containsExactly("x", "y");
+    assertThat(folder.run("tags=[x, y]").labels().tags()).containsExactly("x", "y");
     assertThat(folder.run("resources={time: 5, nodes: 3}").resources().nodes()).isEqualTo(3);
   }
 
@@ -83,7 +84,7 @@ class OverridesTest {
           env.A=-n         | -n
           """)
   void aValueThatIsNoYamlIsTakenAsItIs(String override, String value) {
-    assertThat(folder.run(override).env()).containsEntry("A", value);
+    assertThat(folder.run(override).environment().env()).containsEntry("A", value);
   }
 
   @ParameterizedTest(name = "{0}")
@@ -112,6 +113,6 @@ class OverridesTest {
   void nestingTooDeepIsNoReasonToFail() {
     String brackets = "[".repeat(200);
 
-    assertThat(folder.run("env.A=" + brackets).env()).containsEntry("A", brackets);
+    assertThat(folder.run("env.A=" + brackets).environment().env()).containsEntry("A", brackets);
   }
 }

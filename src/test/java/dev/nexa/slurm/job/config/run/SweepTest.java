@@ -132,12 +132,13 @@ class SweepTest {
         .containsExactly(
             "run.yaml:6:17: array.shards: a sweep's tasks are its points; leave it out, or divide"
                 + " each point's work itself");
-    assertThat(config("{seed: [1, 2]}\narray: {max_parallel: 1}").maxParallel()).contains(1);
+    assertThat(config("{seed: [1, 2]}\narray: {max_parallel: 1}").array().maxParallel())
+        .contains(1);
   }
 
   @Test
   void whatTheRunItselfSaysIsOnlyCheckedTogetherWithThePoint() {
-    assertThat(config("{adapter: [lora, qlora]}\nlora_r: 8").points()).hasSize(2);
+    assertThat(config("{adapter: [lora, qlora]}\nlora_r: 8").array().points()).hasSize(2);
   }
 
   @Test
@@ -145,7 +146,7 @@ class SweepTest {
     RunConfig config =
         new ConfigFolder().with("run.yaml", RUN + "{seed: [1]}\n").run("sweep.seed=[4, 5, 6]");
 
-    assertThat(config.points()).hasSize(3);
+    assertThat(config.array().points()).hasSize(3);
   }
 
   private static List<String> numbers(int count) {
@@ -161,7 +162,7 @@ class SweepTest {
   }
 
   private static List<JsonObject> points(String sweep) {
-    return config(sweep).points();
+    return config(sweep).array().points();
   }
 
   private static RunConfig config(String sweep) {

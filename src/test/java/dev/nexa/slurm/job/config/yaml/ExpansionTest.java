@@ -88,7 +88,7 @@ class ExpansionTest {
     ConfigFolder folder = folder("model_name: \"${env:DATA}\"\ntags: [\"${workspace}\"]\n");
 
     assertThat(folder.run().training().given()).containsEntry("model_name", "${env:DATA}");
-    assertThat(folder.run().tags()).containsExactly("${workspace}");
+    assertThat(folder.run().labels().tags()).containsExactly("${workspace}");
   }
 
   /** What else stands in braces there is the job's. */
@@ -98,7 +98,7 @@ class ExpansionTest {
         new ConfigFolder(Map.of("DATA", "/data"))
             .with("run.yaml", good() + "env: {A: '${env:DATA}/${x} ${durable} ${'}\n");
 
-    assertThat(folder.run().env()).containsEntry("A", "/data/${x} ${durable} ${");
+    assertThat(folder.run().environment().env()).containsEntry("A", "/data/${x} ${durable} ${");
     assertThat(folder("env: {A: '${env:HF_TOKEN}'}\n").problems())
         .containsExactly(
             "run.yaml:5:10: env.A: ${env:HF_TOKEN} looks like a secret; a secret never goes into a"

@@ -1,0 +1,135 @@
+package dev.nexa.slurm.job.config.run;
+
+import static dev.nexa.slurm.job.config.yaml.Schema.later;
+import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.optional;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.steps.DataStage;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
+import dev.nexa.slurm.job.config.yaml.ValueType;
+import dev.nexa.slurm.job.config.yaml.Values;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a task does.
+ *
+ * @param run the bash text of a shell run
+ * @param options the runner's own options
+ * @param optionsFile the runner's own config file, unchanged
+ * @param files the files that the run keeps, by their paths beside the config
+ * @param code the working tree that the job runs; empty if the key {@code code} is missing
+ * @param data the step of a data stage; empty if the key {@code data} is missing
+ * @param sync the copy of a sync stage; empty if the key {@code sync} is missing
+ */
+public record Work(
+    Optional<String> run,
+    Optional<Entrypoint> entrypoint,
+    JsonObject options,
+    Optional<NativeOptions> optionsFile,
+    List<String> files,
+    Optional<Code> code,
+    Optional<DataStage> data,
+    Optional<SyncStage> sync) {
+
+  /** Returns the keys, in the order of the documentation. */
+  static List<KnownKey> keys() {
+    List<KnownKey> keys = new ArrayList<>();
+    keys.add(
+        optional(
+            "run", ValueType.SCRIPT, "For `shell`: the bash text that each task runs, unchanged."));
+    keys.add(
+        optional(
+            "entrypoint",
+            Entrypoint.KEYS,
+            "For `python`: the program to start. It gets `options` as flags, `--name value`, after its own"
+                + " arguments."));
+    keys.add(
+        optional(
+            "files",
+            listOf(ValueType.PATH),
+            "Files beside this file that the job needs. The run keeps them in runner/."));
+    keys.add(
+        optional(
+            "options",
+            new Schema.Free(),
+            "The runner's own options, under the runner's names. They win over the values from the other keys."));
+    keys.add(
+        optional(
+            "options_file",
+            ValueType.PATH,
+            "The runner's own config file, beside this file: Axolotl's, TRL's or Accelerate's. This file's keys"
+                + " and options win over it."));
+    keys.add(
+        later(
+            "code",
+            () -> Code.KEYS,
+            "Packs the working tree of git at the submit, and unpacks it for each attempt of a task. `{}` takes"
+                + " all defaults (`nexa-slurm explain docs/code.md`)."));
+    keys.add(
+        later(
+            "data",
+            () -> DataStage.KEYS,
+            "For `data`: the step that nexa-slurm's own program does, exactly one (`nexa-slurm explain docs/data.md`). For `vllm`: generate"
+                + " (`nexa-slurm explain docs/generate.md`)."));
+    keys.add(
+        later(
+            "sync",
+            () -> SyncStage.KEYS,
+            "For `sync`: the folder that the job copies to S3 (`nexa-slurm explain docs/sync.md#in-a-job`)."));
+    return keys;
+  }
+
+  static Work from(Values values, Optional<NativeOptions> optionsFile) {
+    return new Work(
+        values.optionalText("run"),
+        values.has("entrypoint")
+            ? Optional.of(Entrypoint.from(values.section("entrypoint")))
+            : Optional.empty(),
+        values.section("options").json(),
+        optionsFile,
+        values.texts("files"),
+        values.has("code") ? Optional.of(Code.from(values.section("code"))) : Optional.empty(),
+        values.has("data") ? Optional.of(DataStage.from(values.section("data"))) : Optional.empty(),
+        values.has("sync")
+            ? Optional.of(SyncStage.from(values.section("sync")))
+            : Optional.empty());
+  }
+
+  /** Adds problems of a file whose stage and backend are right. */
+  static void check(Values values, List<Problem> problems) {
+    misplaced(values, problems);
+    // Checked here, so that DataStage is loaded only for a config that needs it.
+    if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
+      DataStage.check(values, problems);
+    }
+    if (values.has("sync") || values.optionalText("backend").orElse("").equals("sync")) {
+      SyncStage.check(values, problems);
+    }
+  }
+
+  /** Refuses what the backend would not run. A plugin may read any key. */
+  private static void misplaced(Values values, List<Problem> problems) {
+    String backend = values.optionalText("backend").orElse("");
+    boolean programs = List.of("python", "accelerate", "acc").contains(backend);
+    boolean runners = List.of("hf", "axolotl", "ax", "vllm", "lm_eval").contains(backend);
+    if (values.has("run") && (programs || runners)) {
+      problems.add(values.problem("run", "is for backend shell; " + backend + " does not run it"));
+    }
+    if (values.has("entrypoint") && (runners || backend.equals("shell"))) {
+      problems.add(
+          values.problem(
+              "entrypoint", "is for python and accelerate; " + backend + " does not start it"));
+    }
+    Values entrypoint = values.section("entrypoint");
+    for (String key : List.of("launcher", "launcher_args")) {
+      if (entrypoint.has(key) && backend.startsWith("acc")) {
+        problems.add(entrypoint.problem(key, "accelerate launch starts the program; leave it out"));
+      }
+    }
+  }
+}
