@@ -100,7 +100,7 @@ public final class PlanPolicy {
 
   private static Set<String> gpuTypes(ClusterProfile profile) {
     Set<String> types = new TreeSet<>();
-    profile.gpuType().ifPresent(types::add);
+    profile.usual().gpuType().ifPresent(types::add);
     profile.partitions().values().forEach(partition -> partition.gpuType().ifPresent(types::add));
     return types;
   }

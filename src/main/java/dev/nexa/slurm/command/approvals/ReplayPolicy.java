@@ -275,7 +275,7 @@ public final class ReplayPolicy {
   private String gpuType(RequestRow row) {
     ClusterProfile.Partition partition = profile.partitions().get(row.partition());
     Optional<String> own = partition == null ? Optional.empty() : partition.gpuType();
-    return own.or(profile::gpuType).orElse("gpu");
+    return own.or(profile.usual()::gpuType).orElse("gpu");
   }
 
   private BigDecimal price(Rates rates, RequestRow row, Duration time) {

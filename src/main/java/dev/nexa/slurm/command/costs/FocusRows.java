@@ -80,7 +80,6 @@ public final class FocusRows {
 
   private static final String ISSUER = "nexa-slurm";
   private static final int MILLION_DIGITS = 6;
-  private static final String MILLION_TOKENS = "1000000 Tokens";
 
   /** The values that all rows share. */
   private static final Row SAME =
@@ -152,13 +151,7 @@ public final class FocusRows {
       Row common, LedgerLine run, CostKind kind, BigDecimal amount, @Nullable BigDecimal quantity) {
     String gpu = run.gpuType();
     String what = kind == CostKind.GPU && gpu != null ? "gpu:" + gpu : kind.word();
-    String category =
-        switch (kind) {
-          case STORAGE -> "Storage";
-          case EGRESS -> "Networking";
-          case API_TOKENS -> "AI and Machine Learning";
-          default -> "Compute";
-        };
+    String category = kind.focusCategory();
     Row row =
         common
             .charge("Usage", amount)
@@ -175,29 +168,15 @@ public final class FocusRows {
       String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
       boolean tokens = kind == CostKind.API_TOKENS;
       row.put(Column.PRICING_QUANTITY, decimal(quantity))
-          .put(Column.PRICING_UNIT, unit(kind))
+          .put(Column.PRICING_UNIT, kind.focusUnit())
           .put(
               Column.CONSUMED_QUANTITY,
               decimal(tokens ? quantity.movePointRight(MILLION_DIGITS) : quantity))
-          .put(Column.CONSUMED_UNIT, tokens ? "Tokens" : unit(kind))
+          .put(Column.CONSUMED_UNIT, tokens ? "Tokens" : kind.focusUnit())
           .text(Column.SKU_ID, sku)
           .text(Column.SKU_PRICE_ID, sku);
     }
     return row;
-  }
-
-  private static String unit(CostKind kind) {
-    return switch (kind) {
-      case GPU -> "GPU-Hours";
-      case CPU -> "Core-Hours";
-      case MEMORY -> "GiB-Hours";
-      case STORAGE -> "GB-Months";
-      case SHARD -> "GPU-Shard-Hours";
-      case NODE -> "Node-Hours";
-      case BILLING -> "Billing-Unit-Hours";
-      case API_TOKENS -> MILLION_TOKENS;
-      default -> "GB";
-    };
   }
 
   private Row apiUsage(Row common, LedgerLine run, BillRow usage) {
@@ -214,7 +193,7 @@ public final class FocusRows {
         .text(Column.SERVICE_NAME, usage.what())
         .put(Column.PRICING_CATEGORY, "Standard")
         .put(Column.PRICING_QUANTITY, decimal(tokens.movePointLeft(MILLION_DIGITS)))
-        .put(Column.PRICING_UNIT, MILLION_TOKENS)
+        .put(Column.PRICING_UNIT, CostKind.API_TOKENS.focusUnit())
         .put(Column.CONSUMED_QUANTITY, decimal(tokens))
         .put(Column.CONSUMED_UNIT, "Tokens")
         .text(Column.SKU_ID, usage.what())

@@ -193,7 +193,7 @@ public final class PricesCommand extends CommandGroup {
                   .with("name", imported.book().name())
                   .with("as_of", imported.book().asOf().toString())
                   .with("currency", imported.book().currency())
-                  .with("gpu_types", new ArrayList<>(imported.book().gpuHour().keySet())),
+                  .with("gpu_types", new ArrayList<>(imported.book().prices().gpuHour().keySet())),
           () -> {
             out().print(imported.text());
             say("# wrote " + imported.file().normalize());

@@ -4,11 +4,13 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
 import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Formats a run's prices as text and as JSON. */
 public final class RatesText {
@@ -58,11 +60,8 @@ public final class RatesText {
     rates
         .terms()
         .billingHour()
-        .ifPresent(rate -> priced.add(new Priced("billing", "billing_hour", rate.price())));
-    rates
-        .terms()
-        .nodeHour()
-        .ifPresent(rate -> priced.add(new Priced("node", "node_hour", rate.price())));
+        .ifPresent(rate -> priced.add(priced(PricedUnit.BILLING, rate.price())));
+    rates.terms().nodeHour().ifPresent(rate -> priced.add(priced(PricedUnit.NODE, rate.price())));
     rates
         .gpuHour()
         .forEach((type, price) -> priced.add(new Priced("gpu:" + type, "gpu_hour", price)));
@@ -70,9 +69,9 @@ public final class RatesText {
         .terms()
         .shardHour()
         .forEach((type, price) -> priced.add(new Priced("shard:" + type, "shard_hour", price)));
-    rates.cpuHour().ifPresent(price -> priced.add(new Priced("cpu", "cpu_hour", price)));
-    rates.memoryGibHour().ifPresent(price -> priced.add(new Priced("memory", "gib_hour", price)));
-    rates.storageGbMonth().ifPresent(price -> priced.add(new Priced("storage", "gb_month", price)));
+    for (Map.Entry<PricedUnit, Price> unit : rates.units().entrySet()) {
+      priced.add(priced(unit.getKey(), unit.getValue()));
+    }
     rates
         .apiTokens()
         .forEach(
@@ -82,6 +81,10 @@ public final class RatesText {
               priced.add(new Priced(what + " output", "million_tokens", price.output()));
             });
     return priced;
+  }
+
+  private static Priced priced(PricedUnit unit, Price price) {
+    return new Priced(unit.what(), unit.unit(), price);
   }
 
   /** Returns the JSON document of the prices. */

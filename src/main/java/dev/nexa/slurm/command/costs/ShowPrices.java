@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PriceEntry;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.run.Context;
@@ -66,15 +67,14 @@ public final class ShowPrices {
     PriceKey key =
         PriceKey.of(
             profile,
-            partition.or(profile::defaultPartition),
-            account.or(profile::account),
+            partition.or(profile.usual()::partition),
+            account.or(profile.usual()::account),
             day,
             List.of());
     PriceBook book = context.configs().prices(profile);
     Rates rates = withTokens(book, key, Rates.of(book, key));
     if (rates.gpuHour().isEmpty()
-        && rates.cpuHour().isEmpty()
-        && rates.memoryGibHour().isEmpty()
+        && rates.units().keySet().stream().noneMatch(PricedUnit::isPart)
         && rates.terms().partsAreCharged()) {
       // There is no price at all: the error names the last valid one.
       Rates.of(book, key.holding(List.copyOf(book.gpuTypes())));
@@ -177,30 +177,11 @@ public final class ShowPrices {
     }
   }
 
-  private static void tokens(
-      Map<String, PriceBook.TokenPrice> byModel, List<PriceBook.Price> prices) {
-    for (PriceBook.TokenPrice price : byModel.values()) {
-      prices.add(price.input());
-      prices.add(price.output());
-    }
-  }
-
   private static void sources(PriceBook book, List<String> notes) {
     TreeSet<String> without = new TreeSet<>();
     TreeSet<String> free = new TreeSet<>();
-    List<PriceBook.Price> prices = new ArrayList<>(book.gpuHour().values());
-    book.cpuHour().ifPresent(prices::add);
-    book.memoryGibHour().ifPresent(prices::add);
-    book.storageGbMonth().ifPresent(prices::add);
-    for (PriceEntry entry : book.entries()) {
-      prices.addAll(entry.gpuHour().values());
-      entry.cpuHour().ifPresent(prices::add);
-      entry.memoryGibHour().ifPresent(prices::add);
-      entry.nodeHour().ifPresent(prices::add);
-      entry.billingHour().ifPresent(prices::add);
-    }
-    tokens(book.apiTokens(), prices);
-    book.entries().forEach(entry -> tokens(entry.apiTokens(), prices));
+    List<PriceBook.Price> prices = new ArrayList<>(book.prices().all());
+    book.entries().forEach(entry -> prices.addAll(entry.prices().all()));
     for (PriceBook.Price price : prices) {
       if (price.price().signum() == 0) {
         free.add(price.source());

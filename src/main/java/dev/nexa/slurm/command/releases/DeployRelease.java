@@ -98,7 +98,7 @@ final class DeployRelease {
     DeployCheck check = new DeployCheck(folder);
     ReleaseSignatures signatures = signatures(check);
     List<Refusal> refusals =
-        new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
+        new ArrayList<>(check.refusals(signatures, place.policy().releases().refusesPickles()));
     ReleaseFile document = check.content().document();
     wrongClock(document).ifPresent(refusals::add);
     Optional<Refusal> later = RunComparison.laterVerdict(place.context().workspace(), document);
@@ -108,7 +108,10 @@ final class DeployRelease {
     if (records.isEmpty() && later.isEmpty() && check.content().problems().isEmpty()) {
       RunComparison compared =
           RunComparison.of(
-              place.context().workspace(), folder, document, place.policy().refusesUncompared());
+              place.context().workspace(),
+              folder,
+              document,
+              place.policy().releases().refusesUncompared());
       compared.refusal().ifPresent(refusals::add);
       records = Optional.of(compared.words());
     }

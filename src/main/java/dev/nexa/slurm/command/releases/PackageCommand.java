@@ -194,7 +194,7 @@ final class PackageCommand extends Subcommand {
 
   private static void requirePicklesAllowed(Policy policy, ReleaseDraft draft) {
     List<String> pickles = draft.facts().pickles();
-    if (policy.refusesPickles() && !pickles.isEmpty()) {
+    if (policy.releases().refusesPickles() && !pickles.isEmpty()) {
       throw new NexaException(
           ErrorCode.PICKLES_REFUSED,
           "the policy refuses releases with pickled files (release_pickles: refuse), and the model"

@@ -94,7 +94,7 @@ final class SignCommand extends OfTier {
             context.workspace(),
             folder,
             content.document(),
-            context.configs().policy().refusesUncompared());
+            context.configs().policy().releases().refusesUncompared());
     compared.refusal().ifPresent(why -> refuse(folder.name(), why));
     if (ready.already().isPresent()) {
       return printed(content, ready, compared, false);

@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchiveJournal.UnfinishedBundle;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
@@ -85,7 +86,8 @@ final class ArchiveText {
   /** Returns the price of a bundle for a month of 730 hours; empty if the book has no price. */
   static Optional<Month> month(ArchiveFile archive, PriceBook book) {
     BigDecimal gigabytes = BigDecimal.valueOf(archive.bundle().bytes()).movePointLeft(9);
-    return book.archiveGbMonth()
+    return book.prices()
+        .of(PricedUnit.ARCHIVE)
         .map(price -> new Month(gigabytes.multiply(price.price()), book.currency()));
   }
 

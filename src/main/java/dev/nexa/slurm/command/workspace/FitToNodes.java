@@ -79,7 +79,8 @@ final class FitToNodes {
     }
     List<String> defaultFirst = new ArrayList<>(cluster.partitions().keySet());
     cluster
-        .defaultPartition()
+        .usual()
+        .partition()
         .filter(defaultFirst::remove)
         .ifPresent(name -> defaultFirst.add(0, name));
     return defaultFirst.stream()
@@ -112,7 +113,7 @@ final class FitToNodes {
     Duration time = TimeLimit.parse(value(text, "time"));
     Duration longest = partition.maxTime().orElse(time);
     Map<String, String> fit = new LinkedHashMap<>();
-    if (partition.byNameOnly() && !name.equals(cluster.defaultPartition().orElse(""))) {
+    if (partition.byNameOnly() && !name.equals(cluster.usual().partition().orElse(""))) {
       fit.put(PARTITION, name);
     }
     fit.put("nodes", "" + Math.min(needed, most));

@@ -44,25 +44,30 @@ public final class ProfileDifferences {
   /** Returns the keys with different values. */
   public static List<Difference> of(ClusterProfile file, ClusterProfile cluster) {
     ProfileDifferences differences = new ProfileDifferences();
-    differences.told("default_partition", file.defaultPartition(), cluster.defaultPartition());
+    differences.told("default_partition", file.usual().partition(), cluster.usual().partition());
     differences.partitions(file, cluster);
     differences.key(
         "slurm.over_time_limit_minutes",
-        file.overTimeLimit().toMinutes(),
-        cluster.overTimeLimit().toMinutes());
+        file.slurm().overTimeLimit().toMinutes(),
+        cluster.slurm().overTimeLimit().toMinutes());
     differences.key(
-        "slurm.kill_wait_seconds", file.killWait().toSeconds(), cluster.killWait().toSeconds());
+        "slurm.kill_wait_seconds",
+        file.slurm().killWait().toSeconds(),
+        cluster.slurm().killWait().toSeconds());
     differences.key(
         "slurm.message_timeout_seconds",
-        file.messageTimeout().toSeconds(),
-        cluster.messageTimeout().toSeconds());
-    differences.key("slurm.max_array_size", file.maxArraySize(), cluster.maxArraySize());
-    differences.key("slurm.billing_rule", file.billingRule(), cluster.billingRule());
-    if (!file.sacctFields().isEmpty()) {
-      differences.key("slurm.sacct_fields", file.sacctFields(), cluster.sacctFields());
+        file.slurm().messageTimeout().toSeconds(),
+        cluster.slurm().messageTimeout().toSeconds());
+    differences.key(
+        "slurm.max_array_size", file.slurm().maxArraySize(), cluster.slurm().maxArraySize());
+    differences.key(
+        "slurm.billing_rule", file.slurm().billingRule(), cluster.slurm().billingRule());
+    if (!file.slurm().sacctFields().isEmpty()) {
+      differences.key(
+          "slurm.sacct_fields", file.slurm().sacctFields(), cluster.slurm().sacctFields());
     }
-    if (file.slurmVersion().isPresent()) {
-      differences.told("slurm.version", file.slurmVersion(), cluster.slurmVersion());
+    if (file.slurm().version().isPresent()) {
+      differences.told("slurm.version", file.slurm().version(), cluster.slurm().version());
     }
     return List.copyOf(differences.found);
   }

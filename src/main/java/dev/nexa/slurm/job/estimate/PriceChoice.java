@@ -10,6 +10,8 @@ import dev.nexa.slurm.job.config.site.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.config.site.PriceEntry;
 import dev.nexa.slurm.job.config.site.PriceEntry.Discount;
 import dev.nexa.slurm.job.config.site.PriceEntry.Share;
+import dev.nexa.slurm.job.config.site.PricedUnit;
+import dev.nexa.slurm.job.config.site.Prices;
 import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
 import dev.nexa.slurm.job.estimate.BillingMode.NodeRate;
 import java.math.BigDecimal;
@@ -17,6 +19,7 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -73,62 +76,54 @@ final class PriceChoice {
   }
 
   Rates rates() {
-    Optional<Price> storage = price("storage_gb_month", PriceEntry::storageGbMonth);
-    PriceEntry node = key.nodeCpus().isPresent() ? valid("node_hour", PriceEntry::nodeHour) : null;
+    PriceEntry node = key.nodeCpus().isPresent() ? valid(PricedUnit.NODE) : null;
     if (node != null) {
-      Price price = discounted(node.nodeHour().orElseThrow());
-      NodeRate rate = new NodeRate(price, key.nodeCpus().orElseThrow());
+      NodeRate rate = new NodeRate(price(node, PricedUnit.NODE), key.nodeCpus().orElseThrow());
       return rates(
-          Map.of(),
-          Optional.empty(),
-          Optional.empty(),
-          storage,
-          new BillingMode(Map.of(), Optional.of(rate), Optional.empty(), false));
+          Map.of(), false, new BillingMode(Map.of(), Optional.of(rate), Optional.empty(), false));
     }
-    PriceEntry billing = valid("billing_hour", PriceEntry::billingHour);
-    if (billing != null && !beats(best(PriceChoice::hasParts), billing)) {
-      Price price = discounted(billing.billingHour().orElseThrow());
+    PriceEntry billing = valid(PricedUnit.BILLING);
+    if (billing != null && !beats(best(entry -> entry.prices().haveParts()), billing)) {
+      BillingRate rate = new BillingRate(price(billing, PricedUnit.BILLING), weights());
       return rates(
-          Map.of(),
-          Optional.empty(),
-          Optional.empty(),
-          storage,
-          new BillingMode(
-              Map.of(), Optional.empty(), Optional.of(new BillingRate(price, weights())), false));
+          Map.of(), false, new BillingMode(Map.of(), Optional.empty(), Optional.of(rate), false));
     }
-    Map<String, Price> gpus = byType(PriceEntry::gpuHour, PriceEntry::gpuShares);
+    Map<String, Price> gpus = byType(Prices::gpuHour, Prices::gpuShares);
     for (String type : key.gpuTypes()) {
       requireValid(type, gpus);
     }
-    Map<String, Price> shards = byType(PriceEntry::shardHour, PriceEntry::shardShares);
+    Map<String, Price> shards = byType(Prices::shardHour, Prices::shardShares);
     BillingMode terms =
         shards.isEmpty() && !book.gpuHourCoversJob()
             ? BillingMode.PLAIN
             : new BillingMode(shards, Optional.empty(), Optional.empty(), book.gpuHourCoversJob());
-    return rates(
-        gpus,
-        price("cpu_hour", PriceEntry::cpuHour),
-        price("memory_gib_hour", PriceEntry::memoryGibHour),
-        storage,
-        terms);
+    return rates(gpus, true, terms);
   }
 
-  private Rates rates(
-      Map<String, Price> gpus,
-      Optional<Price> cpu,
-      Optional<Price> memory,
-      Optional<Price> storage,
-      BillingMode terms) {
+  /**
+   * Returns the rates.
+   *
+   * @param parts whether the parts of an allocation are charged
+   */
+  private Rates rates(Map<String, Price> gpus, boolean parts, BillingMode terms) {
+    Map<PricedUnit, Price> units = new EnumMap<>(PricedUnit.class);
+    for (PricedUnit unit : PricedUnit.OF_RUNS) {
+      if (!unit.isOfEntries()) {
+        book.prices().of(unit).ifPresent(price -> units.put(unit, price));
+        continue;
+      }
+      PriceEntry entry = parts || !unit.isPart() ? valid(unit) : null;
+      if (entry != null) {
+        units.put(unit, price(entry, unit));
+      }
+    }
     return new Rates(
         book.name(),
         book.asOf().toString(),
         book.digest(),
         book.currency(),
         gpus,
-        cpu,
-        memory,
-        storage,
-        book.egressGb(),
+        units,
         terms,
         key.apiModels().isEmpty() ? Map.of() : apiTokens());
   }
@@ -136,15 +131,15 @@ final class PriceChoice {
   private Map<String, TokenPrice> apiTokens() {
     Map<String, TokenPrice> prices = new LinkedHashMap<>();
     for (String model : key.apiModels()) {
-      PriceEntry entry = best(one -> one.apiTokens().containsKey(model));
+      PriceEntry entry = best(one -> one.prices().apiTokens().containsKey(model));
       if (entry == null) {
         requireNone(
             "api_tokens." + model,
             "",
-            one -> Optional.ofNullable(one.apiTokens().get(model)).map(PriceChoice::told));
+            one -> Optional.ofNullable(one.prices().apiTokens().get(model)).map(PriceChoice::told));
         throw TokenRates.missing(book, model);
       }
-      TokenPrice price = Objects.requireNonNull(entry.apiTokens().get(model));
+      TokenPrice price = Objects.requireNonNull(entry.prices().apiTokens().get(model));
       prices.put(model, new TokenPrice(discounted(price.input()), discounted(price.output())));
     }
     return prices;
@@ -152,13 +147,6 @@ final class PriceChoice {
 
   private static String told(TokenPrice price) {
     return told(price.input()) + " and " + told(price.output());
-  }
-
-  private static boolean hasParts(PriceEntry entry) {
-    return !entry.gpuHour().isEmpty()
-        || !entry.gpuShares().isEmpty()
-        || entry.cpuHour().isPresent()
-        || entry.memoryGibHour().isPresent();
   }
 
   /** Returns the valid entry with the highest precedence among those that {@code has} accepts. */
@@ -186,9 +174,8 @@ final class PriceChoice {
     return weight != 0 ? weight > 0 : from != 0 ? from > 0 : place > 0;
   }
 
-  private Optional<Price> price(String name, Function<PriceEntry, Optional<Price>> of) {
-    PriceEntry entry = valid(name, of);
-    return entry == null ? Optional.empty() : of.apply(entry).map(this::discounted);
+  private Price price(PriceEntry entry, PricedUnit unit) {
+    return discounted(entry.prices().of(unit).orElseThrow());
   }
 
   /**
@@ -196,10 +183,10 @@ final class PriceChoice {
    *
    * @throws NexaException if an entry has such a price on another day only
    */
-  private @Nullable PriceEntry valid(String name, Function<PriceEntry, Optional<Price>> of) {
-    PriceEntry best = best(entry -> of.apply(entry).isPresent());
+  private @Nullable PriceEntry valid(PricedUnit unit) {
+    PriceEntry best = best(entry -> entry.prices().of(unit).isPresent());
     if (best == null) {
-      requireNone(name, "", entry -> of.apply(entry).map(PriceChoice::told));
+      requireNone(unit.key(), "", entry -> entry.prices().of(unit).map(PriceChoice::told));
     }
     return best;
   }
@@ -209,20 +196,22 @@ final class PriceChoice {
    * the whole GPU.
    */
   private Map<String, Price> byType(
-      Function<PriceEntry, Map<String, Price>> prices,
-      Function<PriceEntry, Map<String, Share>> shares) {
+      Function<Prices, Map<String, Price>> prices, Function<Prices, Map<String, Share>> shares) {
     TreeSet<String> types = new TreeSet<>();
     for (PriceEntry entry : matching) {
-      types.addAll(prices.apply(entry).keySet());
-      types.addAll(shares.apply(entry).keySet());
+      types.addAll(prices.apply(entry.prices()).keySet());
+      types.addAll(shares.apply(entry.prices()).keySet());
     }
     Map<String, Price> all = new LinkedHashMap<>();
     for (String type : types) {
       PriceEntry entry =
-          best(one -> prices.apply(one).containsKey(type) || shares.apply(one).containsKey(type));
+          best(
+              one ->
+                  prices.apply(one.prices()).containsKey(type)
+                      || shares.apply(one.prices()).containsKey(type));
       if (entry != null) {
-        Price price = prices.apply(entry).get(type);
-        Share share = shares.apply(entry).get(type);
+        Price price = prices.apply(entry.prices()).get(type);
+        Share share = shares.apply(entry.prices()).get(type);
         Price found = price != null ? price : part(share);
         if (found != null) {
           all.put(type, discounted(found));
@@ -237,8 +226,8 @@ final class PriceChoice {
     if (share == null) {
       return null;
     }
-    PriceEntry whole = best(entry -> entry.gpuHour().containsKey(share.of()));
-    Price price = whole == null ? null : whole.gpuHour().get(share.of());
+    PriceEntry whole = best(entry -> entry.prices().gpuHour().containsKey(share.of()));
+    Price price = whole == null ? null : whole.prices().gpuHour().get(share.of());
     if (price == null) {
       return null;
     }
@@ -288,21 +277,25 @@ final class PriceChoice {
       }
     }
     PriceEntry holds =
-        best(one -> one.gpuHour().containsKey(type) || one.gpuShares().containsKey(type));
-    Share part = holds == null ? null : holds.gpuShares().get(type);
+        best(
+            one ->
+                one.prices().gpuHour().containsKey(type)
+                    || one.prices().gpuShares().containsKey(type));
+    Share part = holds == null ? null : holds.prices().gpuShares().get(type);
     if (part != null) {
       requireNone(
           "gpu_hour." + part.of(),
           ", of which gpu_hour." + type + " is " + part.part(),
-          entry -> Optional.ofNullable(entry.gpuHour().get(part.of())).map(PriceChoice::told));
+          entry ->
+              Optional.ofNullable(entry.prices().gpuHour().get(part.of())).map(PriceChoice::told));
       return;
     }
     requireNone(
         (book.isSkyPilots() ? "accelerators." : "gpu_hour.") + type,
         "",
         entry -> {
-          Price price = entry.gpuHour().get(type);
-          Share share = entry.gpuShares().get(type);
+          Price price = entry.prices().gpuHour().get(type);
+          Share share = entry.prices().gpuShares().get(type);
           return price != null
               ? Optional.of(told(price))
               : Optional.ofNullable(share).map(one -> one.part() + " of " + one.of());

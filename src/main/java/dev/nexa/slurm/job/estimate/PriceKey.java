@@ -83,7 +83,7 @@ public record PriceKey(
             ? Optional.of(Math.max(1, plan.billed().cpus() / plan.allocation().nodes()))
             : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
-        cluster.billingRule(),
+        cluster.slurm().billingRule(),
         models(plan.payload().apiTokens()));
   }
 
@@ -106,7 +106,7 @@ public record PriceKey(
             ? Optional.of(Math.toIntExact(Math.max(1, plan.cpus() / plan.nodes())))
             : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
-        cluster.billingRule(),
+        cluster.slurm().billingRule(),
         models(plan.apiTokens()));
   }
 
@@ -130,7 +130,7 @@ public record PriceKey(
         gpuTypes,
         known != null && known.exclusive() ? known.cpusPerNode() : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
-        cluster.billingRule());
+        cluster.slurm().billingRule());
   }
 
   private static List<String> models(Optional<ApiTokens> tokens) {

@@ -11,6 +11,8 @@ import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.config.site.PriceBook.TokenPrice;
+import dev.nexa.slurm.job.config.site.PricedUnit;
+import dev.nexa.slurm.job.config.site.Prices;
 import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
 import dev.nexa.slurm.job.estimate.BillingMode.NodeRate;
 import java.math.BigDecimal;
@@ -18,6 +20,7 @@ import java.math.BigInteger;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,10 +39,7 @@ import java.util.TreeSet;
  * @param digest SHA-256 of the book
  * @param currency ISO 4217 code
  * @param gpuHour price of one GPU for 3600 s, by GPU type
- * @param cpuHour price of one CPU for 3600 s
- * @param memoryGibHour price of one GiB for 3600 s
- * @param storageGbMonth price of 10^9 bytes for 730 hours
- * @param egressGb price of 10^9 bytes sent out
+ * @param units prices of {@link PricedUnit#OF_RUNS}; a unit without a price is free
  * @param terms the units that are charged
  * @param apiTokens prices of 10^6 tokens, for the models that the run uses
  */
@@ -49,10 +49,7 @@ public record Rates(
     String digest,
     String currency,
     Map<String, Price> gpuHour,
-    Optional<Price> cpuHour,
-    Optional<Price> memoryGibHour,
-    Optional<Price> storageGbMonth,
-    Optional<Price> egressGb,
+    Map<PricedUnit, Price> units,
     BillingMode terms,
     Map<String, TokenPrice> apiTokens) {
 
@@ -78,15 +75,20 @@ public record Rates(
         book.asOf().toString(),
         book.digest(),
         book.currency(),
-        book.gpuHour(),
-        book.cpuHour(),
-        book.memoryGibHour(),
-        book.storageGbMonth(),
-        book.egressGb(),
+        book.prices().gpuHour(),
+        ofRuns(book.prices()),
         book.gpuHourCoversJob()
             ? new BillingMode(Map.of(), Optional.empty(), Optional.empty(), true)
             : BillingMode.PLAIN,
         key.apiModels().isEmpty() ? Map.of() : TokenRates.of(book, key.apiModels()));
+  }
+
+  private static Map<PricedUnit, Price> ofRuns(Prices prices) {
+    Map<PricedUnit, Price> units = new EnumMap<>(PricedUnit.class);
+    for (PricedUnit unit : PricedUnit.OF_RUNS) {
+      prices.of(unit).ifPresent(price -> units.put(unit, price));
+    }
+    return units;
   }
 
   /**
@@ -130,11 +132,12 @@ public record Rates(
     List<Part> parts = new ArrayList<>();
     if (terms.billingHour().isPresent()) {
       BillingRate rate = terms.billingHour().get();
-      BigDecimal units =
+      BigDecimal hours =
           usage.billingSeconds().isPresent()
               ? hours(usage.billingSeconds().getAsLong())
               : terms.unitHours(rate, usage);
-      parts.add(new Part("billing", units, "billing_hour", rate.price()));
+      parts.add(
+          new Part(PricedUnit.BILLING.what(), hours, PricedUnit.BILLING.unit(), rate.price()));
       return parts;
     }
     if (terms.nodeHour().isPresent()) {
@@ -144,7 +147,7 @@ public record Rates(
               ? hours(usage.nodeSeconds().getAsLong())
               : hours(usage.cpuSeconds())
                   .divide(BigDecimal.valueOf(rate.cpus()), MathContext.DECIMAL128);
-      parts.add(new Part("node", nodes, "node_hour", rate.price()));
+      parts.add(new Part(PricedUnit.NODE.what(), nodes, PricedUnit.NODE.unit(), rate.price()));
       return parts;
     }
     boolean gpus = false;
@@ -167,14 +170,16 @@ public record Rates(
     if (gpus && terms.gpuHourCoversJob()) {
       return parts;
     }
-    if (cpuHour.isPresent()) {
-      parts.add(new Part("cpu", hours(usage.cpuSeconds()), "cpu_hour", cpuHour.get()));
-    }
-    if (memoryGibHour.isPresent()) {
-      BigDecimal gibHours = gibHours(usage.memoryByteSeconds());
-      parts.add(new Part("memory", gibHours, "gib_hour", memoryGibHour.get()));
-    }
+    part(PricedUnit.CPU, hours(usage.cpuSeconds()), parts);
+    part(PricedUnit.MEMORY, gibHours(usage.memoryByteSeconds()), parts);
     return parts;
+  }
+
+  private void part(PricedUnit unit, BigDecimal quantity, List<Part> parts) {
+    Price price = units.get(unit);
+    if (price != null) {
+      parts.add(new Part(unit.what(), quantity, unit.unit(), price));
+    }
   }
 
   /**
@@ -196,26 +201,21 @@ public record Rates(
    * @param days days of 24 hours; a month has 730 hours
    */
   public Optional<CostLine> storage(long bytes, int days) {
-    if (storageGbMonth.isEmpty()) {
-      return Optional.empty();
-    }
     BigDecimal gbMonths =
         BigDecimal.valueOf(bytes)
             .multiply(BigDecimal.valueOf(days * 24L))
             .divide(BigDecimal.valueOf(GB).multiply(HOURS_A_MONTH), MathContext.DECIMAL128);
-    return Optional.of(line("storage", gbMonths, "gb_month", storageGbMonth.get()));
+    return line(PricedUnit.STORAGE, gbMonths);
   }
 
   /** Returns the cost of sending data out; empty if the book has no price for it. */
   public Optional<CostLine> egress(BigDecimal bytes) {
-    return egressGb.isEmpty()
-        ? Optional.empty()
-        : Optional.of(
-            line(
-                "egress",
-                bytes.divide(BigDecimal.valueOf(GB), MathContext.DECIMAL128),
-                "gb",
-                egressGb.get()));
+    return line(PricedUnit.EGRESS, bytes.divide(BigDecimal.valueOf(GB), MathContext.DECIMAL128));
+  }
+
+  private Optional<CostLine> line(PricedUnit unit, BigDecimal quantity) {
+    return Optional.ofNullable(units.get(unit))
+        .map(price -> line(unit.what(), quantity, unit.unit(), price));
   }
 
   /**
@@ -314,13 +314,11 @@ public record Rates(
         .with("digest", digest)
         .with("currency", currency)
         .with("gpu_hour", gpus);
-    json.with("cpu_hour", cpuHour.isPresent() ? price(cpuHour.get()) : null);
-    json.with("memory_gib_hour", memoryGibHour.isPresent() ? price(memoryGibHour.get()) : null);
-    if (storageGbMonth.isPresent()) {
-      json.with("storage_gb_month", price(storageGbMonth.get()));
-    }
-    if (egressGb.isPresent()) {
-      json.with("egress_gb", price(egressGb.get()));
+    for (PricedUnit unit : PricedUnit.OF_RUNS) {
+      Price price = units.get(unit);
+      if (price != null || unit.isPart()) {
+        json.with(unit.key(), price == null ? null : price(price));
+      }
     }
     terms.into(json);
     if (!apiTokens.isEmpty()) {
@@ -337,22 +335,19 @@ public record Rates(
     for (String type : byType.members().keySet()) {
       gpus.put(type, price(byType.object(type)));
     }
+    Map<PricedUnit, Price> units = new EnumMap<>(PricedUnit.class);
+    for (PricedUnit unit : PricedUnit.OF_RUNS) {
+      json.optionalObject(unit.key()).ifPresent(price -> units.put(unit, price(price)));
+    }
     return new Rates(
         json.text("book"),
         json.text("as_of"),
         json.text("digest"),
         json.text("currency"),
         gpus,
-        price(json.optionalObject("cpu_hour")),
-        price(json.optionalObject("memory_gib_hour")),
-        price(json.optionalObject("storage_gb_month")),
-        price(json.optionalObject("egress_gb")),
+        units,
         BillingMode.from(json),
         tokens.isPresent() ? TokenRates.fromJson(tokens.get()) : Map.of());
-  }
-
-  private static Optional<Price> price(Optional<JsonObject> json) {
-    return json.isPresent() ? Optional.of(price(json.get())) : Optional.empty();
   }
 
   static JsonObject price(Price price) {

@@ -34,7 +34,7 @@ final class TokenRates {
   static Map<String, TokenPrice> of(PriceBook book, List<String> models) {
     Map<String, TokenPrice> prices = new LinkedHashMap<>();
     for (String model : models) {
-      TokenPrice price = book.apiTokens().get(model);
+      TokenPrice price = book.prices().apiTokens().get(model);
       if (price == null) {
         throw missing(book, model);
       }

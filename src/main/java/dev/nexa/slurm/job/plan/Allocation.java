@@ -44,8 +44,8 @@ public record Allocation(
             ? Optional.empty()
             : Optional.ofNullable(cluster.partitions().get(partition.get()));
     Map<ResourceOption, String> options = new EnumMap<>(ResourceOption.class);
-    put(options, ResourceOption.ACCOUNT, cluster.account());
-    put(options, ResourceOption.QOS, cluster.qos());
+    put(options, ResourceOption.ACCOUNT, cluster.usual().account());
+    put(options, ResourceOption.QOS, cluster.usual().qos());
     options.putAll(asked.options());
     put(options, ResourceOption.PARTITION, partition);
     return new Allocation(
@@ -91,8 +91,8 @@ public record Allocation(
   /** Returns the partition's GPU type, else the cluster's. */
   static Optional<String> gpuType(Optional<Partition> partition, ClusterProfile cluster) {
     return partition.isPresent()
-        ? either(partition.get().gpuType(), cluster.gpuType())
-        : cluster.gpuType();
+        ? either(partition.get().gpuType(), cluster.usual().gpuType())
+        : cluster.usual().gpuType();
   }
 
   /** Returns the partition's default memory, as Slurm would; 4 GiB for each CPU if it has none. */

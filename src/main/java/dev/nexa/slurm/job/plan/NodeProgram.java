@@ -15,12 +15,12 @@ import java.util.List;
 public record NodeProgram(String java, List<ProgramFile> files) {
   /** Returns the program that runs now, for data steps. */
   static NodeProgram of(ClusterProfile cluster) {
-    return new NodeProgram(cluster.java(), OwnProgram.files());
+    return new NodeProgram(cluster.nodes().java(), OwnProgram.files());
   }
 
   /** Returns the program that runs now, for {@code sync}. */
   static NodeProgram forS3(ClusterProfile cluster) {
-    return new NodeProgram(cluster.java(), OwnProgram.filesForS3());
+    return new NodeProgram(cluster.nodes().java(), OwnProgram.filesForS3());
   }
 
   /** Returns whether one of its files is machine code, which only one kind of machine runs. */

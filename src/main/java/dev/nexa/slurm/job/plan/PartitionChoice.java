@@ -40,7 +40,7 @@ final class PartitionChoice {
     this.limits = limits;
     this.asked = asked;
     this.gpus = gpus;
-    this.byDefault = cluster.defaultPartition().orElse("");
+    this.byDefault = cluster.usual().partition().orElse("");
   }
 
   /**
@@ -200,8 +200,8 @@ final class PartitionChoice {
     List<String> same = new ArrayList<>();
     for (String name : names) {
       if (gpus > 0
-          && cluster.gpuType().isPresent()
-          && known(name).gpuType().equals(cluster.gpuType())) {
+          && cluster.usual().gpuType().isPresent()
+          && known(name).gpuType().equals(cluster.usual().gpuType())) {
         same.add(name);
       }
     }

@@ -77,7 +77,8 @@ public final class Planner {
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     PartitionLimits limits = new PartitionLimits(cluster);
     PartitionChoice.Choice choice = new PartitionChoice(cluster, limits, asked, gpus).choose();
-    Environment environment = config.environment().over(cluster.software(), cluster.env());
+    Environment environment =
+        config.environment().over(cluster.nodes().software(), cluster.nodes().env());
     rules(config, cluster, policy, environment.software(), problems);
     Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
     Optional<Partition> partition = known(choice.partition(), cluster);
@@ -140,10 +141,10 @@ public final class Planner {
             cluster.storage(),
             cluster.health(),
             cluster.energy(),
-            cluster.maxArraySize(),
+            cluster.slurm().maxArraySize(),
             overTimeLimit(partition, cluster),
-            cluster.killWait(),
-            cluster.messageTimeout()),
+            cluster.slurm().killWait(),
+            cluster.slurm().messageTimeout()),
         new JobShape(
             allocation,
             choice.reason(),
@@ -174,7 +175,7 @@ public final class Planner {
                 : config.model().workload(),
             config.labels().dataset(),
             datasets,
-            policy.datasetChecksums(),
+            policy.datasets().checksums(),
             after),
         notes);
   }
@@ -227,7 +228,7 @@ public final class Planner {
     Map<String, String> env = config.environment().env();
     List<String> notes = new ArrayList<>(config.notes());
     for (String tier : Environment.TIERS) {
-      String path = env.getOrDefault(tier, cluster.env().get(tier));
+      String path = env.getOrDefault(tier, cluster.nodes().env().get(tier));
       String key = tier.substring("NEXA_".length()).toLowerCase(Locale.ROOT);
       String ours =
           switch (key) {
@@ -356,7 +357,7 @@ public final class Planner {
   private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
     return partition.isPresent() && partition.get().overTimeLimit().isPresent()
         ? partition.get().overTimeLimit().get()
-        : cluster.overTimeLimit();
+        : cluster.slurm().overTimeLimit();
   }
 
   private static BilledResources billed(

@@ -45,7 +45,7 @@ public final class ApiUsage {
     for (Csv.Row line : BillReader.jsonRows(name, text)) {
       String id = BillReader.numbered(digest(line), seen);
       String model = text(name, line, "model");
-      TokenPrice price = book.apiTokens().get(model);
+      TokenPrice price = book.prices().apiTokens().get(model);
       if (price == null) {
         throw BillReader.wrong(
             name,
@@ -55,10 +55,11 @@ public final class ApiUsage {
                 + "' has no api_tokens of '"
                 + model
                 + "'"
-                + Nearest.product(model, book.apiTokens().keySet())
-                + (book.apiTokens().isEmpty()
+                + Nearest.product(model, book.prices().apiTokens().keySet())
+                + (book.prices().apiTokens().isEmpty()
                     ? ""
-                    : "; it has " + String.join(", ", new TreeSet<>(book.apiTokens().keySet()))));
+                    : "; it has "
+                        + String.join(", ", new TreeSet<>(book.prices().apiTokens().keySet()))));
       }
       add(rows, name, line, id, "input", price.input(), book.currency());
       add(rows, name, line, id, "output", price.output(), book.currency());

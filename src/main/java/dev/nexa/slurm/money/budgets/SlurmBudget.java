@@ -3,6 +3,7 @@ package dev.nexa.slurm.money.budgets;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.site.Policy.Budget;
 import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -88,7 +89,8 @@ public record SlurmBudget(
     Optional<Map.Entry<String, PriceBook.Price>> dearest = dearest(book, types);
     Optional<BigDecimal> gpu = dearest.map(type -> minutes(budget, type.getValue().price()));
     Optional<BigDecimal> cpu =
-        book.cpuHour()
+        book.prices()
+            .of(PricedUnit.CPU)
             .filter(price -> price.price().signum() > 0)
             .map(price -> minutes(budget, price.price()));
     if (gpu.isEmpty() && cpu.isEmpty()) {
@@ -147,7 +149,7 @@ public record SlurmBudget(
       PriceBook book, Collection<String> types) {
     Optional<Map.Entry<String, PriceBook.Price>> dearest = Optional.empty();
     BigDecimal most = BigDecimal.ZERO;
-    for (Map.Entry<String, PriceBook.Price> entry : book.gpuHour().entrySet()) {
+    for (Map.Entry<String, PriceBook.Price> entry : book.prices().gpuHour().entrySet()) {
       boolean there = types.isEmpty() || types.contains(entry.getKey());
       if (there && entry.getValue().price().compareTo(most) > 0) {
         most = entry.getValue().price();

@@ -7,21 +7,21 @@ import org.jspecify.annotations.Nullable;
 
 /** The kind of a cost line: in the cost file, {@code what} up to its colon. */
 public enum CostKind {
-  GPU,
-  CPU,
-  MEMORY,
-  STORAGE,
-  EGRESS,
+  GPU("Compute", "GPU-Hours"),
+  CPU("Compute", "Core-Hours"),
+  MEMORY("Compute", "GiB-Hours"),
+  STORAGE("Storage", "GB-Months"),
+  EGRESS("Networking", "GB"),
   /** Tokens of a paid API. */
-  API_TOKENS,
+  API_TOKENS("AI and Machine Learning", "1000000 Tokens"),
   /** Shards of GPUs. */
-  SHARD,
+  SHARD("Compute", "GPU-Shard-Hours"),
   /** Whole nodes. */
-  NODE,
+  NODE("Compute", "Node-Hours"),
   /** Slurm's billing units. */
-  BILLING,
+  BILLING("Compute", "Billing-Unit-Hours"),
   /** Any kind that this version does not know. */
-  OTHER;
+  OTHER("Compute", "");
 
   /** Kinds that an estimate does not include: stored files and outgoing traffic. */
   static final Set<CostKind> NOT_RESERVED = EnumSet.of(STORAGE, EGRESS);
@@ -29,6 +29,23 @@ public enum CostKind {
   private static final CostKind[] ALL = values();
 
   private final String word = name().toLowerCase(Locale.ROOT);
+  private final String focusCategory;
+  private final String focusUnit;
+
+  CostKind(String focusCategory, String focusUnit) {
+    this.focusCategory = focusCategory;
+    this.focusUnit = focusUnit;
+  }
+
+  /** Returns FOCUS's service category. */
+  public String focusCategory() {
+    return focusCategory;
+  }
+
+  /** Returns the unit as FOCUS writes it; an empty text for {@link #OTHER}. */
+  public String focusUnit() {
+    return focusUnit;
+  }
 
   /** Returns the kind's name in JSON and tables. */
   public String word() {

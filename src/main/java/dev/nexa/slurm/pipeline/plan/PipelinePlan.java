@@ -180,7 +180,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
       }
       if (isGate || after) {
         gated.add(stage.stage().name());
-      } else if (policy.gateBefore().contains(plan.stage())) {
+      } else if (policy.evaluation().gateBefore().contains(plan.stage())) {
         throw RequireGate.refusal(
             policy,
             config.file() + ": the stage " + stage.stage().name(),

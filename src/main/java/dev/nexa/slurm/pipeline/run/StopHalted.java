@@ -37,7 +37,7 @@ final class StopHalted {
 
   /** Sets a halt for each gate that failed, once for each run, if the policy asks for it. */
   void afterFailedGate(PipelineProgress progress, List<String> problems) {
-    if (!policy.haltOnGateFailure()) {
+    if (!policy.evaluation().haltOnFailure()) {
       return;
     }
     for (StageProgress stage : progress.stages()) {

@@ -34,7 +34,7 @@ public record RequireGate(Context context, Policy policy) {
    *     must complete first
    */
   public void of(PlanFile plan, List<Earlier> after) {
-    boolean needed = policy.gateBefore().contains(plan.stage());
+    boolean needed = policy.evaluation().gateBefore().contains(plan.stage());
     if (needed && !isAfterGate(after, new HashSet<>())) {
       throw refusal(
           policy,

@@ -30,7 +30,7 @@ public final class RequireNoHalt {
 
   /** Returns whether runs of the stage bring a model to users, as far as the policy says it. */
   public static boolean concerns(Policy policy, String stage) {
-    return stage.equals(SERVE) || policy.gateBefore().contains(stage);
+    return stage.equals(SERVE) || policy.evaluation().gateBefore().contains(stage);
   }
 
   /** Returns the folder {@code deploy} on a durable tier. */

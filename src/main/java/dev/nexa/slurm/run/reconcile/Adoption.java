@@ -241,7 +241,7 @@ public final class Adoption {
         return partition.gpuType();
       }
     }
-    return profile.gpuType();
+    return profile.usual().gpuType();
   }
 
   private static String hardware(AdoptedJob job, Optional<String> gpuType) {

@@ -302,7 +302,8 @@ public final class ReconcileRuns {
       RunFolder run = context.workspace().run(id);
       if (Files.exists(run.plan())) {
         try {
-          scheduler.askFor(context.configs().cluster(run.shownPlan().cluster()).sacctFields());
+          scheduler.askFor(
+              context.configs().cluster(run.shownPlan().cluster()).slurm().sacctFields());
         } catch (NexaException | UncheckedIOException | IllegalArgumentException unreadable) {
           scheduler.askFor(List.of());
         }

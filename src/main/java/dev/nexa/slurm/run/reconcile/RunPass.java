@@ -310,7 +310,7 @@ public final class RunPass {
    */
   private RunOutcome lookedForAgain(
       RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, TaskEvidence evidence) {
-    Duration window = SettleRules.of(facts.messageTimeout(), policy.settleWindow()).window();
+    Duration window = SettleRules.of(facts.messageTimeout(), policy.lost().settleWindow()).window();
     Map<Integer, Submission> newest = state.newest();
     Set<String> asked = new HashSet<>();
     boolean wait = false;
@@ -500,7 +500,8 @@ public final class RunPass {
   private boolean settle(
       RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
     SubmissionResolver resolver =
-        new SubmissionResolver(SettleRules.of(facts.messageTimeout(), policy.settleWindow()));
+        new SubmissionResolver(
+            SettleRules.of(facts.messageTimeout(), policy.lost().settleWindow()));
     Journal journal = run.journal();
     boolean settled = false;
     for (Submission submission : state.submissions()) {

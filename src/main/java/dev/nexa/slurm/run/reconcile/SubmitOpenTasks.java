@@ -129,6 +129,6 @@ record SubmitOpenTasks(
       closed += isSame(submission, lost) && submission.phase() == Phase.CLOSED ? 1 : 0;
     }
     boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
-    return known && !state.cancelRequested() && closed <= policy.maxResubmits();
+    return known && !state.cancelRequested() && closed <= policy.lost().maxResubmits();
   }
 }

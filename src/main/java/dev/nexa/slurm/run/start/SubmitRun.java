@@ -85,11 +85,12 @@ public record SubmitRun(Context context) {
         after.isPresent() || !prepared.inputs().isEmpty()
             ? Dependencies.of(context, prepared.inputs(), after)
             : List.of();
-    if (!prepared.policy().gateBefore().isEmpty()) {
+    if (!prepared.policy().evaluation().gateBefore().isEmpty()) {
       new RequireGate(context, prepared.policy()).of(plan, earlier);
     }
     // Two plain questions here, so that an ordinary submit does not load the class.
-    if (plan.stage().equals("serve") || prepared.policy().gateBefore().contains(plan.stage())) {
+    if (plan.stage().equals("serve")
+        || prepared.policy().evaluation().gateBefore().contains(plan.stage())) {
       new RequireNoHalt(context, prepared.policy())
           .of(plan.config(), plan.stage(), plan.storage().durable(), Optional.empty());
     }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.status;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.ProvenFiles;
@@ -208,7 +209,7 @@ public final class StatusRows {
         file -> problems.add(run.id() + ": what is shown of it may be wrong: " + file.sentence()));
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     // Egress is charged at the end. So the metrics of running tasks are read only for API tokens.
-    boolean sent = outcome.ended() && facts.rates().egressGb().isPresent();
+    boolean sent = outcome.ended() && facts.rates().units().containsKey(PricedUnit.EGRESS);
     boolean needed = sent || facts.estimate().apiTokens().isPresent();
     TaskResults results = needed ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
     Money cost = CostRecord.total(facts, state, outcome, results);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;
@@ -26,10 +27,7 @@ class EstimateTextTest {
           "d1",
           "USD",
           Map.of("h100", price("5.50")),
-          Optional.of(price("0.04")),
-          Optional.of(price("0.005")),
-          Optional.empty(),
-          Optional.empty(),
+          Map.of(PricedUnit.CPU, price("0.04"), PricedUnit.MEMORY, price("0.005")),
           BillingMode.PLAIN,
           Map.of());
 

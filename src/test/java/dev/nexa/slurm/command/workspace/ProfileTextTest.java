@@ -32,11 +32,11 @@ class ProfileTextTest {
   void ourOwnReaderTakesIt() {
     ClusterProfile profile = read(text(Clusters.of("26.05-from-source")));
 
-    assertThat(profile.defaultPartition()).contains("gpu");
+    assertThat(profile.usual().partition()).contains("gpu");
     assertThat(profile.partitions())
         .containsOnlyKeys("gpu", "whole", "old-whole", "zoo", "mixed", "untyped", "123");
-    assertThat(profile.overTimeLimit()).isEqualTo(Duration.ofMinutes(5));
-    assertThat(profile.slurmVersion()).contains("26.05.3");
+    assertThat(profile.slurm().overTimeLimit()).isEqualTo(Duration.ofMinutes(5));
+    assertThat(profile.slurm().version()).contains("26.05.3");
     Partition gpu = profile.partitions().get("gpu");
     assertThat(gpu.cpusPerNode()).contains(64);
     assertThat(gpu.gpusPerNode()).contains(4);

@@ -30,9 +30,9 @@ class PolicyTest {
 
     assertThat(policy.approvalOver()).isEqualTo(new Money(new BigDecimal("12.50"), "EUR"));
     assertThat(policy.maxRequeues()).isEqualTo(3);
-    assertThat(policy.maxResubmits()).isEqualTo(3);
-    assertThat(policy.settleWindow()).isEmpty();
-    assertThat(policy.registeredDatasets()).isFalse();
+    assertThat(policy.lost().maxResubmits()).isEqualTo(3);
+    assertThat(policy.lost().settleWindow()).isEmpty();
+    assertThat(policy.datasets().registered()).isFalse();
   }
 
   @Test
@@ -48,9 +48,9 @@ class PolicyTest {
             """);
 
     assertThat(policy.maxRequeues()).isZero();
-    assertThat(policy.maxResubmits()).isEqualTo(10);
-    assertThat(policy.settleWindow()).contains(Duration.ofSeconds(2));
-    assertThat(policy.registeredDatasets()).isTrue();
+    assertThat(policy.lost().maxResubmits()).isEqualTo(10);
+    assertThat(policy.lost().settleWindow()).contains(Duration.ofSeconds(2));
+    assertThat(policy.datasets().registered()).isTrue();
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.pipeline.FromRuns;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -71,11 +72,11 @@ class ShippedConfigsTest {
   void eachDefaultPriceSaysWhereItIsFromAndWhen() {
     PriceBook book = new ConfigReader(new ConfigSource(Path.of("")), Map.of()).prices("default");
 
-    assertThat(book.gpuHour().values())
+    assertThat(book.prices().gpuHour().values())
         .extracting(PriceBook.Price::source)
         .allMatch(source -> source.matches(".*\\b20\\d\\d\\b.*"));
-    assertThat(book.cpuHour().orElseThrow().source()).contains("2025-11-01");
-    assertThat(book.memoryGibHour().orElseThrow().source()).contains("2025-11-01");
+    assertThat(book.prices().of(PricedUnit.CPU).orElseThrow().source()).contains("2025-11-01");
+    assertThat(book.prices().of(PricedUnit.MEMORY).orElseThrow().source()).contains("2025-11-01");
   }
 
   @ParameterizedTest(name = "{0}")

@@ -12,7 +12,6 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What changed between two estimates, and what that costs. */
@@ -89,10 +88,7 @@ class EstimateDiffTest {
             "d1",
             "USD",
             Map.of("h100", new Price(new BigDecimal(priceOfAnHour), "list")),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
+            Map.of(),
             BillingMode.PLAIN,
             Map.of());
     return new Side(

@@ -8,11 +8,11 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class EstimateFileTest {
@@ -23,10 +23,7 @@ class EstimateFileTest {
           "d1",
           "USD",
           Map.of("h100", new Price(new BigDecimal("5.50"), "list")),
-          Optional.of(new Price(new BigDecimal("0.04"), "list")),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
+          Map.of(PricedUnit.CPU, new Price(new BigDecimal("0.04"), "list")),
           BillingMode.PLAIN,
           Map.of());
 

@@ -8,10 +8,10 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,10 +28,7 @@ class EstimateTest {
           "d1",
           "USD",
           Map.of("h100", price("5.50"), "a100", price("3.75")),
-          Optional.of(price("0.04")),
-          Optional.of(price("0.005")),
-          Optional.empty(),
-          Optional.empty(),
+          Map.of(PricedUnit.CPU, price("0.04"), PricedUnit.MEMORY, price("0.005")),
           BillingMode.PLAIN,
           Map.of());
 
@@ -127,10 +124,7 @@ class EstimateTest {
             "d1",
             "USD",
             Map.of(),
-            Optional.of(price("0.0044")),
-            Optional.of(price("0.0044")),
-            Optional.empty(),
-            Optional.empty(),
+            Map.of(PricedUnit.CPU, price("0.0044"), PricedUnit.MEMORY, price("0.0044")),
             BillingMode.PLAIN,
             Map.of());
 
@@ -169,10 +163,7 @@ class EstimateTest {
             "d1",
             "JPY",
             Map.of(),
-            Optional.of(price("6")),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
+            Map.of(PricedUnit.CPU, price("6")),
             BillingMode.PLAIN,
             Map.of());
 

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ConfigFolder;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.List;
@@ -75,7 +76,9 @@ class PriceChoiceTest {
     Rates rates = rates(key("big", "gpu", "x", "2026-03-01", "a100"));
 
     assertThat(rates.gpuHour().get("a100").price()).isEqualTo("3.75");
-    assertThat(rates.cpuHour()).map(Price::price).contains(new BigDecimal("0.04"));
+    assertThat(rates.units().get(PricedUnit.CPU))
+        .extracting(Price::price)
+        .isEqualTo(new BigDecimal("0.04"));
   }
 
   @Test

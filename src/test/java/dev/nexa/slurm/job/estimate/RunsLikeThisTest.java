@@ -26,10 +26,7 @@ class RunsLikeThisTest {
           "d1",
           "USD",
           Map.of("h100", price("3600"), "a100", price("1800")),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
+          Map.of(),
           BillingMode.PLAIN,
           Map.of());
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;
@@ -28,10 +29,7 @@ class SimulatedEstimatesTest {
           "d1",
           "USD",
           Map.of("h100", price("2000"), "a100", price("1200")),
-          Optional.of(price("10")),
-          Optional.of(price("1")),
-          Optional.empty(),
-          Optional.empty(),
+          Map.of(PricedUnit.CPU, price("10"), PricedUnit.MEMORY, price("1")),
           BillingMode.PLAIN,
           Map.of());
 

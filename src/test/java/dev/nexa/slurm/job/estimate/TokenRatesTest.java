@@ -257,10 +257,7 @@ class TokenRatesTest {
         "d",
         currency,
         Map.of(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
+        Map.of(),
         BillingMode.PLAIN,
         Map.of("m", new TokenPrice(one, one)));
   }

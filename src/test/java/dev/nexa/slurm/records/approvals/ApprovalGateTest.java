@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;
@@ -31,10 +32,7 @@ class ApprovalGateTest {
               "d1",
               "USD",
               Map.of(),
-              Optional.of(new Price(new BigDecimal("40"), "list")),
-              Optional.empty(),
-              Optional.empty(),
-              Optional.empty(),
+              Map.of(PricedUnit.CPU, new Price(new BigDecimal("40"), "list")),
               BillingMode.PLAIN,
               Map.of()));
 
@@ -58,16 +56,11 @@ class ApprovalGateTest {
         "policy.yaml",
         new Money(threshold, currency),
         3,
-        3,
-        Optional.empty(),
+        new Policy.LostSubmissions(3, Optional.empty()),
         List.of(),
-        false,
-        false,
-        false,
-        List.of(),
-        false,
-        false,
-        false,
+        new Policy.Datasets(false, false, false),
+        new Policy.Evaluation(List.of(), false),
+        new Policy.Releases(false, false),
         List.of(),
         Optional.empty(),
         Optional.empty(),

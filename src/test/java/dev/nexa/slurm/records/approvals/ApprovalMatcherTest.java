@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Rates;
@@ -230,10 +231,7 @@ class ApprovalMatcherTest {
             "d1",
             "USD",
             Map.of(),
-            Optional.of(new Price(new BigDecimal(cpuHour), "list")),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
+            Map.of(PricedUnit.CPU, new Price(new BigDecimal(cpuHour), "list")),
             BillingMode.PLAIN,
             Map.of());
     Proposal proposal =

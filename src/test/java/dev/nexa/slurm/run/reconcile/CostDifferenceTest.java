@@ -94,10 +94,7 @@ class CostDifferenceTest {
             "d",
             "USD",
             Map.of(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
+            Map.of(),
             new BillingMode(Map.of(), Optional.empty(), Optional.of(rate), false),
             Map.of());
 

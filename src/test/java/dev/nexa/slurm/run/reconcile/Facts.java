@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.site.Energy;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.config.site.PriceBook.TokenPrice;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
@@ -31,10 +32,15 @@ final class Facts {
           "d1",
           "USD",
           Map.of("h100", price("5.50"), "a100", price("3.75")),
-          Optional.of(price("0.04")),
-          Optional.of(price("0.005")),
-          Optional.of(price("0.02")),
-          Optional.of(price("0.09")),
+          Map.of(
+              PricedUnit.CPU,
+              price("0.04"),
+              PricedUnit.MEMORY,
+              price("0.005"),
+              PricedUnit.STORAGE,
+              price("0.02"),
+              PricedUnit.EGRESS,
+              price("0.09")),
           BillingMode.PLAIN,
           Map.of());
 
@@ -91,10 +97,7 @@ final class Facts {
             RATES.digest(),
             RATES.currency(),
             RATES.gpuHour(),
-            RATES.cpuHour(),
-            RATES.memoryGibHour(),
-            RATES.storageGbMonth(),
-            RATES.egressGb(),
+            RATES.units(),
             RATES.terms(),
             Map.of("org/teacher-1", new TokenPrice(price("0.15"), price("0.60"))));
     RunFacts facts = reserved(tasks, 0, rates);
@@ -163,10 +166,7 @@ final class Facts {
         "d2",
         "JPY",
         Map.of("h100", price("800")),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
+        Map.of(),
         BillingMode.PLAIN,
         Map.of());
   }

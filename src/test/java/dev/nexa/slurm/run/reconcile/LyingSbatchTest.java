@@ -12,6 +12,7 @@ import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -66,16 +67,11 @@ class LyingSbatchTest {
           "policy.yaml",
           new Money(BigDecimal.TEN, "USD"),
           3,
-          3,
-          Optional.of(WINDOW),
+          new Policy.LostSubmissions(3, Optional.of(WINDOW)),
           List.of("NODE_FAIL"),
-          false,
-          false,
-          false,
-          List.of(),
-          false,
-          false,
-          false,
+          new Policy.Datasets(false, false, false),
+          new Policy.Evaluation(List.of(), false),
+          new Policy.Releases(false, false),
           List.of(),
           Optional.empty(),
           Optional.empty(),
@@ -161,10 +157,7 @@ class LyingSbatchTest {
               "d",
               "USD",
               Map.of("h100", new Price(BigDecimal.ONE, "list")),
-              Optional.of(new Price(BigDecimal.ONE, "list")),
-              Optional.empty(),
-              Optional.empty(),
-              Optional.empty(),
+              Map.of(PricedUnit.CPU, new Price(BigDecimal.ONE, "list")),
               BillingMode.PLAIN,
               Map.of());
       JsonObject digests =

@@ -8,6 +8,8 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.config.site.PriceEntry;
+import dev.nexa.slurm.job.config.site.PricedUnit;
+import dev.nexa.slurm.job.config.site.Prices;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
@@ -20,6 +22,7 @@ import java.nio.file.Files;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -97,14 +100,8 @@ public final class SkyPilotPrices {
         digest,
         values.optionalText("currency").orElse("USD"),
         values.optional("as_of", LocalDate.class).orElseGet(() -> changed(file)),
-        all.gpuHour(),
-        all.cpuHour(),
-        all.memoryGibHour(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
+        all.prices(),
         true,
-        Map.of(),
         List.copyOf(entries),
         true);
   }
@@ -118,6 +115,9 @@ public final class SkyPilotPrices {
       String source = "SkyPilot " + path + ".pricing.accelerators." + type;
       gpus.put(type, new Price(accelerators.decimal(type), source));
     }
+    Map<PricedUnit, Price> units = new EnumMap<>(PricedUnit.class);
+    price(pricing, "cpu", path).ifPresent(price -> units.put(PricedUnit.CPU, price));
+    price(pricing, "memory", path).ifPresent(price -> units.put(PricedUnit.MEMORY, price));
     return new PriceEntry(
         values.at(""),
         cluster,
@@ -125,16 +125,7 @@ public final class SkyPilotPrices {
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
-        gpus,
-        Map.of(),
-        Map.of(),
-        Map.of(),
-        price(pricing, "cpu", path),
-        price(pricing, "memory", path),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Map.of(),
+        new Prices(gpus, units),
         Optional.empty());
   }
 

@@ -157,7 +157,7 @@ public final class DatasetRegistry {
       Policy policy,
       ConfigSource source,
       List<Problem> problems) {
-    boolean asked = policy.registeredDatasets() || policy.promotedDatasets();
+    boolean asked = policy.datasets().registered() || policy.datasets().promoted();
     if (!asked || (config.labels().dataset().isEmpty() && config.array().points().isEmpty())) {
       return List.of();
     }
@@ -269,7 +269,7 @@ public final class DatasetRegistry {
       boolean byHand =
           known.getOrDefault(wanted.name(), List.of()).isEmpty()
               && wanted.path().map(Labels::baseName).orElse("").equals(wanted.name());
-      return policy.promotedDatasets() || (wanted.path().isPresent() && !byHand)
+      return policy.datasets().promoted() || (wanted.path().isPresent() && !byHand)
           ? name
               + " has no version with the path "
               + wanted.path().orElse("of the config, which has no dataset_path")
@@ -278,7 +278,7 @@ public final class DatasetRegistry {
           : "";
     }
     Status status = version.get().status();
-    if (status == Status.RETIRED || (policy.promotedDatasets() && status != Status.PROMOTED)) {
+    if (status == Status.RETIRED || (policy.datasets().promoted() && status != Status.PROMOTED)) {
       String reference = version.get().reference();
       return "'"
           + reference
@@ -292,6 +292,6 @@ public final class DatasetRegistry {
   }
 
   private static String rule(Policy policy) {
-    return policy.promotedDatasets() ? "promoted_datasets" : "registered_datasets";
+    return policy.datasets().promoted() ? "promoted_datasets" : "registered_datasets";
   }
 }

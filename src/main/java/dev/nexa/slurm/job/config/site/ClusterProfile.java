@@ -33,48 +33,63 @@ import java.util.Set;
  * @param name the file's name without its extension
  * @param scheduler {@code slurm}, or {@code local} for this machine without Slurm
  * @param accelerator {@code cuda}; with {@code cpu}, ranks run on CPUs and jobs ask for no GPU
- * @param defaultPartition the partition of jobs that name none, if they fit
+ * @param usual what jobs get that name nothing else
  * @param partitions the known partitions by name; empty if the profile lists none
- * @param account the Slurm account of jobs that name none
- * @param qos the QOS of jobs that name none
- * @param gpuType the GPU type of jobs that name none
  * @param priceBook the name of the cluster's price book
- * @param env environment variables of every job
- * @param java the nodes' {@code java}, for the stages that run our own program
+ * @param nodes what every job finds on its nodes
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
- * @param overTimeLimit slurm.conf's OverTimeLimit: how long a job may exceed its time limit
- * @param killWait slurm.conf's KillWait: the time between SIGTERM and SIGKILL
- * @param messageTimeout slurm.conf's MessageTimeout
- * @param maxArraySize slurm.conf's MaxArraySize: the highest array index plus one
- * @param slurmVersion Slurm's version when the profile was written, for information only
- * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
- *     BillingWeights.Rule}
- * @param sacctFields those of {@link #SACCT_FIELDS} that this cluster's sacct has
  */
 public record ClusterProfile(
     String name,
     String scheduler,
     String accelerator,
-    Optional<String> defaultPartition,
+    Usual usual,
     Map<String, Partition> partitions,
-    Optional<String> account,
-    Optional<String> qos,
-    Optional<String> gpuType,
     String priceBook,
     Storage storage,
-    Software software,
-    Map<String, String> env,
-    String java,
+    Nodes nodes,
     Optional<Health> health,
     Optional<Energy> energy,
-    Duration overTimeLimit,
-    Duration killWait,
-    Duration messageTimeout,
-    int maxArraySize,
-    Optional<String> slurmVersion,
-    String billingRule,
-    List<String> sacctFields) {
+    SlurmConf slurm) {
+
+  /**
+   * What jobs get that name nothing else.
+   *
+   * @param partition taken if the job fits in it
+   */
+  public record Usual(
+      Optional<String> partition,
+      Optional<String> account,
+      Optional<String> qos,
+      Optional<String> gpuType) {}
+
+  /**
+   * What every job finds on its nodes.
+   *
+   * @param java the nodes' {@code java}, for the stages that run our own program
+   */
+  public record Nodes(Software software, Map<String, String> env, String java) {}
+
+  /**
+   * Values of slurm.conf on which limits and prices depend.
+   *
+   * @param overTimeLimit how long a job may exceed its time limit
+   * @param killWait the time between SIGTERM and SIGKILL
+   * @param maxArraySize the highest array index plus one
+   * @param version Slurm's version when the profile was written, for information only
+   * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
+   *     BillingWeights.Rule}
+   * @param sacctFields those of {@link #SACCT_FIELDS} that this cluster's sacct has
+   */
+  public record SlurmConf(
+      Duration overTimeLimit,
+      Duration killWait,
+      Duration messageTimeout,
+      int maxArraySize,
+      Optional<String> version,
+      String billingRule,
+      List<String> sacctFields) {}
 
   private static final Section PARTITION =
       section(
@@ -295,7 +310,7 @@ public record ClusterProfile(
   /** Returns the GPU types that the profile names: its own, then those of its partitions. */
   public Set<String> gpuTypes() {
     Set<String> types = new LinkedHashSet<>();
-    gpuType.ifPresent(types::add);
+    usual.gpuType.ifPresent(types::add);
     partitions.values().forEach(partition -> partition.gpuType().ifPresent(types::add));
     return types;
   }
@@ -444,11 +459,12 @@ public record ClusterProfile(
         name,
         values.text("scheduler"),
         values.text("accelerator"),
-        values.optionalText("default_partition"),
+        new Usual(
+            values.optionalText("default_partition"),
+            values.optionalText("account"),
+            values.optionalText("qos"),
+            values.optionalText("gpu_type")),
         partitions(values.section("partitions")),
-        values.optionalText("account"),
-        values.optionalText("qos"),
-        values.optionalText("gpu_type"),
         values.text("price_book"),
         new Storage(
             storage.text("scratch"),
@@ -461,22 +477,22 @@ public record ClusterProfile(
                 : Optional.empty(),
             storage.optionalText("archive"),
             storage.optionalText("archive_class")),
-        Software.from(values.section("software")),
-        values.textMap("env"),
-        values.text("java"),
+        new Nodes(
+            Software.from(values.section("software")), values.textMap("env"), values.text("java")),
         values.flag("health_check")
             ? Optional.of(Health.from(values.section("health")))
             : Optional.empty(),
         values.has("energy")
             ? Optional.of(Energy.from(values.section("energy")))
             : Optional.empty(),
-        Duration.ofMinutes(slurm.integer("over_time_limit_minutes")),
-        Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
-        Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
-        slurm.integer("max_array_size"),
-        slurm.optionalText("version"),
-        slurm.text("billing_rule"),
-        slurm.has("sacct_fields") ? slurm.texts("sacct_fields") : List.of());
+        new SlurmConf(
+            Duration.ofMinutes(slurm.integer("over_time_limit_minutes")),
+            Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
+            Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
+            slurm.integer("max_array_size"),
+            slurm.optionalText("version"),
+            slurm.text("billing_rule"),
+            slurm.has("sacct_fields") ? slurm.texts("sacct_fields") : List.of()));
   }
 
   public static void check(Values values, List<Problem> problems) {

@@ -27,17 +27,11 @@ import java.util.Optional;
  * @param name the file that the policy was read from
  * @param approvalOver a run whose reservation is above this amount needs an approval
  * @param maxRequeues the most requeues that a config may ask for
- * @param maxResubmits how often a submission that Slurm lost is repeated
- * @param settleWindow how long nexa-slurm looks for an unknown submission before it counts as not
- *     made; empty for the default, which depends on the cluster's MessageTimeout
+ * @param lost what is done about a submission that Slurm lost
  * @param credited states of attempts that the cluster pays for, shown as a credit
- * @param registeredDatasets whether a run's dataset must be registered
- * @param promotedDatasets whether a run's dataset must be a promoted version
- * @param datasetChecksums whether a job reads all bytes of its dataset before it starts
- * @param gateBefore the stages that may start only after a gate has passed
- * @param refusesPickles whether a release may hold no pickled files
- * @param refusesUncompared whether a release may not go further without its run's records
- * @param haltOnGateFailure whether a failed gate of a pipeline sets a halt for the pipeline
+ * @param datasets what a run's dataset must be
+ * @param evaluation what a gate decides
+ * @param releases what a release must not be
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
@@ -47,20 +41,49 @@ public record Policy(
     String name,
     Money approvalOver,
     int maxRequeues,
-    int maxResubmits,
-    Optional<Duration> settleWindow,
+    LostSubmissions lost,
     List<String> credited,
-    boolean registeredDatasets,
-    boolean promotedDatasets,
-    boolean datasetChecksums,
-    List<String> gateBefore,
-    boolean refusesPickles,
-    boolean refusesUncompared,
-    boolean haltOnGateFailure,
+    Datasets datasets,
+    Evaluation evaluation,
+    Releases releases,
     List<Budget> budgets,
     Optional<Approvals> approvals,
     Optional<Gate> gate,
     List<NotifyChannel> channels) {
+
+  /**
+   * What is done about a submission that Slurm lost.
+   *
+   * @param maxResubmits how often it is repeated
+   * @param settleWindow how long nexa-slurm looks for an unknown submission before it counts as not
+   *     made; empty for the default, which depends on the cluster's MessageTimeout
+   */
+  public record LostSubmissions(int maxResubmits, Optional<Duration> settleWindow) {}
+
+  /**
+   * What a run's dataset must be.
+   *
+   * @param registered whether it must be registered
+   * @param promoted whether it must be a promoted version
+   * @param checksums whether a job reads all bytes of it before it starts
+   */
+  public record Datasets(boolean registered, boolean promoted, boolean checksums) {}
+
+  /**
+   * What a gate decides.
+   *
+   * @param gateBefore the stages that may start only after a gate has passed
+   * @param haltOnFailure whether a failed gate of a pipeline sets a halt for the pipeline
+   */
+  public record Evaluation(List<String> gateBefore, boolean haltOnFailure) {}
+
+  /**
+   * What a release must not be.
+   *
+   * @param refusesPickles whether it may hold no pickled files
+   * @param refusesUncompared whether it may not go further without its run's records
+   */
+  public record Releases(boolean refusesPickles, boolean refusesUncompared) {}
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
@@ -318,16 +341,20 @@ public record Policy(
         name,
         new Money(over.decimal("amount"), over.text("currency")),
         values.integer("max_requeues"),
-        values.integer("max_resubmits"),
-        settleWindow(values.optionalInteger("settle_window_seconds")),
+        new LostSubmissions(
+            values.integer("max_resubmits"),
+            settleWindow(values.optionalInteger("settle_window_seconds"))),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
-        values.flag("registered_datasets"),
-        values.flag("promoted_datasets"),
-        values.flag("dataset_checksums"),
-        values.has("gate_before") ? values.texts("gate_before") : List.of(),
-        values.text("release_pickles").equals("refuse"),
-        values.text("release_without_records").equals("refuse"),
-        values.flag("halt_on_gate_failure"),
+        new Datasets(
+            values.flag("registered_datasets"),
+            values.flag("promoted_datasets"),
+            values.flag("dataset_checksums")),
+        new Evaluation(
+            values.has("gate_before") ? values.texts("gate_before") : List.of(),
+            values.flag("halt_on_gate_failure")),
+        new Releases(
+            values.text("release_pickles").equals("refuse"),
+            values.text("release_without_records").equals("refuse")),
         budgets(values),
         approvals(values),
         values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty(),

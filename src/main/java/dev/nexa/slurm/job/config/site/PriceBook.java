@@ -15,10 +15,8 @@ import dev.nexa.slurm.job.config.yaml.Values;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,14 +28,8 @@ import java.util.TreeSet;
  * @param digest SHA-256 of the file's bytes; it identifies this version of the prices
  * @param currency ISO 4217 code
  * @param asOf the day on which the prices were valid
- * @param gpuHour price of one GPU for 3600 s, by GPU type
- * @param cpuHour price of one CPU for 3600 s
- * @param memoryGibHour price of one GiB of memory for 3600 s
- * @param storageGbMonth price of 10^9 bytes kept for 730 hours
- * @param egressGb price of 10^9 bytes sent out
- * @param archiveGbMonth price of 10^9 bytes kept for 730 hours in an archive
- * @param gpuHourCoversJob whether {@code gpuHour} includes the CPUs and memory of a job with GPUs
- * @param apiTokens prices of an API's tokens, by model
+ * @param prices the book's own prices
+ * @param gpuHourCoversJob whether the price of a GPU includes the CPUs and memory of its job
  * @param entries prices that depend on the run or the day: the book's own, then its overrides in
  *     their order; empty if the prices above are the whole book
  * @param isSkyPilots whether the file is a SkyPilot config, which has its GPU prices under
@@ -48,14 +40,8 @@ public record PriceBook(
     String digest,
     String currency,
     LocalDate asOf,
-    Map<String, Price> gpuHour,
-    Optional<Price> cpuHour,
-    Optional<Price> memoryGibHour,
-    Optional<Price> storageGbMonth,
-    Optional<Price> egressGb,
-    Optional<Price> archiveGbMonth,
+    Prices prices,
     boolean gpuHourCoversJob,
-    Map<String, TokenPrice> apiTokens,
     List<PriceEntry> entries,
     boolean isSkyPilots) {
 
@@ -67,19 +53,19 @@ public record PriceBook(
 
   /** Returns all GPU types with a price or a share of a price, in any entry. */
   public Set<String> gpuTypes() {
-    Set<String> types = new LinkedHashSet<>(gpuHour.keySet());
+    Set<String> types = new LinkedHashSet<>(prices.gpuHour().keySet());
     for (PriceEntry entry : entries) {
-      types.addAll(entry.gpuHour().keySet());
-      types.addAll(entry.gpuShares().keySet());
+      types.addAll(entry.prices().gpuHour().keySet());
+      types.addAll(entry.prices().gpuShares().keySet());
     }
     return types;
   }
 
   /** Returns all models with a price of their tokens, in any entry. */
   public Set<String> apiModels() {
-    Set<String> models = new LinkedHashSet<>(apiTokens.keySet());
+    Set<String> models = new LinkedHashSet<>(prices.apiTokens().keySet());
     for (PriceEntry entry : entries) {
-      models.addAll(entry.apiTokens().keySet());
+      models.addAll(entry.prices().apiTokens().keySet());
     }
     return models;
   }
@@ -126,22 +112,6 @@ public record PriceBook(
           "shard_hour",
           mapOf(ValueType.NAME_WORD, GPU_PRICE),
           "By GPU type: one shard (gres/shard) of such a GPU for one hour.");
-  private static final KnownKey CPU_HOUR = optional("cpu_hour", PRICE, "One CPU for one hour.");
-  private static final KnownKey MEMORY_GIB_HOUR =
-      optional("memory_gib_hour", PRICE, "One GiB of memory for one hour.");
-  private static final KnownKey NODE_HOUR =
-      optional(
-          "node_hour",
-          PRICE,
-          "One whole node for one hour. It is charged instead of the node's parts if a job gets whole nodes.");
-  private static final KnownKey BILLING_HOUR =
-      optional(
-          "billing_hour",
-          PRICE,
-          "One of Slurm's billing units (TRESBillingWeights) for one hour. It is charged instead of GPUs,"
-              + " shards, CPUs and memory.");
-  private static final KnownKey STORAGE =
-      optional("storage_gb_month", PRICE, "10^9 bytes kept for 730 hours.");
   private static final KnownKey API_TOKENS =
       optional(
           "api_tokens",
@@ -153,79 +123,76 @@ public record PriceBook(
                   required("output", PRICE, "10^6 tokens that the model writes."))),
           "By the model of an API, such as a teacher: the prices of its tokens.");
 
-  private static final Section OVERRIDE =
-      section(
-          optional(
-              "match",
-              section(
-                  optional("cluster", ValueType.NAME_WORD, "The cluster profile's name."),
-                  optional("partition", ValueType.NAME_WORD, "The partition."),
-                  optional("account", ValueType.ACCOUNT, "The Slurm account.")),
-              "The runs that get these prices. A run must match every key. Default: all runs."),
-          VALID_FROM,
-          VALID_UNTIL,
-          GPU_HOUR,
-          SHARD_HOUR,
-          CPU_HOUR,
-          MEMORY_GIB_HOUR,
-          NODE_HOUR,
-          BILLING_HOUR,
-          STORAGE,
-          API_TOKENS,
-          optional(
-              "discount",
-              section(
-                  required(
-                      "percent",
-                      ValueType.DECIMAL_NUMBER,
-                      "The percentage taken off every price of such a run, 0 to 100."),
-                  required("source", ValueType.TEXT, "Where the discount comes from.")),
-              "A discount. If several match a run, the most specific one counts."));
+  private static final Section OVERRIDE = section(override());
 
-  public static final Section SPEC =
-      section(
-          required(
-              "currency",
-              ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
-              "The currency of all prices."),
-          required("as_of", ValueType.DATE, "The day on which the prices were valid."),
-          VALID_FROM,
-          VALID_UNTIL,
-          GPU_HOUR,
-          withDefault(
-              "gpu_hour_covers_job",
-              ValueType.BOOLEAN,
-              "false",
-              "Whether gpu_hour includes the CPUs and memory of a job with GPUs, as in clouds' prices."),
-          SHARD_HOUR,
-          CPU_HOUR,
-          MEMORY_GIB_HOUR,
-          NODE_HOUR,
-          BILLING_HOUR,
-          STORAGE,
-          optional("egress_gb", PRICE, "10^9 bytes sent out."),
-          optional(
-              "archive_gb_month",
-              PRICE,
-              "10^9 bytes kept for 730 hours in an archive. `archive list` shows it; no run is charged."),
-          API_TOKENS,
-          optional(
-              "overrides",
-              listOf(OVERRIDE),
-              "Prices for some runs or some days. If several match, an account beats a partition, a partition"
-                  + " beats a cluster, a later `valid_from` beats an earlier one, and else the last entry counts."));
+  public static final Section SPEC = section(book());
 
-  public static PriceBook from(String name, String digest, Values values) {
-    Map<String, Price> gpus = new LinkedHashMap<>();
-    Values gpuHour = values.section("gpu_hour");
-    boolean plain = true;
-    for (String type : gpuHour.names()) {
-      Values one = gpuHour.section(type);
-      plain &= one.has("price");
-      if (one.has("price")) {
-        gpus.put(type, price(one));
+  private static KnownKey[] override() {
+    List<KnownKey> keys = new ArrayList<>();
+    keys.add(
+        optional(
+            "match",
+            section(
+                optional("cluster", ValueType.NAME_WORD, "The cluster profile's name."),
+                optional("partition", ValueType.NAME_WORD, "The partition."),
+                optional("account", ValueType.ACCOUNT, "The Slurm account.")),
+            "The runs that get these prices. A run must match every key. Default: all runs."));
+    keys.addAll(List.of(VALID_FROM, VALID_UNTIL, GPU_HOUR, SHARD_HOUR));
+    keys.addAll(units(false));
+    keys.add(API_TOKENS);
+    keys.add(
+        optional(
+            "discount",
+            section(
+                required(
+                    "percent",
+                    ValueType.DECIMAL_NUMBER,
+                    "The percentage taken off every price of such a run, 0 to 100."),
+                required("source", ValueType.TEXT, "Where the discount comes from.")),
+            "A discount. If several match a run, the most specific one counts."));
+    return keys.toArray(new KnownKey[0]);
+  }
+
+  private static KnownKey[] book() {
+    List<KnownKey> keys = new ArrayList<>();
+    keys.add(
+        required(
+            "currency",
+            ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
+            "The currency of all prices."));
+    keys.add(required("as_of", ValueType.DATE, "The day on which the prices were valid."));
+    keys.addAll(List.of(VALID_FROM, VALID_UNTIL, GPU_HOUR));
+    keys.add(
+        withDefault(
+            "gpu_hour_covers_job",
+            ValueType.BOOLEAN,
+            "false",
+            "Whether gpu_hour includes the CPUs and memory of a job with GPUs, as in clouds' prices."));
+    keys.add(SHARD_HOUR);
+    keys.addAll(units(true));
+    keys.add(API_TOKENS);
+    keys.add(
+        optional(
+            "overrides",
+            listOf(OVERRIDE),
+            "Prices for some runs or some days. If several match, an account beats a partition, a partition"
+                + " beats a cluster, a later `valid_from` beats an earlier one, and else the last entry counts."));
+    return keys.toArray(new KnownKey[0]);
+  }
+
+  private static List<KnownKey> units(boolean ofBook) {
+    List<KnownKey> keys = new ArrayList<>();
+    for (PricedUnit unit : PricedUnit.values()) {
+      if (ofBook || unit.isOfEntries()) {
+        keys.add(optional(unit.key(), PRICE, unit.doc()));
       }
     }
+    return keys;
+  }
+
+  public static PriceBook from(String name, String digest, Values values) {
+    Prices prices = Prices.from(values);
+    boolean plain = prices.gpuShares().isEmpty();
     for (String key : MORE_THAN_PLAIN) {
       plain &= !values.has(key);
     }
@@ -234,14 +201,8 @@ public record PriceBook(
         digest,
         values.text("currency"),
         values.required("as_of", LocalDate.class),
-        gpus,
-        optionalPrice(values, "cpu_hour"),
-        optionalPrice(values, "memory_gib_hour"),
-        optionalPrice(values, "storage_gb_month"),
-        optionalPrice(values, "egress_gb"),
-        optionalPrice(values, "archive_gb_month"),
+        prices,
         values.flag("gpu_hour_covers_job"),
-        apiTokens(values.section("api_tokens")),
         plain ? List.of() : entries(values),
         false);
   }
@@ -347,24 +308,5 @@ public record PriceBook(
         }
       }
     }
-  }
-
-  /** Returns the prices under api_tokens, by model. */
-  static Map<String, TokenPrice> apiTokens(Values values) {
-    Map<String, TokenPrice> prices = new LinkedHashMap<>();
-    for (String model : values.names()) {
-      Values one = values.section(model);
-      prices.put(model, new TokenPrice(price(one.section("input")), price(one.section("output"))));
-    }
-    return prices;
-  }
-
-  /** Returns the price under a key; empty if the key is missing. */
-  static Optional<Price> optionalPrice(Values values, String key) {
-    return values.has(key) ? Optional.of(price(values.section(key))) : Optional.empty();
-  }
-
-  static Price price(Values values) {
-    return new Price(values.decimal("price"), values.text("source"));
   }
 }

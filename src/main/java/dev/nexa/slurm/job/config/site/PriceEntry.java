@@ -1,13 +1,9 @@
 package dev.nexa.slurm.job.config.site;
 
-import dev.nexa.slurm.job.config.site.PriceBook.Price;
-import dev.nexa.slurm.job.config.site.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.math.BigDecimal;
 import java.time.LocalDate;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -20,13 +16,6 @@ import java.util.Optional;
  * @param account the Slurm account to which it applies; empty for all
  * @param validFrom the first day (UTC) on which it applies; empty if it has no beginning
  * @param validUntil the last day (UTC) on which it applies; empty if it has no end
- * @param gpuHour by GPU type
- * @param gpuShares by GPU type: a part of another type's price
- * @param shardHour price of a shard, by the type of the shared GPU
- * @param shardShares by the type of the shared GPU: a shard's part of the GPU's price
- * @param nodeHour price of a whole node, whatever its parts
- * @param billingHour price of one of Slurm's billing units
- * @param apiTokens prices of an API's tokens, by model
  * @param discount taken off every price
  */
 public record PriceEntry(
@@ -36,16 +25,7 @@ public record PriceEntry(
     Optional<String> account,
     Optional<LocalDate> validFrom,
     Optional<LocalDate> validUntil,
-    Map<String, Price> gpuHour,
-    Map<String, Share> gpuShares,
-    Map<String, Price> shardHour,
-    Map<String, Share> shardShares,
-    Optional<Price> cpuHour,
-    Optional<Price> memoryGibHour,
-    Optional<Price> nodeHour,
-    Optional<Price> billingHour,
-    Optional<Price> storageGbMonth,
-    Map<String, TokenPrice> apiTokens,
+    Prices prices,
     Optional<Discount> discount) {
 
   /**
@@ -76,12 +56,6 @@ public record PriceEntry(
   /** Reads the book's own prices, or one of its overrides. */
   static PriceEntry from(Values values) {
     Values match = values.section("match");
-    Map<String, Price> gpus = new LinkedHashMap<>();
-    Map<String, Share> gpuShares = new LinkedHashMap<>();
-    split(values.section("gpu_hour"), gpus, gpuShares);
-    Map<String, Price> shards = new LinkedHashMap<>();
-    Map<String, Share> shardShares = new LinkedHashMap<>();
-    split(values.section("shard_hour"), shards, shardShares);
     Values off = values.section("discount");
     return new PriceEntry(
         values.at(""),
@@ -90,30 +64,10 @@ public record PriceEntry(
         match.optionalText("account"),
         values.optional("valid_from", LocalDate.class),
         values.optional("valid_until", LocalDate.class),
-        gpus,
-        gpuShares,
-        shards,
-        shardShares,
-        PriceBook.optionalPrice(values, "cpu_hour"),
-        PriceBook.optionalPrice(values, "memory_gib_hour"),
-        PriceBook.optionalPrice(values, "node_hour"),
-        PriceBook.optionalPrice(values, "billing_hour"),
-        PriceBook.optionalPrice(values, "storage_gb_month"),
-        PriceBook.apiTokens(values.section("api_tokens")),
+        Prices.from(values),
         values.has("discount")
             ? Optional.of(new Discount(off.decimal("percent"), off.text("source")))
             : Optional.empty());
-  }
-
-  private static void split(Values byType, Map<String, Price> prices, Map<String, Share> shares) {
-    for (String type : byType.names()) {
-      Values one = byType.section(type);
-      if (one.has("price")) {
-        prices.put(type, PriceBook.price(one));
-      } else {
-        shares.put(type, new Share(one.text("of"), one.text("share"), one.text("source")));
-      }
-    }
   }
 
   /** Returns whether the entry applies to runs on this cluster, partition and account. */

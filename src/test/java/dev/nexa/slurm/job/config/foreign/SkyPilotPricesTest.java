@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.job.config.ConfigFolder;
 import dev.nexa.slurm.job.config.site.PriceBook;
+import dev.nexa.slurm.job.config.site.PricedUnit;
 import org.junit.jupiter.api.Test;
 
 class SkyPilotPricesTest {
@@ -40,15 +41,19 @@ class SkyPilotPricesTest {
                     + " "
                     + entry.partition().orElse("*")
                     + " "
-                    + entry.gpuHour().keySet()
+                    + entry.prices().gpuHour().keySet()
                     + " "
-                    + entry.cpuHour().map(price -> price.price().toString()).orElse("-"))
+                    + entry
+                        .prices()
+                        .of(PricedUnit.CPU)
+                        .map(price -> price.price().toString())
+                        .orElse("-"))
         .containsExactly(
             "* * [V100, A100] 0.04",
             "one * [A100] 0.06",
             "two * [] -",
             "two gpu-partition [H100] -");
-    assertThat(book.entries().get(3).gpuHour().get("H100").source())
+    assertThat(book.entries().get(3).prices().gpuHour().get("H100").source())
         .isEqualTo(
             "SkyPilot slurm.cluster_configs.two.partition_configs.gpu-partition.pricing.accelerators.H100");
   }

@@ -28,10 +28,10 @@ class ClusterProfileTest {
     assertThat(cluster.health())
         .contains(new Health(1L << 30, Optional.empty(), Optional.empty(), true));
     assertThat(cluster.partitions()).isEmpty();
-    assertThat(cluster.overTimeLimit()).isZero();
-    assertThat(cluster.killWait()).isEqualTo(Duration.ofSeconds(30));
-    assertThat(cluster.messageTimeout()).isEqualTo(Duration.ofSeconds(10));
-    assertThat(cluster.maxArraySize()).isEqualTo(1001);
+    assertThat(cluster.slurm().overTimeLimit()).isZero();
+    assertThat(cluster.slurm().killWait()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(cluster.slurm().messageTimeout()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(cluster.slurm().maxArraySize()).isEqualTo(1001);
   }
 
   @Test
@@ -91,8 +91,8 @@ class ClusterProfileTest {
                     Optional.empty(),
                     false,
                     Optional.empty())));
-    assertThat(cluster.slurmVersion()).contains("24.11.3");
-    assertThat(cluster.software())
+    assertThat(cluster.slurm().version()).contains("24.11.3");
+    assertThat(cluster.nodes().software())
         .isEqualTo(
             new Software(
                 List.of("cuda/12.4"),
@@ -103,9 +103,10 @@ class ClusterProfileTest {
                 Optional.of("pyxis"),
                 List.of("/data")));
     assertThat(cluster.health()).isEmpty();
-    assertThat(cluster.env()).containsOnly(Map.entry("NCCL_DEBUG", "INFO"), Map.entry("N", "1"));
-    assertThat(cluster.overTimeLimit()).isEqualTo(Duration.ofMinutes(5));
-    assertThat(cluster.killWait()).isEqualTo(Duration.ofMinutes(1));
+    assertThat(cluster.nodes().env())
+        .containsOnly(Map.entry("NCCL_DEBUG", "INFO"), Map.entry("N", "1"));
+    assertThat(cluster.slurm().overTimeLimit()).isEqualTo(Duration.ofMinutes(5));
+    assertThat(cluster.slurm().killWait()).isEqualTo(Duration.ofMinutes(1));
   }
 
   @Test
@@ -208,8 +209,8 @@ class ClusterProfileTest {
     ConfigFolder folder =
         new ConfigFolder().with("configs/clusters/default.yaml", STORAGE + "account: mine\n");
 
-    assertThat(folder.reader().cluster("default").account()).contains("mine");
-    assertThat(new ConfigFolder().reader().cluster("default").account()).isEmpty();
+    assertThat(folder.reader().cluster("default").usual().account()).contains("mine");
+    assertThat(new ConfigFolder().reader().cluster("default").usual().account()).isEmpty();
   }
 
   private static ClusterProfile read(String text) {

@@ -34,9 +34,11 @@ class PriceBookTest {
     assertThat(book.currency()).isEqualTo("EUR");
     assertThat(book.asOf()).isEqualTo(LocalDate.of(2026, 11, 1));
     assertThat(book.digest()).isEqualTo(Sha256.of(text));
-    assertThat(book.gpuHour().get("h100"))
+    assertThat(book.prices().gpuHour().get("h100"))
         .isEqualTo(new PriceBook.Price(new BigDecimal("5.50"), "contract 17"));
-    assertThat(book.cpuHour()).map(PriceBook.Price::price).contains(new BigDecimal("0.04"));
+    assertThat(book.prices().of(PricedUnit.CPU))
+        .map(PriceBook.Price::price)
+        .contains(new BigDecimal("0.04"));
   }
 
   @Test
@@ -52,7 +54,7 @@ class PriceBookTest {
                 output: {price: 10, source: "contract"}
             """);
 
-    assertThat(book.apiTokens())
+    assertThat(book.prices().apiTokens())
         .containsOnly(
             java.util.Map.entry(
                 "org/teacher-1.5",
@@ -65,9 +67,9 @@ class PriceBookTest {
   void aPriceThatIsNotThereIsUnknownNotZero() {
     PriceBook book = read("currency: EUR\nas_of: 2026-11-01\n");
 
-    assertThat(book.gpuHour()).isEmpty();
-    assertThat(book.cpuHour()).isEmpty();
-    assertThat(book.memoryGibHour()).isEmpty();
+    assertThat(book.prices().gpuHour()).isEmpty();
+    assertThat(book.prices().of(PricedUnit.CPU)).isEmpty();
+    assertThat(book.prices().of(PricedUnit.MEMORY)).isEmpty();
   }
 
   @ParameterizedTest(name = "{0}")
