@@ -159,7 +159,7 @@ public final class JsonObject {
     return elements;
   }
 
-  private static IllegalArgumentException wrong(String name, String expected) {
+  static IllegalArgumentException wrong(String name, String expected) {
     return new IllegalArgumentException("expected " + expected + " under \"" + name + "\"");
   }
 

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.monitor;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Csv;
@@ -285,7 +286,7 @@ final class MonitorText {
               .with("measure", one.measure().key())
               .with("unit", one.measure().unit().symbol())
               .withOptional("gpu", one.gpu())
-              .with("figures", figures.map(Figures::toJson).orElse(null))
+              .with("figures", figures.map(Codec::write).orElse(null))
               .with("points", points));
     }
     return new JsonObject()

@@ -29,7 +29,7 @@ record ProgressText(Workspace workspace, TableStyle style) {
         .right()
         .text("cost_lacks", StageProgress::costLacks)
         .rare()
-        .text("total", row -> new Money(row.stage().total(), currency).cell(most(row)))
+        .text("total", row -> row.stage().total().cell(most(row)))
         .right()
         .as("AT MOST")
         .note("why", StageProgress::why);
@@ -47,7 +47,7 @@ record ProgressText(Workspace workspace, TableStyle style) {
         .text("total", row -> row.file().total().cell(most(row)))
         .right()
         .as("AT MOST")
-        .text("currency", row -> row.file().total().currency())
+        .text("currency", row -> row.file().currency())
         .of(all)
         .table(style);
   }
@@ -82,7 +82,7 @@ record ProgressText(Workspace workspace, TableStyle style) {
   private BigDecimal most(StageProgress one) {
     return one.stage().reused()
         ? BigDecimal.ZERO
-        : CostFile.unroundedMost(workspace.run(one.stage().run()), one.stage().total());
+        : CostFile.unroundedMost(workspace.run(one.stage().run()), one.stage().total().amount());
   }
 
   String of(PipelineProgress progress) {

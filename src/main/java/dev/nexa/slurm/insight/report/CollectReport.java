@@ -240,7 +240,7 @@ public final class CollectReport {
               now.optionalText("state").orElse("not passed yet"),
               now.optionalText("why").orElse(""),
               now.optionalText("cost").map(BigDecimal::new),
-              stage.total(),
+              stage.total().amount(),
               stage.tasks()));
     }
     return new PipelineDetail(

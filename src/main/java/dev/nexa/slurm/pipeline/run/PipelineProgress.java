@@ -229,7 +229,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     for (StageProgress one : stages) {
       cost = cost.add(one.cost());
     }
-    return new Money(cost, file.total().currency());
+    return new Money(cost, file.currency());
   }
 
   /** Returns the number of stages that have completed. */

@@ -26,7 +26,7 @@ public final class ProgressFile {
         .with("state", progress.state())
         .with("cost", progress.cost().amount().toPlainString())
         .with("total", file.total().amount().toPlainString())
-        .with("currency", file.total().currency())
+        .with("currency", file.currency())
         .withOptional("approval_id", file.approval())
         .with("stages", stages);
   }
@@ -45,7 +45,7 @@ public final class ProgressFile {
             .with("why", one.why().isEmpty() ? null : one.why())
             .with("cost", one.cost().toPlainString())
             .withOptional("cost_lacks", one.costLacks())
-            .with("total", stage.total().toPlainString())
+            .with("total", stage.total().amount().toPlainString())
             .with("config_digest", stage.planDigest())
             .with("script_digest", stage.scriptDigest())
             .with("tasks", stage.tasks());

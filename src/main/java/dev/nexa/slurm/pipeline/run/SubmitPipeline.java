@@ -2,6 +2,7 @@ package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
@@ -201,7 +202,9 @@ public record SubmitPipeline(Context context) {
               reused.isPresent() ? reused.get() : staged.get(made).run().id(),
               after,
               one.planned().prepared().plan().tasks(),
-              reused.isPresent() ? new BigDecimal("0.00") : clearance.of(made).total().amount(),
+              reused.isPresent()
+                  ? new Money(new BigDecimal("0.00"), clearance.total().currency())
+                  : clearance.of(made).total(),
               one.estimate().configDigest(),
               one.script().digest(),
               reused.isPresent()));
@@ -216,6 +219,7 @@ public record SubmitPipeline(Context context) {
         chosen.plan().scheduler(),
         stages,
         clearance.total(),
+        clearance.total().currency(),
         clearance.grant().map(grant -> grant.approval().id()));
   }
 

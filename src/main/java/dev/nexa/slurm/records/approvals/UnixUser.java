@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.signatures.PatternList;
 import java.io.IOException;
@@ -16,7 +17,7 @@ import java.util.Optional;
  * @param user the login name
  * @param uid the user id; empty if it is not known
  */
-public record UnixUser(String user, Optional<Long> uid) {
+public record UnixUser(String user, Optional<Long> uid) implements Codec.WithNulls {
 
   /**
    * Returns the owner of this process. Without /proc, it is Java's {@code user.name} with an

@@ -1,16 +1,16 @@
 package dev.nexa.slurm.records.documents;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.IfAny;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunId;
-import java.math.BigDecimal;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,7 +28,7 @@ import java.util.Optional;
  * @param approval the id of the approval; empty if none was needed
  */
 public record PipelineFile(
-    String id,
+    @Key("pipeline_id") String id,
     String name,
     String file,
     String user,
@@ -36,7 +36,8 @@ public record PipelineFile(
     String scheduler,
     List<Stage> stages,
     Money total,
-    Optional<String> approval) {
+    String currency,
+    @Key("approval_id") Optional<String> approval) {
   private static final int NEWEST = 1;
 
   /**
@@ -50,65 +51,25 @@ public record PipelineFile(
    * @param reused whether the run is of an earlier pipeline; {@code total} is then zero
    */
   public record Stage(
-      String name,
+      @Key("stage") String name,
       String config,
-      RunId run,
+      @Key("run_id") RunId run,
       Map<String, String> after,
       int tasks,
-      BigDecimal total,
-      String planDigest,
+      Money total,
+      @Key("config_digest") String planDigest,
       String scriptDigest,
-      boolean reused) {
-
-    private JsonObject toJson() {
-      JsonObject waits = new JsonObject();
-      after.forEach(waits::with);
-      return new JsonObject()
-          .with("stage", name)
-          .with("config", config)
-          .with("run_id", run.value())
-          .with("after", waits)
-          .with("tasks", tasks)
-          .with("total", total.toPlainString())
-          .with("config_digest", planDigest)
-          .with("script_digest", scriptDigest)
-          .withOptional("reused", reused ? Optional.of(true) : Optional.empty());
-    }
-
-    private static Stage fromJson(JsonObject json) {
-      Map<String, String> after = new LinkedHashMap<>();
-      JsonObject waits = json.object("after");
-      waits.members().keySet().forEach(stage -> after.put(stage, waits.text(stage)));
-      return new Stage(
-          json.text("stage"),
-          json.text("config"),
-          new RunId(json.text("run_id")),
-          after,
-          Math.toIntExact(json.number("tasks")),
-          new BigDecimal(json.text("total")),
-          json.text("config_digest"),
-          json.text("script_digest"),
-          json.members().containsKey("reused"));
-    }
-  }
+      @IfAny boolean reused) {}
 
   /** Reads a pipeline's document. */
   public static PipelineFile read(PipelineFolder pipeline) {
     String name = pipeline.document().toString();
     JsonObject json = SchemaVersion.parse(DurableFiles.read(pipeline.document()), name, NEWEST);
-    List<Stage> stages = new ArrayList<>();
-    json.objects("stages").forEach(stage -> stages.add(Stage.fromJson(stage)));
-    return new PipelineFile(
-        json.text("pipeline_id"),
-        json.text("name"),
-        json.text("file"),
-        // The text is what its maker wrote; the folder's owner is who its maker is.
-        pipeline.isOfAnotherUser() ? pipeline.owner() : json.text("user"),
-        json.instant("created"),
-        json.text("scheduler"),
-        List.copyOf(stages),
-        new Money(new BigDecimal(json.text("total")), json.text("currency")),
-        json.optionalText("approval_id"));
+    if (pipeline.isOfAnotherUser()) {
+      // The text is what its maker wrote; the folder's owner is who its maker is.
+      json.with("user", pipeline.owner());
+    }
+    return Codec.read(json, PipelineFile.class);
   }
 
   /** Returns the runs that this pipeline made, in order. Reused runs belong to other pipelines. */
@@ -123,18 +84,6 @@ public record PipelineFile(
 
   /** Returns the document's text. */
   public String text() {
-    return Json.pretty(
-        new JsonObject()
-            .with(SchemaVersion.KEY, NEWEST)
-            .with("pipeline_id", id)
-            .with("name", name)
-            .with("file", file)
-            .with("user", user)
-            .with("created", created)
-            .with("scheduler", scheduler)
-            .with("stages", stages.stream().map(Stage::toJson).toList())
-            .with("total", total.amount().toPlainString())
-            .with("currency", total.currency())
-            .withOptional("approval_id", approval));
+    return Json.pretty(Codec.write(this, JsonObject.ofVersion(NEWEST)));
   }
 }

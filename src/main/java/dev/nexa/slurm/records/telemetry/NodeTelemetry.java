@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.telemetry;
 
+import dev.nexa.slurm.base.json.Codec;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -77,7 +78,8 @@ public record NodeTelemetry(
       Optional<Long> readBytes,
       Optional<Long> writtenBytes,
       Optional<Long> receivedBytes,
-      Optional<Long> sentBytes) {}
+      Optional<Long> sentBytes)
+      implements Codec.Flat {}
 
   /** Returns a copy with these series only. */
   public NodeTelemetry with(List<Series> kept) {

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.telemetry;
 
-import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
@@ -14,11 +15,7 @@ import java.util.OptionalDouble;
 /**
  * What was sampled in a run, in a few numbers: the manifest's key {@code telemetry}.
  *
- * @param source the program that was asked about GPUs; {@code none} if none was found
- * @param activity {@code dcgmi} if SM activity was read on any node, otherwise {@code none}
- * @param files how many attempts on a node were sampled
  * @param measures the figures of each measure, over all GPUs and nodes
- * @param idle how idle the GPUs were; empty if it could not be read
  * @param gpuMemoryBytes the memory of all GPUs of the largest node; empty if it is not known
  * @param memoryLimitBytes the least memory that the job may use on a node; empty if there is no
  *     limit
@@ -28,29 +25,15 @@ import java.util.OptionalDouble;
  * @param lost a node on which GPUs were missing; empty if there is none
  */
 public record TelemetrySummary(
-    String source,
-    String activity,
-    int files,
-    long samples,
-    long brokenLines,
-    int hangs,
-    Map<Measure, Figures> measures,
-    Optional<Idle> idle,
+    Sampled sampled,
+    Measures measures,
     Optional<Long> gpuMemoryBytes,
     Optional<Long> memoryLimitBytes,
     Optional<BigDecimal> gpuJoules,
     NodeTelemetry.Totals totals,
     Map<Measure, BigDecimal> before,
     Map<Measure, BigDecimal> after,
-    Optional<Lost> lost) {
-  private static final String SOURCE = "source";
-  private static final String ACTIVITY = "activity";
-  private static final String IDLE = "gpu_idle_share";
-  private static final String IDLE_AT_WORK = "gpu_idle_share_at_work";
-  private static final String GPU_MEMORY = "gpu_memory_bytes";
-  private static final String LIMIT = "memory_limit_bytes";
-  private static final String JOULES = "gpu_joules";
-  private static final String LOST = "lost_gpus";
+    @Key("lost_gpus") Optional<Lost> lost) {
   private static final int SHARE_DECIMALS = 4;
 
   /** Percent of the time from which a sample shows work, and not the start of a program. */
@@ -58,6 +41,27 @@ public record TelemetrySummary(
 
   /** Fewer samples from the first to the last work are too few for a share of their own. */
   private static final int FEWEST_AT_WORK = 6;
+
+  /**
+   * What was sampled, and how well.
+   *
+   * @param source the program that was asked about GPUs; {@code none} if none was found
+   * @param activity {@code dcgmi} if SM activity was read on any node, otherwise {@code none}
+   * @param files how many attempts on a node were sampled
+   * @param idle how idle the GPUs were; empty if it could not be read
+   */
+  public record Sampled(
+      String source,
+      String activity,
+      int files,
+      long samples,
+      long brokenLines,
+      int hangs,
+      Optional<Idle> idle)
+      implements Codec.Flat {}
+
+  /** The figures of each measure that was sampled. */
+  public record Measures(Map<Measure, Figures> all) implements Codec.Flat {}
 
   /** Mean, quantiles over time, and the largest value of a measure. */
   public record Figures(BigDecimal mean, BigDecimal p50, BigDecimal p95, BigDecimal peak) {
@@ -72,20 +76,6 @@ public record TelemetrySummary(
                   rounded(measure, spread.quantile(0.95)),
                   rounded(measure, spread.peak())));
     }
-
-    /** Returns the figures as an object of JSON. */
-    public JsonObject toJson() {
-      return new JsonObject()
-          .with("mean", mean)
-          .with("p50", p50)
-          .with("p95", p95)
-          .with("peak", peak);
-    }
-
-    static Figures fromJson(JsonObject json) {
-      return new Figures(
-          json.decimal("mean"), json.decimal("p50"), json.decimal("p95"), json.decimal("peak"));
-    }
   }
 
   /**
@@ -96,7 +86,10 @@ public record TelemetrySummary(
    *     start of the program and its last checkpoint. Of the whole time where the GPUs never
    *     worked, or too short. Empty in manifests of earlier versions
    */
-  public record Idle(BigDecimal all, Optional<BigDecimal> atWork) {}
+  public record Idle(
+      @Key("gpu_idle_share") BigDecimal all,
+      @Key("gpu_idle_share_at_work") Optional<BigDecimal> atWork)
+      implements Codec.Flat {}
 
   /** A node that had fewer GPUs than the job was given. */
   public record Lost(int task, int restart, String node, int seen, int expected) {}
@@ -108,104 +101,6 @@ public record TelemetrySummary(
   static BigDecimal rounded(Measure measure, double value) {
     return BigDecimal.valueOf(value)
         .setScale(measure.unit().isWhole() ? 1 : 0, RoundingMode.HALF_UP);
-  }
-
-  /** Returns the object of the manifest. */
-  public JsonObject toJson() {
-    JsonObject json =
-        new JsonObject()
-            .with(SOURCE, source)
-            .with(ACTIVITY, activity)
-            .with("files", files)
-            .with("samples", samples)
-            .with("broken_lines", brokenLines)
-            .with("hangs", hangs)
-            .withOptional(IDLE, idle.map(Idle::all))
-            .withOptional(IDLE_AT_WORK, idle.flatMap(Idle::atWork));
-    measures.forEach((measure, figures) -> json.with(measure.key(), figures.toJson()));
-    json.withOptional(GPU_MEMORY, gpuMemoryBytes)
-        .withOptional(LIMIT, memoryLimitBytes)
-        .withOptional(JOULES, gpuJoules)
-        .withOptional("read_bytes", totals.readBytes())
-        .withOptional("written_bytes", totals.writtenBytes())
-        .withOptional("received_bytes", totals.receivedBytes())
-        .withOptional("sent_bytes", totals.sentBytes())
-        .with("before", values(before))
-        .with("after", values(after));
-    if (lost.isPresent()) {
-      Lost one = lost.get();
-      json.with(
-          LOST,
-          new JsonObject()
-              .with("task", one.task())
-              .with("restart", one.restart())
-              .with("node", one.node())
-              .with("seen", one.seen())
-              .with("expected", one.expected()));
-    }
-    return json;
-  }
-
-  private static JsonObject values(Map<Measure, BigDecimal> values) {
-    JsonObject json = new JsonObject();
-    values.forEach((measure, value) -> json.with(measure.key(), value));
-    return json;
-  }
-
-  /**
-   * Reads the object of a manifest.
-   *
-   * @throws IllegalArgumentException if a member is missing or has another type
-   */
-  public static TelemetrySummary fromJson(JsonObject json) {
-    Map<Measure, Figures> measures = new EnumMap<>(Measure.class);
-    for (Measure measure : Measure.values()) {
-      json.optionalObject(measure.key())
-          .ifPresent(figures -> measures.put(measure, Figures.fromJson(figures)));
-    }
-    return new TelemetrySummary(
-        json.text(SOURCE),
-        json.text(ACTIVITY),
-        (int) json.number("files"),
-        json.number("samples"),
-        json.number("broken_lines"),
-        (int) json.number("hangs"),
-        measures,
-        json.optionalDecimal(IDLE).map(all -> new Idle(all, json.optionalDecimal(IDLE_AT_WORK))),
-        whole(json, GPU_MEMORY),
-        whole(json, LIMIT),
-        json.optionalDecimal(JOULES),
-        new NodeTelemetry.Totals(
-            whole(json, "read_bytes"),
-            whole(json, "written_bytes"),
-            whole(json, "received_bytes"),
-            whole(json, "sent_bytes")),
-        values(json, "before"),
-        values(json, "after"),
-        json.optionalObject(LOST)
-            .map(
-                one ->
-                    new Lost(
-                        (int) one.number("task"),
-                        (int) one.number("restart"),
-                        one.text("node"),
-                        (int) one.number("seen"),
-                        (int) one.number("expected"))));
-  }
-
-  private static Optional<Long> whole(JsonObject json, String key) {
-    return json.optionalDecimal(key).map(BigDecimal::longValue);
-  }
-
-  private static Map<Measure, BigDecimal> values(JsonObject json, String key) {
-    Map<Measure, BigDecimal> values = new EnumMap<>(Measure.class);
-    Optional<JsonObject> object = json.optionalObject(key);
-    for (Measure measure : Measure.values()) {
-      object
-          .flatMap(one -> one.optionalDecimal(measure.key()))
-          .ifPresent(value -> values.put(measure, value));
-    }
-    return values;
   }
 
   /** Adds files up, one by one. */
@@ -326,14 +221,15 @@ public record TelemetrySummary(
       Spread watts = spreads.getOrDefault(Measure.GPU_POWER, new Spread(Measure.Unit.WATTS));
       return Optional.of(
           new TelemetrySummary(
-              source,
-              activity,
-              files,
-              samples,
-              broken,
-              hangs,
-              measures,
-              worked.isEmpty() ? Optional.empty() : Optional.of(idle(worked.mean().orElse(0))),
+              new Sampled(
+                  source,
+                  activity,
+                  files,
+                  samples,
+                  broken,
+                  hangs,
+                  worked.isEmpty() ? Optional.empty() : Optional.of(idle(worked.mean().orElse(0)))),
+              new Measures(measures),
               gpuMemory == 0 ? Optional.empty() : Optional.of(gpuMemory),
               limit == Long.MAX_VALUE ? Optional.empty() : Optional.of(limit),
               watts.isEmpty()

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.telemetry;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -76,7 +77,8 @@ public final class UseNotes {
   }
 
   private static Optional<TelemetrySummary> summary(RunFolder run) {
-    return read(() -> ManifestFile.read(run).telemetry().map(TelemetrySummary::fromJson))
+    return read(() ->
+            ManifestFile.read(run).telemetry().map(it -> Codec.read(it, TelemetrySummary.class)))
         .flatMap(summary -> summary);
   }
 
@@ -122,19 +124,19 @@ public final class UseNotes {
 
   /** Returns the note on idle GPUs; empty if they worked. */
   static Optional<String> idle(TelemetrySummary use, int gpusPerNode) {
-    Optional<BigDecimal> share = use.idle().flatMap(TelemetrySummary.Idle::atWork);
+    Optional<BigDecimal> share = use.sampled().idle().flatMap(TelemetrySummary.Idle::atWork);
     if (share.isEmpty()
         || share.get().compareTo(IDLE) < 0
-        || use.samples() < FEWEST_SAMPLES * (long) use.files()) {
+        || use.sampled().samples() < FEWEST_SAMPLES * (long) use.sampled().files()) {
       return Optional.empty();
     }
     StringBuilder note = new StringBuilder("the GPUs were idle ");
     note.append(percent(share.get().movePointRight(2))).append(" of the time");
-    if (use.idle().get().all().compareTo(share.get()) != 0) {
+    if (use.sampled().idle().get().all().compareTo(share.get()) != 0) {
       note.append(" from their first to their last work");
     }
-    TelemetrySummary.Figures cpus = use.measures().get(Measure.CPU_UTILIZATION);
-    TelemetrySummary.Figures memory = use.measures().get(Measure.GPU_MEMORY);
+    TelemetrySummary.Figures cpus = use.measures().all().get(Measure.CPU_UTILIZATION);
+    TelemetrySummary.Figures memory = use.measures().all().get(Measure.GPU_MEMORY);
     if (cpus != null && cpus.p50().compareTo(BUSY_CPUS) >= 0) {
       note.append(" and the CPUs busy to ").append(percent(cpus.p50()));
       return Optional.of(note.append(": try more resources.cpus_per_task").toString());
@@ -159,8 +161,8 @@ public final class UseNotes {
   }
 
   private static Optional<String> fewMultiprocessors(TelemetrySummary use) {
-    TelemetrySummary.Figures busy = use.measures().get(Measure.GPU_UTILIZATION);
-    TelemetrySummary.Figures active = use.measures().get(Measure.SM_ACTIVITY);
+    TelemetrySummary.Figures busy = use.measures().all().get(Measure.GPU_UTILIZATION);
+    TelemetrySummary.Figures active = use.measures().all().get(Measure.SM_ACTIVITY);
     if (busy == null
         || active == null
         || busy.mean().compareTo(BUSY_GPUS) < 0
@@ -174,7 +176,7 @@ public final class UseNotes {
   }
 
   private static Optional<String> memory(TelemetrySummary use) {
-    TelemetrySummary.Figures memory = use.measures().get(Measure.MEMORY);
+    TelemetrySummary.Figures memory = use.measures().all().get(Measure.MEMORY);
     if (memory == null
         || use.memoryLimitBytes().isEmpty()
         || memory.peak().doubleValue() < NEARLY_ALL * use.memoryLimitBytes().get()) {

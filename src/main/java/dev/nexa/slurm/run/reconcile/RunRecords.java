@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -14,7 +15,6 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.telemetry.Telemetry;
-import dev.nexa.slurm.records.telemetry.TelemetrySummary;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -115,7 +115,7 @@ public final class RunRecords {
         .findings(outcome.disagreements(), results.unfitNodes(), results.failures())
         .submissions(journal)
         .points(points)
-        .telemetry(results.telemetry().map(TelemetrySummary::toJson))
+        .telemetry(results.telemetry().map(Codec::write))
         .remediation(journal.remediations());
   }
 

@@ -6,6 +6,8 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
@@ -300,13 +302,14 @@ public final class Halts {
    * @param run the run whose failed gate set it; empty if a person did
    */
   public record Halt(
-      String id,
+      @Key("halt_id") String id,
       Instant at,
       String by,
       String host,
       String reason,
       Optional<String> pipeline,
-      Optional<String> run) {
+      @Key("run_id") Optional<String> run)
+      implements Codec.WithNulls {
     private static final int NEWEST = 1;
 
     /** Returns the file's text. */
@@ -316,15 +319,7 @@ public final class Halts {
 
     /** Returns the document. */
     public JsonObject json() {
-      return new JsonObject()
-          .with(SchemaVersion.KEY, NEWEST)
-          .with("halt_id", id)
-          .with("at", at)
-          .with("by", by)
-          .with("host", host)
-          .with("reason", reason)
-          .with("pipeline", pipeline.orElse(null))
-          .with("run_id", run.orElse(null));
+      return Codec.write(this, JsonObject.ofVersion(NEWEST));
     }
 
     /**
@@ -334,15 +329,7 @@ public final class Halts {
      * @throws IllegalArgumentException if the text is no halt
      */
     static Halt parse(String text, String file) {
-      JsonObject json = SchemaVersion.parse(text, file, NEWEST);
-      return new Halt(
-          json.text("halt_id"),
-          json.instant("at"),
-          json.text("by"),
-          json.text("host"),
-          json.text("reason"),
-          json.optionalText("pipeline"),
-          json.optionalText("run_id"));
+      return Codec.read(SchemaVersion.parse(text, file, NEWEST), Halt.class);
     }
 
     /**

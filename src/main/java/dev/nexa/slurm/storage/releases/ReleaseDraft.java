@@ -239,7 +239,7 @@ public record ReleaseDraft(
                 it ->
                     new ReleaseFile.Gate(
                         it.run().value(),
-                        it.passed(),
+                        ReleaseFile.Gate.Verdict.of(it.passed()),
                         GATE,
                         it.metrics(),
                         judgement.failedBefore(it))),

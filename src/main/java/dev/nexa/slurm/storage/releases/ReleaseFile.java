@@ -3,12 +3,14 @@ package dev.nexa.slurm.storage.releases;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.IfAny;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -37,11 +39,10 @@ public record ReleaseFile(
     Optional<Gate> gate,
     String licence,
     List<String> pickles,
-    List<Entry> files) {
+    List<Entry> files)
+    implements Codec.WithNulls {
   /** The word for a fact that is not known. */
   public static final String UNKNOWN = "unknown";
-
-  private static final String FAILED_BEFORE = "failed_before";
 
   private static final int NEWEST = 1;
 
@@ -58,11 +59,12 @@ public record ReleaseFile(
    */
   public record Origin(
       String release,
-      String run,
-      Instant ended,
+      @Key("run_id") String run,
+      @Key("created_at") Instant ended,
       UnixUser submitter,
       String configDigest,
-      Optional<String> checkpoint) {}
+      Optional<String> checkpoint)
+      implements Codec.Flat {}
 
   /**
    * The model.
@@ -76,9 +78,10 @@ public record ReleaseFile(
   public record Model(
       String stage,
       Optional<String> backend,
-      Optional<String> base,
+      @Key("base_model") Optional<String> base,
       Optional<String> modelClass,
-      boolean adapter) {}
+      boolean adapter)
+      implements Codec.Flat, Codec.WithNulls {}
 
   /**
    * A registered dataset.
@@ -87,7 +90,8 @@ public record ReleaseFile(
    * @param root its Merkle root
    * @param licence its licence; empty if the registry has none
    */
-  public record Dataset(String reference, String root, Optional<String> licence) {}
+  public record Dataset(@Key("dataset") String reference, String root, Optional<String> licence)
+      implements Codec.WithNulls {}
 
   /**
    * An evaluation of the model.
@@ -99,79 +103,49 @@ public record ReleaseFile(
    * @param file the summary, as a path in the release
    * @param summary the summary itself
    */
-  public record Evaluation(String run, Optional<String> maker, String file, JsonObject summary) {}
+  public record Evaluation(
+      @Key("run_id") String run,
+      @Key("made_by") Optional<String> maker,
+      @Key("report") String file,
+      JsonObject summary) {}
 
   /**
    * The verdict of a gate.
    *
    * @param run the run of the gate
-   * @param passed whether the gate passed
    * @param file gate.json, as a path in the release
    * @param figures the whole verdict, as gate.json has it
    * @param failedBefore the gates of the same model that had failed before, the oldest first
    */
   public record Gate(
-      String run, boolean passed, String file, JsonObject figures, List<String> failedBefore) {}
+      @Key("run_id") String run,
+      Verdict verdict,
+      String file,
+      JsonObject figures,
+      @IfAny List<String> failedBefore) {
+    /** What a gate says of a model. */
+    public enum Verdict {
+      PASS,
+      FAIL;
+
+      /** Returns the verdict of a gate. */
+      public static Verdict of(boolean passed) {
+        return passed ? PASS : FAIL;
+      }
+    }
+
+    /** Returns whether the gate passed. */
+    public boolean passed() {
+      return verdict == Verdict.PASS;
+    }
+  }
 
   /** A file of the release: its path with slashes, its size in bytes, its SHA-256. */
   public record Entry(String path, long size, String sha256) {}
 
   /** Returns the file's text. Equal values give equal bytes. */
   public String text() {
-    return Json.pretty(
-        new JsonObject()
-            .with(SchemaVersion.KEY, NEWEST)
-            .with("release", origin.release())
-            .with("run_id", origin.run())
-            .with("created_at", origin.ended())
-            .with("submitter", origin.submitter().toJson())
-            .with("config_digest", origin.configDigest())
-            .withOptional("checkpoint", origin.checkpoint())
-            .with("stage", model.stage())
-            .with("backend", model.backend().orElse(null))
-            .with("base_model", model.base().orElse(null))
-            .with("model_class", model.modelClass().orElse(null))
-            .with("adapter", model.adapter())
-            .with("datasets", datasets.stream().map(ReleaseFile::json).toList())
-            .with("parents", parents)
-            .with("pipeline", pipeline.orElse(null))
-            .with("evaluation", evaluation.map(ReleaseFile::json).orElse(null))
-            .with("gate", gate.map(ReleaseFile::json).orElse(null))
-            .with("licence", licence)
-            .with("pickles", pickles)
-            .with("files", files.stream().map(ReleaseFile::json).toList()));
-  }
-
-  private static JsonObject json(Dataset dataset) {
-    return new JsonObject()
-        .with("dataset", dataset.reference())
-        .with("root", dataset.root())
-        .with("licence", dataset.licence().orElse(null));
-  }
-
-  private static JsonObject json(Evaluation evaluation) {
-    return new JsonObject()
-        .with("run_id", evaluation.run())
-        .withOptional("made_by", evaluation.maker())
-        .with("report", evaluation.file())
-        .with("summary", evaluation.summary());
-  }
-
-  private static JsonObject json(Gate gate) {
-    JsonObject json =
-        new JsonObject()
-            .with("run_id", gate.run())
-            .with("verdict", gate.passed() ? "pass" : "fail")
-            .with("file", gate.file())
-            .with("figures", gate.figures());
-    return gate.failedBefore().isEmpty() ? json : json.with(FAILED_BEFORE, gate.failedBefore());
-  }
-
-  private static JsonObject json(Entry file) {
-    return new JsonObject()
-        .with("path", file.path())
-        .with("size", file.size())
-        .with("sha256", file.sha256());
+    return Json.pretty(Codec.write(this, JsonObject.ofVersion(NEWEST)));
   }
 
   /**
@@ -182,38 +156,7 @@ public record ReleaseFile(
    */
   public static ReleaseFile parse(String text, String file) {
     try {
-      JsonObject json = SchemaVersion.parse(text, file, NEWEST);
-      List<Dataset> datasets = new ArrayList<>();
-      for (JsonObject one : json.objects("datasets")) {
-        datasets.add(
-            new Dataset(one.text("dataset"), one.text("root"), one.optionalText("licence")));
-      }
-      List<Entry> files = new ArrayList<>();
-      for (JsonObject one : json.objects("files")) {
-        files.add(new Entry(one.text("path"), one.number("size"), one.text("sha256")));
-      }
-      return new ReleaseFile(
-          new Origin(
-              json.text("release"),
-              json.text("run_id"),
-              json.instant("created_at"),
-              UnixUser.fromJson(json.object("submitter")),
-              json.text("config_digest"),
-              json.optionalText("checkpoint")),
-          new Model(
-              json.text("stage"),
-              json.optionalText("backend"),
-              json.optionalText("base_model"),
-              json.optionalText("model_class"),
-              json.flag("adapter")),
-          List.copyOf(datasets),
-          json.texts("parents"),
-          json.optionalText("pipeline"),
-          json.optionalObject("evaluation").map(ReleaseFile::evaluation),
-          json.optionalObject("gate").map(ReleaseFile::gate),
-          json.text("licence"),
-          json.texts("pickles"),
-          List.copyOf(files));
+      return Codec.read(SchemaVersion.parse(text, file, NEWEST), ReleaseFile.class);
     } catch (IllegalArgumentException | ArithmeticException broken) {
       throw new NexaException(
           ErrorCode.RELEASE_DAMAGED,
@@ -221,27 +164,6 @@ public record ReleaseFile(
           broken,
           Advice.step("package the run again under another name: --name NAME"));
     }
-  }
-
-  private static Evaluation evaluation(JsonObject json) {
-    return new Evaluation(
-        json.text("run_id"),
-        json.optionalText("made_by"),
-        json.text("report"),
-        json.object("summary"));
-  }
-
-  private static Gate gate(JsonObject json) {
-    String verdict = json.text("verdict");
-    if (!verdict.equals("pass") && !verdict.equals("fail")) {
-      throw new IllegalArgumentException("expected \"pass\" or \"fail\" under \"verdict\"");
-    }
-    return new Gate(
-        json.text("run_id"),
-        verdict.equals("pass"),
-        json.text("file"),
-        json.object("figures"),
-        json.members().containsKey(FAILED_BEFORE) ? json.texts(FAILED_BEFORE) : List.of());
   }
 
   /** Returns the document with this list of files. */

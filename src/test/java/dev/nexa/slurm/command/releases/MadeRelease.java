@@ -47,7 +47,11 @@ final class MadeRelease {
             ? Optional.empty()
             : Optional.of(
                 new ReleaseFile.Gate(
-                    "gate_1", verdict.equals("pass"), "eval/gate.json", figures, List.of()));
+                    "gate_1",
+                    ReleaseFile.Gate.Verdict.of(verdict.equals("pass")),
+                    "eval/gate.json",
+                    figures,
+                    List.of()));
     ReleaseFile document =
         new ReleaseFile(
             new ReleaseFile.Origin(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -115,9 +116,8 @@ class TelemetryTest {
                 + "e,111.00,fewer,1\n"));
     TelemetrySummary summary = sum.summary().orElseThrow();
 
-    assertThat(TelemetrySummary.fromJson(Json.parseObject(Json.pretty(summary.toJson()))))
-        .isEqualTo(summary);
-    assertThat(summary.idle().orElseThrow().all()).isEqualByComparingTo("0.9");
+    assertThat(read(Json.parseObject(Json.pretty(Codec.write(summary))))).isEqualTo(summary);
+    assertThat(summary.sampled().idle().orElseThrow().all()).isEqualByComparingTo("0.9");
     assertThat(summary.gpuJoules()).hasToString("Optional[4000]");
     assertThat(UseNotes.of(summary, 2, false)).hasSize(1);
     assertThat(UseNotes.of(summary, 2, true))
@@ -153,7 +153,7 @@ class TelemetryTest {
             .with("state", state)
             .with("started", "2026-11-26T10:00:00Z")
             .with("ended", "2026-11-26T" + end + "Z")
-            .with("telemetry", sampled(sum.summary().orElseThrow(), 60).toJson());
+            .with("telemetry", Codec.write(sampled(sum.summary().orElseThrow(), 60)));
     Files.createDirectories(run.manifest().getParent());
     Files.writeString(run.manifest(), Json.pretty(manifest));
 
@@ -161,7 +161,11 @@ class TelemetryTest {
   }
 
   private static TelemetrySummary sampled(TelemetrySummary summary, int samples) {
-    return TelemetrySummary.fromJson(summary.toJson().with("samples", samples));
+    return read(Codec.write(summary).with("samples", samples));
+  }
+
+  private static TelemetrySummary read(JsonObject json) {
+    return Codec.read(json, TelemetrySummary.class);
   }
 
   /** With one GPU there are no fewer, and nothing is to be filled that is full. */
@@ -243,9 +247,9 @@ class TelemetryTest {
       assertThat(notes).as(why).singleElement().asString().contains("idle " + told);
     }
     TelemetrySummary old =
-        TelemetrySummary.fromJson(
+        read(
             Json.parseObject(
-                Json.pretty(sum.summary().orElseThrow().toJson())
+                Json.pretty(Codec.write(sum.summary().orElseThrow()))
                     .replaceAll("\\s*\"gpu_idle_share_at_work\": [0-9.]+,", "")));
     assertThat(UseNotes.of(old, 2, true)).as("a manifest of before does not say it").isEmpty();
   }

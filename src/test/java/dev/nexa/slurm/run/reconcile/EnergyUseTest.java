@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.telemetry.Telemetry;
@@ -85,10 +86,11 @@ class EnergyUseTest {
     Telemetry telemetry =
         new Telemetry(
             Optional.of(
-                TelemetrySummary.fromJson(
+                Codec.read(
                     Json.parseObject(
                         "{\"source\": \"nvidia-smi\", \"activity\": \"none\", \"files\": 2,"
-                            + " \"samples\": 700, \"broken_lines\": 0, \"hangs\": 0}"))),
+                            + " \"samples\": 700, \"broken_lines\": 0, \"hangs\": 0}"),
+                    TelemetrySummary.class)),
             Map.of(),
             energy);
     return metrics().sampled(telemetry, false);

@@ -396,7 +396,12 @@ class FindJudgementTest {
         Optional.empty(),
         Optional.empty(),
         Optional.of(
-            new ReleaseFile.Gate(gate, true, "eval/gate.json", new JsonObject(), List.of())),
+            new ReleaseFile.Gate(
+                gate,
+                ReleaseFile.Gate.Verdict.PASS,
+                "eval/gate.json",
+                new JsonObject(),
+                List.of())),
         ReleaseFile.UNKNOWN,
         List.of(),
         List.of());

@@ -70,7 +70,7 @@ public final class Models {
             Optional.of(
                 new ReleaseFile.Gate(
                     "gate_20251101_160000",
-                    true,
+                    ReleaseFile.Gate.Verdict.PASS,
                     "eval/gate.json",
                     new JsonObject().with("verdict", "pass").with("reason", "all is well"),
                     List.of())),
