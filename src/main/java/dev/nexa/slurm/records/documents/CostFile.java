@@ -45,39 +45,28 @@ public final class CostFile {
   /**
    * Begins a document. The other parts follow in the order of this class's methods.
    *
-   * @param compute the cost of the attempts
-   * @param stored the cost of the durable files
-   * @param sent the cost of egress
-   * @param tokens the cost of the tokens of a paid API; empty if the run uses none
    * @param version 1, and one more for each correction
    * @param corrects the SHA-256 of the earlier version
    */
   public static CostFile of(
-      RunId id,
-      Money compute,
-      Money stored,
-      Money sent,
-      Optional<Money> tokens,
-      int version,
-      Optional<String> corrects,
-      RunStatus status) {
+      RunId id, RunCost cost, int version, Optional<String> corrects, RunStatus status) {
     JsonObject breakdown =
         new JsonObject()
-            .with("compute_hours", compute.amount())
-            .with("storage_gb_month", stored.amount())
-            .with("egress_gb", sent.amount())
-            .withOptional(TOKENS, tokens.map(Money::amount));
-    Money total = compute.plus(stored).plus(sent);
+            .with("compute_hours", cost.compute().amount())
+            .with("storage_gb_month", cost.stored().amount())
+            .with("egress_gb", cost.sent().amount())
+            .withOptional(TOKENS, cost.tokens().map(Money::amount));
     return new CostFile(
         new JsonObject()
             .with("run_id", id.value())
             .with("breakdown", breakdown)
-            .with("total", (tokens.isPresent() ? total.plus(tokens.get()) : total).amount())
+            .with("total", cost.total().amount())
             .with(SchemaVersion.KEY, NEWEST)
             .with("version", version)
             .withOptional("corrects", corrects)
-            .with("currency", compute.currency())
-            .with("status", status.text()));
+            .with("currency", cost.compute().currency())
+            .with("status", status.text())
+            .with("not_measured", cost.notMeasured()));
   }
 
   /**
@@ -134,12 +123,6 @@ public final class CostFile {
    */
   public static void requireReplaceable(String text, String file) {
     SchemaVersion.requireReplaceable(text, file, NEWEST);
-  }
-
-  /** Adds the parts that nothing measures, which stand as zero. */
-  public CostFile notMeasured(List<String> parts) {
-    json.with("not_measured", parts);
-    return this;
   }
 
   /**
@@ -219,23 +202,18 @@ public final class CostFile {
   /**
    * Adds the priced lines and the attempts.
    *
-   * @param unknownTokens an object of {@link #unknownTokens}; empty if there are no such requests
    * @param attempts objects of {@link #attempt}
    */
   public CostFile actual(
-      Usage used,
-      Optional<Long> durableBytes,
-      List<CostLine> lines,
-      Optional<JsonObject> unknownTokens,
-      List<JsonObject> attempts) {
+      Usage used, Optional<Long> durableBytes, RunCost cost, List<JsonObject> attempts) {
     json.with(
         "actual",
         new JsonObject()
             .with("gpu_hours", hours(used.gpuHours()))
             .with("cpu_hours", hours(used.cpuHours()))
             .withOptional("durable_bytes", durableBytes)
-            .with("lines", CostLine.toJson(lines))
-            .withOptional(UNKNOWN_TOKENS, unknownTokens)
+            .with("lines", CostLine.toJson(cost.lines()))
+            .withOptional(UNKNOWN_TOKENS, cost.unknownTokens())
             .with("attempts", attempts));
     return this;
   }

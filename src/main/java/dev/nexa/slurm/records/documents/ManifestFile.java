@@ -107,24 +107,24 @@ public final class ManifestFile {
     return this;
   }
 
-  /** Adds the cost of the attempts that have ended. */
-  public ManifestFile cost(Money cost) {
+  /** Adds the cost so far, and a phrase that names what it does not include, or not yet. */
+  public ManifestFile cost(RunCost cost) {
+    cost(cost.total());
+    json.withOptional(LACKS, cost.lacks());
+    return this;
+  }
+
+  private void cost(Money cost) {
     if (cost.currency().equals("USD")) {
       json.with("cost_usd", cost.amount());
     }
     json.with("cost", cost.amount().toPlainString()).with("currency", cost.currency());
-    return this;
   }
 
   /** Replaces the recorded state and cost by those of this moment, for a list of runs. */
   public ManifestFile now(RunStatus status, String state, Money cost) {
     json.with("status", status.text()).with("state", state);
-    return cost(cost);
-  }
-
-  /** Adds a phrase that names what the cost does not include, or not yet. */
-  public ManifestFile costLacks(Optional<String> lacks) {
-    json.withOptional(LACKS, lacks);
+    cost(cost);
     return this;
   }
 

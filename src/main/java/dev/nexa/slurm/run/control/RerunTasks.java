@@ -300,7 +300,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
   private static Money spent(RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {
     TaskResults results =
         TaskResults.read(run, state, !facts.points().isEmpty(), new ArrayList<>());
-    return CostRecord.total(facts, state, outcome, results);
+    return CostRecord.cost(facts, state, outcome, results).total();
   }
 
   /**

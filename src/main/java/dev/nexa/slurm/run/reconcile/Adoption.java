@@ -99,7 +99,7 @@ public final class Adoption {
     return new Came(
         outcome.status(),
         outcome.state(),
-        CostRecord.total(facts, state, outcome, TaskResults.NONE));
+        CostRecord.cost(facts, state, outcome, TaskResults.NONE).total());
   }
 
   /**

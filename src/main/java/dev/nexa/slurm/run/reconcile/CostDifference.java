@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.documents.RunCost;
 import java.math.BigDecimal;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -23,22 +24,15 @@ import java.util.Optional;
 record CostDifference(Map<String, Money> parts) {
 
   /**
-   * Computes the parts of {@code compute + tokens - reserved}.
+   * Computes the parts of {@code cost.ofReserved() - reserved}.
    *
-   * @param compute the cost of the attempts
-   * @param tokens the cost of the run's API tokens; zero if it uses none
    * @param reserved the run's reservation, with the reservations of its reruns
    * @param reservedMore the reservations of the reruns
    * @return empty if the estimate has no reservation by attempt: an imported job, or an estimate of
    *     an old version
    */
   static Optional<CostDifference> of(
-      RunFacts facts,
-      RunOutcome outcome,
-      Money compute,
-      Money tokens,
-      Money reserved,
-      BigDecimal reservedMore) {
+      RunFacts facts, RunOutcome outcome, RunCost cost, Money reserved, BigDecimal reservedMore) {
     Optional<Long> attempts = facts.estimate().attempts();
     Optional<Long> longest = facts.estimate().longestAttemptSeconds();
     if (attempts.isEmpty() || longest.isEmpty()) {
@@ -85,11 +79,11 @@ record CostDifference(Map<String, Money> parts) {
     put(parts, rates, "attempts_not_used", again.negate());
     put(parts, rates, "time_not_used", planned(facts, left).negate());
     put(parts, rates, "held_otherwise", otherwise);
-    if (facts.estimate().apiTokens().isPresent()) {
+    if (cost.tokens().isPresent()) {
       Money most = new Money(facts.estimate().reservedTokens(), rates.currency());
-      parts.put("api_tokens_not_used", tokens.minus(most));
+      parts.put("api_tokens_not_used", cost.tokens().get().minus(most));
     }
-    Money rest = compute.plus(tokens).minus(reserved);
+    Money rest = cost.ofReserved().minus(reserved);
     for (Money part : parts.values()) {
       rest = rest.minus(part);
     }

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -36,33 +37,58 @@ public final class CostRecord {
    * Returns the run's cost so far: its ended attempts at the rates of its estimate, its durable
    * files, its egress and its API tokens. Tokens count as soon as a task reports them, because they
    * are paid for.
+   *
+   * @param results the tasks' results, whose metrics may give egress and API tokens
    */
-  public static Money total(
+  public static RunCost cost(
       RunFacts facts, RunState journal, RunOutcome outcome, TaskResults results) {
     Rates rates = facts.rates();
-    Money compute = rates.total(rates.price(outcome.used()));
-    return compute
-        .plus(amount(storage(facts, journal), rates))
-        .plus(amount(egress(facts, outcome, results), rates))
-        .plus(rates.total(tokens(rates, paid(facts, outcome, results))));
-  }
-
-  /**
-   * Returns a phrase that names the API tokens which {@link #total} does not include, or not yet;
-   * empty if it includes all, and for a run without a paid API.
-   */
-  public static Optional<String> lacks(RunFacts facts, RunOutcome outcome, TaskResults results) {
-    Optional<PaidTokens> paid = paid(facts, outcome, results);
-    return paid.isPresent() ? paid.get().lacks() : Optional.empty();
-  }
-
-  /** Returns the run's API tokens; empty if its estimate reserves none. */
-  private static Optional<PaidTokens> paid(
-      RunFacts facts, RunOutcome outcome, TaskResults results) {
+    List<CostLine> lines = new ArrayList<>(rates.price(outcome.used()));
+    Money compute = rates.total(lines);
+    Optional<CostLine> storage = storage(facts, journal);
+    Optional<CostLine> egress = egress(facts, outcome, results);
+    storage.ifPresent(lines::add);
+    egress.ifPresent(lines::add);
     Optional<ApiTokens> most = facts.estimate().apiTokens();
-    return most.isPresent()
-        ? Optional.of(PaidTokens.of(most.get().model(), outcome, results))
-        : Optional.empty();
+    Optional<PaidTokens> paid =
+        most.isPresent()
+            ? Optional.of(PaidTokens.of(most.get().model(), outcome, results))
+            : Optional.empty();
+    List<CostLine> tokens = tokens(rates, paid);
+    lines.addAll(tokens);
+    List<String> limits = new ArrayList<>();
+    if (outcome.ended() && paid.isPresent()) {
+      limits.addAll(paid.get().limits());
+    }
+    List<String> notMeasured = new ArrayList<>();
+    if (storage.isEmpty()) {
+      notMeasured.add("storage_gb_month");
+    }
+    if (egress.isEmpty()) {
+      notMeasured.add("egress_gb");
+    }
+    // Some tasks may have reported it: the part is then in the breakdown, but incomplete.
+    for (String part : results.charged().notMeasured()) {
+      if (outcome.ended() && !notMeasured.contains(part)) {
+        notMeasured.add(part);
+      }
+    }
+    if (!limits.isEmpty() || (paid.isPresent() && tokens.isEmpty())) {
+      notMeasured.add("api_tokens");
+    }
+    if (outcome.ended()) {
+      limits.addAll(results.charged().limits());
+    }
+    return new RunCost(
+        compute,
+        amount(storage, rates),
+        amount(egress, rates),
+        paid.isPresent() ? Optional.of(rates.total(tokens)) : Optional.empty(),
+        lines,
+        notMeasured,
+        paid.isPresent() ? paid.get().lacks() : Optional.empty(),
+        unknown(rates, paid),
+        limits);
   }
 
   private static List<CostLine> tokens(Rates rates, Optional<PaidTokens> paid) {
@@ -109,85 +135,39 @@ public final class CostRecord {
   /**
    * Returns the record. Its reservation includes the reservations of reruns.
    *
-   * @param results the tasks' results, whose metrics may give GPU utilization, egress and API
-   *     tokens
+   * @param cost the run's {@link #cost}
+   * @param results the tasks' results, whose metrics may give GPU utilization
    * @param credited the states whose attempts the cluster pays for
    */
-  public static CostFile of(
+  static CostFile of(
       RunFacts facts,
       RunState journal,
       RunOutcome outcome,
+      RunCost cost,
       TaskResults results,
       Set<JobState> credited) {
     Rates rates = facts.rates();
-    List<CostLine> lines = new ArrayList<>(rates.price(outcome.used()));
-    Money compute = rates.total(lines);
-    Optional<CostLine> storage = storage(facts, journal);
-    Optional<CostLine> egress = egress(facts, outcome, results);
-    Money stored = amount(storage, rates);
-    Money sent = amount(egress, rates);
-    storage.ifPresent(lines::add);
-    egress.ifPresent(lines::add);
-    Optional<PaidTokens> paid = paid(facts, outcome, results);
-    List<CostLine> tokenLines = tokens(rates, paid);
-    Money tokens = rates.total(tokenLines);
-    lines.addAll(tokenLines);
-    List<String> notMeasured = new ArrayList<>();
-    if (storage.isEmpty()) {
-      notMeasured.add("storage_gb_month");
-    }
-    if (egress.isEmpty()) {
-      notMeasured.add("egress_gb");
-    }
-    // Some tasks may have reported it: the part is then in the breakdown, but incomplete.
-    for (String part : results.charged().notMeasured()) {
-      if (outcome.ended() && !notMeasured.contains(part)) {
-        notMeasured.add(part);
-      }
-    }
-    boolean unknownTokens = outcome.ended() && paid.isPresent() && !paid.get().limits().isEmpty();
-    if (unknownTokens || (paid.isPresent() && tokenLines.isEmpty())) {
-      notMeasured.add("api_tokens");
-    }
     Optional<EnergyUse> energy =
         outcome.attempts().isEmpty() ? Optional.empty() : EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved = reserved(facts, journal);
     Optional<CostDifference> parts =
-        CostDifference.of(facts, outcome, compute, tokens, reserved, journal.reservedMore());
+        CostDifference.of(facts, outcome, cost, reserved, journal.reservedMore());
     List<String> limits = limits(outcome);
-    if (unknownTokens) {
-      limits.addAll(paid.get().limits());
-    }
-    if (outcome.ended()) {
-      limits.addAll(results.charged().limits());
-    }
+    limits.addAll(cost.limits());
     return CostFile.of(
-            facts.id(),
-            compute,
-            stored,
-            sent,
-            paid.isPresent() ? Optional.of(tokens) : Optional.empty(),
-            journal.timesFinished() + 1,
-            journal.costDigest(),
-            outcome.status())
-        .notMeasured(notMeasured)
+            facts.id(), cost, journal.timesFinished() + 1, journal.costDigest(), outcome.status())
         .estimate(facts.estimate(), reserved)
         .limits(limits)
-        .difference(compute.plus(tokens).minus(reserved), parts.map(CostDifference::parts))
+        .difference(cost.ofReserved().minus(reserved), parts.map(CostDifference::parts))
         .waste(waste.total(), waste.failures(), waste.idleGpus())
         .credit(credit, credited)
         .energy(
             energy.isPresent()
                 ? Optional.of(energy.get().toJson(facts.energy()))
                 : Optional.empty())
-        .actual(
-            outcome.used(),
-            journal.durableBytes(),
-            lines,
-            unknown(rates, paid),
-            attempts(facts, outcome));
+        .actual(outcome.used(), journal.durableBytes(), cost, attempts(facts, outcome));
   }
 
   /** Returns the reservation of the run and its reruns. */

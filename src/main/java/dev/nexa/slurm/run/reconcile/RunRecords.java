@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.money.ledger.Ledger;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
@@ -76,8 +77,9 @@ public final class RunRecords {
     if (outcome.ended()) {
       results = results.sampled(Telemetry.of(run, journal), sweep);
     }
-    CostFile cost = CostRecord.of(facts, journal, outcome, results, credited);
-    ManifestFile manifest = manifest(facts, journal, outcome, results);
+    RunCost sum = CostRecord.cost(facts, journal, outcome, results);
+    CostFile cost = CostRecord.of(facts, journal, outcome, sum, results, credited);
+    ManifestFile manifest = manifest(facts, journal, outcome, sum, results);
     Optional<JsonObject> line =
         outcome.ended()
             ? Optional.of(LedgerRecord.of(run, Optional.of(facts), manifest, cost))
@@ -87,7 +89,7 @@ public final class RunRecords {
 
   /** Returns the manifest. The same facts yield the same bytes, so it does not hold the time. */
   static ManifestFile manifest(
-      RunFacts facts, RunState journal, RunOutcome outcome, TaskResults results) {
+      RunFacts facts, RunState journal, RunOutcome outcome, RunCost cost, TaskResults results) {
     EstimateFile estimate = facts.estimate();
     List<JsonObject> points =
         facts.points().isEmpty()
@@ -101,8 +103,7 @@ public final class RunRecords {
             facts.logs(),
             facts.tags())
         .planned(facts.model(), facts.dataset(), facts.hardware())
-        .cost(CostRecord.total(facts, journal, outcome, results))
-        .costLacks(CostRecord.lacks(facts, outcome, results))
+        .cost(cost)
         .submitted(
             facts.cluster(),
             facts.scheduler(),

@@ -1,10 +1,10 @@
 package dev.nexa.slurm.run.status;
 
-import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.site.PricedUnit;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -212,12 +212,19 @@ public final class StatusRows {
     boolean sent = outcome.ended() && facts.rates().units().containsKey(PricedUnit.EGRESS);
     boolean needed = sent || facts.estimate().apiTokens().isPresent();
     TaskResults results = needed ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
-    Money cost = CostRecord.total(facts, state, outcome, results);
-    Optional<String> lacks = CostRecord.lacks(facts, outcome, results);
+    RunCost cost = CostRecord.cost(facts, state, outcome, results);
     Optional<String> user =
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
     RunRow row =
-        RunRow.of(user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
+        RunRow.of(
+            user,
+            facts,
+            state,
+            outcome,
+            cost.total(),
+            cost.lacks(),
+            evidence.queue(state),
+            Instant.now());
     return evidence.isInDoubt(state)
         ? row.noted(evidence.disagreements(state, List.of()).get(0))
         : row.leaving(!isActive(evidence.queue(state)) && hasBegun(run, state));

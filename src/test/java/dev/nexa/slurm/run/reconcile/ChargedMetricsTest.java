@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.SuiteSize;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspaces;
@@ -100,9 +101,10 @@ class ChargedMetricsTest {
       problems.removeIf(
           problem -> problem.contains("NaN or Infinity")); // that it is kept as a text
       assertThat(problems).hasSize(wrongBytes + wrongParts + broken);
+      RunFacts facts = Facts.of(TASKS, 0);
+      RunCost sum = CostRecord.cost(facts, journal, over(), results);
       JsonObject cost =
-          CostRecord.of(
-                  Facts.of(TASKS, 0), journal, over(), results, EnumSet.of(JobState.NODE_FAIL))
+          CostRecord.of(facts, journal, over(), sum, results, EnumSet.of(JobState.NODE_FAIL))
               .json();
       assertThat(cost.texts("not_measured").contains("egress_gb"))
           .isEqualTo(told == 0 || wrongBytes + broken > 0);

@@ -9,6 +9,7 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.documents.RunCost;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -152,12 +153,10 @@ class CostDifferenceTest {
 
   private static JsonObject cost(RunFacts facts, String events, List<AccountingRecord> rows) {
     RunOutcomeOf made = new RunOutcomeOf(facts, events, rows);
+    TaskResults none = new TaskResults(new JsonObject(), Map.of(), List.of());
+    RunCost sum = CostRecord.cost(facts, made.journal(), made.outcome(), none);
     return CostRecord.of(
-            facts,
-            made.journal(),
-            made.outcome(),
-            new TaskResults(new JsonObject(), Map.of(), List.of()),
-            EnumSet.noneOf(JobState.class))
+            facts, made.journal(), made.outcome(), sum, none, EnumSet.noneOf(JobState.class))
         .json();
   }
 

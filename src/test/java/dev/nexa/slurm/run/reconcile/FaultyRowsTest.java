@@ -162,7 +162,7 @@ class FaultyRowsTest {
     RunOutcome outcome = evidence.outcome(run, facts, JOURNAL, problems);
     List<String> told = SourceComparison.of(run, JOURNAL, outcome).told();
     return new Came(
-        CostRecord.total(facts, JOURNAL, outcome, TaskResults.NONE),
+        CostRecord.cost(facts, JOURNAL, outcome, TaskResults.NONE).total(),
         outcome.ended() && !evidence.isInDoubt(JOURNAL) && unreadable.isEmpty(),
         !evidence.disagreements(JOURNAL, told).isEmpty() || !unreadable.isEmpty(),
         !evidence.faulty(JOURNAL).isEmpty());

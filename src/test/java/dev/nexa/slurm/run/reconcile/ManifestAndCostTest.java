@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -49,19 +50,21 @@ class ManifestAndCostTest {
     }
 
     JsonObject manifest() {
-      return RunRecords.manifest(
-              facts, state(), outcome(), new TaskResults(metrics, Map.of(0, metrics), List.of()))
-          .json();
+      return RunRecords.manifest(facts, state(), outcome(), sum(), results()).json();
     }
 
     JsonObject cost() {
       return CostRecord.of(
-              facts,
-              state(),
-              outcome(),
-              new TaskResults(metrics, Map.of(0, metrics), List.of()),
-              EnumSet.of(JobState.NODE_FAIL))
+              facts, state(), outcome(), sum(), results(), EnumSet.of(JobState.NODE_FAIL))
           .json();
+    }
+
+    private RunCost sum() {
+      return CostRecord.cost(facts, state(), outcome(), results());
+    }
+
+    private TaskResults results() {
+      return new TaskResults(metrics, Map.of(0, metrics), List.of());
     }
 
     @Override
@@ -226,7 +229,8 @@ class ManifestAndCostTest {
     Life life =
         new Life("hour", Facts.of(1, 0), CONFIRMED, "0 COMPLETED 10-3610", "", new JsonObject());
 
-    assertThat(CostRecord.total(life.facts(), life.state(), life.outcome(), TaskResults.NONE))
+    assertThat(
+            CostRecord.cost(life.facts(), life.state(), life.outcome(), TaskResults.NONE).total())
         .hasToString("11.20 USD");
     assertThat(life.manifest().decimal("cost_usd")).isEqualTo(new BigDecimal("11.20"));
     assertThat(life.cost().text("wasted")).isEqualTo("0.00");

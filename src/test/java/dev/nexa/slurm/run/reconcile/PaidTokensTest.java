@@ -6,6 +6,8 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.RunCost;
+import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.EnumSet;
@@ -259,7 +261,8 @@ class PaidTokensTest {
   private static Optional<String> lacks(
       RunFacts facts, String rows, String queue, Map<Integer, JsonObject> byTask) {
     TaskResults results = new TaskResults(new JsonObject(), new TreeMap<>(byTask), List.of());
-    return CostRecord.lacks(facts, outcome(facts, rows, queue), results);
+    RunState journal = Facts.journal(facts.tasks(), CONFIRMED);
+    return CostRecord.cost(facts, journal, outcome(facts, rows, queue), results).lacks();
   }
 
   private static RunOutcome outcome(RunFacts facts, String rows, String queue) {
@@ -274,12 +277,9 @@ class PaidTokensTest {
 
   private static JsonObject cost(RunFacts facts, String rows, String queue, TaskResults results) {
     RunOutcome outcome = outcome(facts, rows, queue);
-    return CostRecord.of(
-            facts,
-            Facts.journal(facts.tasks(), CONFIRMED),
-            outcome,
-            results,
-            EnumSet.noneOf(JobState.class))
+    RunState journal = Facts.journal(facts.tasks(), CONFIRMED);
+    RunCost sum = CostRecord.cost(facts, journal, outcome, results);
+    return CostRecord.of(facts, journal, outcome, sum, results, EnumSet.noneOf(JobState.class))
         .json();
   }
 }

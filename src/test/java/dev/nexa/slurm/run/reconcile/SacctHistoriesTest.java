@@ -20,6 +20,7 @@ import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -82,9 +83,10 @@ class SacctHistoriesTest {
         assertThat(outcome.wasted().cpuSeconds())
             .as(what)
             .isEqualTo(SacctHistory.cpus() * history.wastedNodeSeconds());
+        RunCost sum = CostRecord.cost(facts, journal, outcome, TaskResults.NONE);
         CostFile cost =
             CostRecord.of(
-                facts, journal, outcome, TaskResults.NONE, EnumSet.noneOf(JobState.class));
+                facts, journal, outcome, sum, TaskResults.NONE, EnumSet.noneOf(JobState.class));
         assertThat(cost.total()).as(what).isEqualTo(exact(seconds));
         assertThat(attempts(cost)).as(what).isCloseTo(unrounded(seconds), SIX_DECIMALS);
         assertThat(imported(rows)).as(what).isEqualTo(SacctHistory.cpus() * seconds);

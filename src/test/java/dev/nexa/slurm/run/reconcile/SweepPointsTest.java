@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.SchemaCheck;
+import dev.nexa.slurm.records.documents.RunCost;
 import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -33,14 +34,11 @@ class SweepPointsTest {
   void aManifestWithPointsFitsItsSchema() {
     RunFacts facts = Facts.of(2, 0);
     RunState state = Facts.journal(2, "created submitting submitted confirmed");
+    RunOutcome outcome = outcome(facts, state);
+    TaskResults none = new TaskResults(new JsonObject(), Map.of(), List.of());
+    RunCost cost = CostRecord.cost(facts, state, outcome, none);
     JsonObject manifest =
-        RunRecords.manifest(
-                facts,
-                state,
-                outcome(facts, state),
-                new TaskResults(new JsonObject(), Map.of(), List.of()))
-            .points(points())
-            .json();
+        RunRecords.manifest(facts, state, outcome, cost, none).points(points()).json();
     JsonObject schema =
         Json.parseObject(DurableFiles.read(Path.of("docs/schemas/manifest.schema.json")));
 
