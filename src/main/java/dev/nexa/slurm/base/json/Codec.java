@@ -11,7 +11,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -115,7 +114,7 @@ public final class Codec {
   }
 
   /** Reads a record from its object. The currency of Money is the member {@code currency}. */
-  public static <R extends Record> R read(JsonObject json, Class<R> type) {
+  public static <R> R read(JsonObject json, Class<R> type) {
     return type.cast(new Codec(json.optionalText("currency").orElse("")).record(json, type));
   }
 
@@ -148,7 +147,7 @@ public final class Codec {
     }
     Class<?> plain = (Class<?>) type;
     if (plain == Money.class) {
-      return new Money(new BigDecimal(json.text(key)), currency);
+      return Money.parse(json.text(key), currency);
     }
     if (isObject(plain)) {
       return record(isFlat(plain) ? json : json.object(key), plain);

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.approvals;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -59,8 +60,7 @@ final class ExistingApproval {
 
   /** Returns what the approval allows, as text; of a single run without its submitter. */
   private static String content(Approval.Scope scope) {
-    JsonObject json = new JsonObject();
-    scope.addTo(json);
+    JsonObject json = Codec.write((Record) scope);
     return scope instanceof ApprovedRun ? json.with("submitter", null).toString() : json.toString();
   }
 

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.PlainTime;
@@ -91,7 +92,7 @@ public final class NotifyCommand extends CommandGroup {
         documents.add(
             notice
                 .document()
-                .with("deliveries", notice.deliveries().stream().map(Delivery::toJson).toList()));
+                .with("deliveries", notice.deliveries().stream().map(Codec::write).toList()));
       }
       if (given(json)) {
         print(JsonObject.ofVersion(1).with("notifications", documents));

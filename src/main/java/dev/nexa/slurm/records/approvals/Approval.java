@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
@@ -42,8 +43,6 @@ public record Approval(
 
   /** The runs that an approval allows: one run, all stages of a pipeline, or a family of runs. */
   public sealed interface Scope permits ApprovedRun, ApprovedPipeline, ApprovalEnvelope {
-    void addTo(JsonObject json);
-
     /** Returns the only user who may submit; empty if the scope does not name one user. */
     Optional<UnixUser> submitter();
   }
@@ -99,8 +98,7 @@ public record Approval(
             .with("currency", maxCost.currency())
             .with("over_budget", overBudget)
             .withOptional("note", note);
-    scope.addTo(json);
-    return json;
+    return Codec.write((Record) scope, json);
   }
 
   private String kind() {
@@ -145,23 +143,21 @@ public record Approval(
             Money.parse(json.text("max_cost"), currency),
             json.flag("over_budget"),
             json.optionalText("note"),
-            scope(json, currency));
+            Codec.read(json, scope(json.text("kind"))));
     if (!approval.statement().equals(statement)) {
       throw new IllegalArgumentException("is not written as nexa-slurm writes a statement");
     }
     return approval;
   }
 
-  private static Scope scope(JsonObject json, String currency) {
-    return switch (json.text("kind")) {
-      case "run" -> ApprovedRun.fromJson(json, currency);
-      case "pipeline" -> ApprovedPipeline.fromJson(json, currency);
-      case "envelope" -> ApprovalEnvelope.fromJson(json, currency);
+  private static Class<? extends Scope> scope(String kind) {
+    return switch (kind) {
+      case "run" -> ApprovedRun.class;
+      case "pipeline" -> ApprovedPipeline.class;
+      case "envelope" -> ApprovalEnvelope.class;
       default ->
           throw new IllegalArgumentException(
-              "is of kind '"
-                  + json.text("kind")
-                  + "'; this nexa-slurm knows run, pipeline and envelope");
+              "is of kind '" + kind + "'; this nexa-slurm knows run, pipeline and envelope");
     };
   }
 

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
-import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.units.Money;
 import java.nio.file.FileSystems;
 import java.nio.file.PathMatcher;
@@ -28,7 +28,7 @@ public record ApprovalEnvelope(
     List<String> users,
     List<String> projects,
     Optional<Money> maxMonth)
-    implements Approval.Scope {
+    implements Approval.Scope, Codec.WithNulls {
 
   /**
    * Checks the patterns.
@@ -50,33 +50,9 @@ public record ApprovalEnvelope(
     return FileSystems.getDefault().getPathMatcher("glob:" + glob);
   }
 
-  static ApprovalEnvelope fromJson(JsonObject json, String currency) {
-    return new ApprovalEnvelope(
-        json.text("name"),
-        json.texts("configs"),
-        json.texts("stages"),
-        json.texts("clusters"),
-        json.texts("accounts"),
-        json.texts("users"),
-        json.texts("projects"),
-        json.optionalText("max_month").map(text -> Money.parse(text, currency)));
-  }
-
   /** An envelope names users, not one submitter. */
   @Override
   public Optional<UnixUser> submitter() {
     return Optional.empty();
-  }
-
-  @Override
-  public void addTo(JsonObject json) {
-    json.with("name", name)
-        .with("configs", configs)
-        .with("stages", stages)
-        .with("clusters", clusters)
-        .with("accounts", accounts)
-        .with("users", users)
-        .with("projects", projects)
-        .with("max_month", maxMonth.map(most -> most.amount().toPlainString()).orElse(null));
   }
 }

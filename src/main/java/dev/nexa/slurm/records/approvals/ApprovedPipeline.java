@@ -1,8 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
-import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.units.Money;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,11 +12,12 @@ import java.util.Optional;
  * @param digest the digest of {@link PipelineProposal}, 64 hex digits
  * @param stages what may run, in order
  */
-public record ApprovedPipeline(String config, String digest, List<Stage> stages)
+public record ApprovedPipeline(
+    String config, @Key("config_digest") String digest, List<Stage> stages)
     implements Approval.Scope {
 
   /** One stage, described as an approval of this run alone would describe it. */
-  public record Stage(String name, ApprovedRun run) {}
+  public record Stage(@Key("stage") String name, ApprovedRun run) {}
 
   /**
    * Checks the values.
@@ -52,24 +52,5 @@ public record ApprovedPipeline(String config, String digest, List<Stage> stages)
   @Override
   public Optional<UnixUser> submitter() {
     return stages.get(0).run().submitter();
-  }
-
-  static ApprovedPipeline fromJson(JsonObject json, String currency) {
-    List<Stage> stages =
-        json.objects("stages").stream()
-            .map(stage -> new Stage(stage.text("stage"), ApprovedRun.fromJson(stage, currency)))
-            .toList();
-    return new ApprovedPipeline(json.text("config"), json.text("config_digest"), stages);
-  }
-
-  @Override
-  public void addTo(JsonObject json) {
-    List<JsonObject> all = new ArrayList<>();
-    for (Stage stage : stages) {
-      JsonObject one = new JsonObject().with("stage", stage.name());
-      stage.run().addTo(one);
-      all.add(one);
-    }
-    json.with("config", config).with("config_digest", digest).with("stages", all);
   }
 }

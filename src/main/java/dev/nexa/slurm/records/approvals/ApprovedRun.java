@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import java.util.Optional;
@@ -24,7 +25,7 @@ public record ApprovedRun(
     Optional<UnixUser> submitter,
     JsonObject rates,
     Money reservation)
-    implements Approval.Scope {
+    implements Approval.Scope, Codec.Flat, Codec.WithNulls {
 
   private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 
@@ -43,27 +44,5 @@ public record ApprovedRun(
       throw new IllegalArgumentException(
           "expected a config_digest of 64 hex digits, got '" + digest + "'");
     }
-  }
-
-  static ApprovedRun fromJson(JsonObject json, String currency) {
-    return new ApprovedRun(
-        json.text("config"),
-        json.text("config_digest"),
-        json.object("what_runs"),
-        json.object("limits"),
-        json.optionalObject("submitter").map(UnixUser::fromJson),
-        json.object("rates"),
-        Money.parse(json.text("reservation"), currency));
-  }
-
-  @Override
-  public void addTo(JsonObject json) {
-    json.with("config", config)
-        .with("config_digest", configDigest)
-        .with("what_runs", whatRuns)
-        .with("limits", limits)
-        .with("submitter", submitter.map(UnixUser::toJson).orElse(null))
-        .with("rates", rates)
-        .with("reservation", reservation.amount().toPlainString());
   }
 }

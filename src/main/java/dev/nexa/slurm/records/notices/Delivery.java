@@ -1,6 +1,6 @@
 package dev.nexa.slurm.records.notices;
 
-import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.Codec;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
@@ -23,7 +23,8 @@ public record Delivery(
     int attempts,
     boolean doubtful,
     Optional<Instant> changed,
-    Optional<String> error) {
+    Optional<String> error)
+    implements Codec.WithNulls {
 
   /** What has become of a delivery. */
   public enum State {
@@ -79,28 +80,5 @@ public record Delivery(
 
   private static Optional<Instant> at(Instant now) {
     return Optional.of(now.truncatedTo(ChronoUnit.SECONDS));
-  }
-
-  /** Returns the object that a notification keeps. */
-  public JsonObject toJson() {
-    return new JsonObject()
-        .with("channel", channel)
-        .with("of_run", ofRun)
-        .with("state", state.text())
-        .with("attempts", attempts)
-        .with("doubtful", doubtful)
-        .with("changed", changed.orElse(null))
-        .with("error", error.orElse(null));
-  }
-
-  static Delivery parse(JsonObject json) {
-    return new Delivery(
-        json.text("channel"),
-        json.flag("of_run"),
-        State.valueOf(json.text("state").toUpperCase(Locale.ROOT)),
-        (int) json.number("attempts"),
-        json.flag("doubtful"),
-        json.optionalText("changed").map(Instant::parse),
-        json.optionalText("error"));
   }
 }

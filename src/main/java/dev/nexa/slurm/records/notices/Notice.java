@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.notices;
 
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
@@ -24,20 +26,21 @@ import java.util.function.UnaryOperator;
  * @param title one line
  * @param lines further lines
  * @param facts values for programs, such as {@code cost}
- * @param deliveries one for each channel; empty before a pass has looked at it
  * @param prepared whether a pass has chosen the channels
+ * @param deliveries one for each channel; empty before a pass has looked at it
  */
 public record Notice(
     String id,
     NoticeKind kind,
     Instant at,
     String user,
-    Optional<String> run,
+    @Key("run_id") Optional<String> run,
     String title,
     List<String> lines,
     JsonObject facts,
-    List<Delivery> deliveries,
-    boolean prepared) {
+    boolean prepared,
+    List<Delivery> deliveries)
+    implements Codec.WithNulls {
   /** The fact that only the channels of the run's config get the notification. */
   public static final String ONLY_OF_RUN = "only_run_channels";
 
@@ -72,8 +75,8 @@ public record Notice(
         title,
         lines,
         new JsonObject(),
-        List.of(),
-        false);
+        false,
+        List.of());
   }
 
   private static String id(NoticeKind kind, String subject) {
@@ -94,7 +97,7 @@ public record Notice(
     JsonObject more = new JsonObject();
     facts.members().forEach(more::with);
     return new Notice(
-        id, kind, at, user, run, title, lines, more.with(name, value), deliveries, prepared);
+        id, kind, at, user, run, title, lines, more.with(name, value), prepared, deliveries);
   }
 
   /**
@@ -107,7 +110,7 @@ public record Notice(
     List<String> all = new ArrayList<>(List.of(why));
     all.addAll(lines);
     all.add(command);
-    Notice said = new Notice(id, kind, at, user, run, title, all, facts, deliveries, prepared);
+    Notice said = new Notice(id, kind, at, user, run, title, all, facts, prepared, deliveries);
     return said.with("why", bounded(why, LONGEST_LINE));
   }
 
@@ -121,12 +124,12 @@ public record Notice(
                 changed.with(name, value instanceof String text ? change.apply(text) : value));
     List<String> all = lines.stream().map(change).toList();
     return new Notice(
-        id, kind, at, user, run, change.apply(title), all, changed, deliveries, prepared);
+        id, kind, at, user, run, change.apply(title), all, changed, prepared, deliveries);
   }
 
   /** Returns a copy that goes to these channels. */
   public Notice to(List<Delivery> channels) {
-    return new Notice(id, kind, at, user, run, title, lines, facts, channels, true);
+    return new Notice(id, kind, at, user, run, title, lines, facts, true, channels);
   }
 
   /** Returns a copy in which one delivery is replaced. */
@@ -170,24 +173,10 @@ public record Notice(
 
   /** Returns the content of its file. */
   String text() {
-    return Json.pretty(
-        document()
-            .with("prepared", prepared)
-            .with("deliveries", deliveries.stream().map(Delivery::toJson).toList()));
+    return Json.pretty(Codec.write(this, JsonObject.ofVersion(NEWEST)));
   }
 
   static Notice parse(String text, String file) {
-    JsonObject json = SchemaVersion.parse(text, file, NEWEST);
-    return new Notice(
-        json.text("id"),
-        NoticeKind.of(json.text("kind")),
-        json.instant("at"),
-        json.text("user"),
-        json.optionalText("run_id"),
-        json.text("title"),
-        json.texts("lines"),
-        json.object("facts"),
-        json.objects("deliveries").stream().map(Delivery::parse).toList(),
-        json.flag("prepared"));
+    return Codec.read(SchemaVersion.parse(text, file, NEWEST), Notice.class);
   }
 }

@@ -539,8 +539,8 @@ class SendNoticesTest {
             "old",
             List.of(),
             new JsonObject(),
-            List.of(),
-            false);
+            false,
+            List.of());
     outbox.record(old);
     for (int i = 0; i < 5; i++) {
       assertThat(outbox.countWaiting()).isEqualTo(1);
