@@ -73,6 +73,18 @@ class ArchitectureTest {
         .check(CLASSES);
   }
 
+  /** A document is its record, so each of its keys stands once. */
+  @Test
+  void onlyTheCodecReadsRecordsByReflection() {
+    noClasses()
+        .that()
+        .doNotHaveFullyQualifiedName(ROOT + "base.json.Codec")
+        .should()
+        .dependOnClassesThat()
+        .haveFullyQualifiedName("java.lang.reflect.RecordComponent")
+        .check(CLASSES);
+  }
+
   /** It runs on the nodes, where there is no workspace to be read and no scheduler to be asked. */
   @Test
   void dataImportsOnlyBase() {

@@ -12,6 +12,7 @@ import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.nio.file.Path;
+import java.time.YearMonth;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -23,12 +24,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Converts between records and JSON objects. No other class uses reflection.
+ * Converts between records and JSON objects. No other class reads records by reflection.
  *
  * <p>Each component of a record is a member, in the order of the record. The member has the
- * component's name in snake case, or its {@link Key}. An empty Optional has no member; a map
- * without a member is empty. An enum is its name in lower case, Money its plain amount in the
- * document's currency, and a record of one component is that component.
+ * component's name in snake case, or its {@link Key}. An empty Optional has no member. An enum is
+ * its name in lower case, Money its plain amount in the document's currency, and a record of one
+ * component is that component.
  *
  * <p>Unknown members are ignored. What cannot be read throws the IllegalArgumentException of {@link
  * JsonObject}, or what a record's constructor throws.
@@ -110,7 +111,7 @@ public final class Codec {
       map.forEach((name, element) -> json.with(String.valueOf(toJson(name)), toJson(element)));
       return json;
     }
-    return value instanceof Path ? value.toString() : value;
+    return value instanceof Path || value instanceof YearMonth ? value.toString() : value;
   }
 
   /** Reads a record from its object. The currency of Money is the member {@code currency}. */
@@ -143,7 +144,7 @@ public final class Codec {
       }
       return generic.getRawType() == List.class
           ? list(json, key, of[0])
-          : map(json.optionalObject(key).orElseGet(JsonObject::new), of);
+          : map(json.object(key), of);
     }
     Class<?> plain = (Class<?>) type;
     if (plain == Money.class) {
@@ -231,6 +232,7 @@ public final class Codec {
       case "boolean", "Boolean" -> json.flag(key);
       case "BigDecimal" -> json.decimal(key);
       case "Instant" -> json.instant(key);
+      case "YearMonth" -> YearMonth.parse(json.text(key));
       case "Path" -> Path.of(json.text(key));
       case "JsonObject" -> json.object(key);
       default -> throw new IllegalArgumentException("no member can be a " + type);

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.money.closing;
 
-import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.Signers;
 import java.time.Instant;
@@ -19,9 +18,9 @@ import java.util.Optional;
  */
 public record ClosingSignature(
     YearMonth month,
-    String sha256,
+    @Key("statement_sha256") String sha256,
     Instant at,
-    String user,
+    @Key("by") String user,
     String signer,
     String host,
     String armored) {
@@ -36,17 +35,7 @@ public record ClosingSignature(
   }
 
   private SignedStatement file() {
-    return new SignedStatement(
-        new JsonObject()
-            .with(SchemaVersion.KEY, 1)
-            .with("type", TYPE)
-            .with("month", month.toString())
-            .with("statement_sha256", sha256)
-            .with("at", at)
-            .with("by", user)
-            .with("signer", signer)
-            .with("host", host),
-        armored);
+    return SignedStatement.of(TYPE, this);
   }
 
   /** Returns the same with its signature. */
@@ -65,21 +54,8 @@ public record ClosingSignature(
    * @throws IllegalArgumentException if the text is not as {@link #text} returns it
    */
   static ClosingSignature parse(String text) {
-    SignedStatement file = SignedStatement.parse(text, TYPE);
-    JsonObject said = file.statement();
-    ClosingSignature signature =
-        new ClosingSignature(
-            YearMonth.parse(said.text("month")),
-            said.text("statement_sha256"),
-            said.instant("at"),
-            said.text("by"),
-            said.text("signer"),
-            said.text("host"),
-            file.armored());
-    if (!signature.text().equals(text)) {
-      throw new IllegalArgumentException("is not written as nexa-slurm writes it");
-    }
-    return signature;
+    return SignedStatement.read(
+        text, TYPE, ClosingSignature.class, "is not written as nexa-slurm writes it");
   }
 
   /** Returns why the signature does not count; empty if it does. */

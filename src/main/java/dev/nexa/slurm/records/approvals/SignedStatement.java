@@ -1,10 +1,13 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.signatures.SshSignature;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A file that holds a statement of a person and their SSH signature over it: {@code {"statement":
@@ -15,6 +18,41 @@ import java.util.Optional;
  * @param armored the SSH signature; whether it is valid is not checked here
  */
 public record SignedStatement(JsonObject statement, String armored) {
+  /** The component of a record that holds its signature. */
+  private static final String ARMORED = "armored";
+
+  /**
+   * Returns the statement that a record makes.
+   *
+   * @param said the record; its component {@code armored} is the signature
+   */
+  public static SignedStatement of(String type, Record said) {
+    JsonObject statement = JsonObject.ofVersion(1).with("type", type);
+    JsonObject members = Codec.write(said);
+    for (Map.Entry<String, @Nullable Object> member : members.members().entrySet()) {
+      if (!member.getKey().equals(ARMORED)) {
+        statement.with(member.getKey(), member.getValue());
+      }
+    }
+    return new SignedStatement(statement, members.text(ARMORED));
+  }
+
+  /**
+   * Reads the record that {@link #of} was given from a file's text.
+   *
+   * @param otherwise says that the text differs from what nexa-slurm writes
+   * @throws IllegalArgumentException if the text has another form or type, or differs in a byte
+   */
+  public static <R extends Record> R read(
+      String text, String type, Class<R> record, String otherwise) {
+    SignedStatement file = parse(text, type);
+    R said = Codec.read(file.statement().with(ARMORED, file.armored()), record);
+    if (!of(type, said).text().equals(text)) {
+      throw new IllegalArgumentException(otherwise);
+    }
+    return said;
+  }
+
   /** Returns the text that is signed. */
   public String signedText() {
     return Json.pretty(statement);

@@ -191,7 +191,7 @@ public final class Halts {
         lifted.signer().signer(),
         SignOff.NAMESPACE,
         lifted.statement(),
-        lifted.signature(),
+        lifted.armored(),
         lifted.at());
   }
 
@@ -361,15 +361,15 @@ public final class Halts {
    * @param halt the halt's id
    * @param digest the SHA-256 of the halt's file, so that the signature fits no other halt
    * @param signer the approver's name in allowed_signers
-   * @param signature the armored SSH signature over {@link #statement}
+   * @param armored the SSH signature over {@link #statement}
    */
   public record LiftedHalt(
-      String halt,
-      String digest,
+      @Key("halt_id") String halt,
+      @Key("halt_sha256") String digest,
       Instant at,
       HistoryLine.Author signer,
       String reason,
-      String signature) {
+      String armored) {
     private static final String TYPE = "nexa-slurm unhalt";
 
     /** Returns the text that is signed. */
@@ -378,25 +378,12 @@ public final class Halts {
     }
 
     private SignedStatement file() {
-      return new SignedStatement(json(), signature);
-    }
-
-    private JsonObject json() {
-      return new JsonObject()
-          .with("schema_version", 1)
-          .with("type", TYPE)
-          .with("halt_id", halt)
-          .with("halt_sha256", digest)
-          .with("at", at)
-          .with("by", signer.user())
-          .with("signer", signer.signer())
-          .with("host", signer.host())
-          .with("reason", reason);
+      return SignedStatement.of(TYPE, this);
     }
 
     /** Returns the same with its signature. */
-    public LiftedHalt signed(String armored) {
-      return new LiftedHalt(halt, digest, at, signer, reason, armored);
+    public LiftedHalt signed(String signature) {
+      return new LiftedHalt(halt, digest, at, signer, reason, signature);
     }
 
     /** Returns the file's text. */
@@ -410,20 +397,8 @@ public final class Halts {
      * @throws IllegalArgumentException if the text is not as {@link #text} returns it
      */
     static LiftedHalt parse(String text) {
-      SignedStatement file = SignedStatement.parse(text, TYPE);
-      JsonObject said = file.statement();
-      LiftedHalt lifted =
-          new LiftedHalt(
-              said.text("halt_id"),
-              said.text("halt_sha256"),
-              said.instant("at"),
-              new HistoryLine.Author(said.text("by"), said.text("signer"), said.text("host")),
-              said.text("reason"),
-              file.armored());
-      if (!lifted.text().equals(text)) {
-        throw new IllegalArgumentException("it is not written as nexa-slurm writes it");
-      }
-      return lifted;
+      return SignedStatement.read(
+          text, TYPE, LiftedHalt.class, "it is not written as nexa-slurm writes it");
     }
   }
 }

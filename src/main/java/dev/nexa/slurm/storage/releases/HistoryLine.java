@@ -1,10 +1,11 @@
 package dev.nexa.slurm.storage.releases;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -17,7 +18,12 @@ import java.util.Optional;
  * @param signature the armored SSH signature over all other members; empty while it is missing
  */
 public record HistoryLine(
-    int number, Instant at, What what, Author author, String previous, String signature) {
+    @Key("seq") int number,
+    Instant at,
+    What what,
+    Author author,
+    String previous,
+    String signature) {
   /** {@code previous} of the first line. */
   static final String FIRST = "0".repeat(64);
 
@@ -64,10 +70,11 @@ public record HistoryLine(
   public record What(
       Action action,
       Optional<String> release,
-      Optional<String> digest,
+      @Key("release_digest") Optional<String> digest,
       Optional<String> from,
       String reason,
-      String smoke) {
+      String smoke)
+      implements Codec.Flat {
     /** The value of {@code smoke} of a line without a test. */
     public static final String NO_SMOKE = "none";
 
@@ -93,7 +100,7 @@ public record HistoryLine(
    * @param user the login name
    * @param signer the name that allowed_signers gives for the key
    */
-  public record Author(String user, String signer, String host) {}
+  public record Author(@Key("by") String user, String signer, String host) implements Codec.Flat {}
 
   /** Returns the bytes that are signed: the line without its signature. */
   String unsigned() {
@@ -138,27 +145,7 @@ public record HistoryLine(
    * @throws IllegalArgumentException if the text is not exactly what {@link #text} writes
    */
   static HistoryLine parse(String text) {
-    JsonObject json = Json.parseObject(text);
-    String word = json.text("action");
-    Action action =
-        Arrays.stream(Action.values())
-            .filter(one -> one.text().equals(word))
-            .findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("unknown action '" + word + "'"));
-    HistoryLine line =
-        new HistoryLine(
-            Math.toIntExact(json.number("seq")),
-            json.instant("at"),
-            new What(
-                action,
-                json.optionalText("release"),
-                json.optionalText("release_digest"),
-                json.optionalText("from"),
-                json.text("reason"),
-                json.text("smoke")),
-            new Author(json.text("by"), json.text("signer"), json.text("host")),
-            json.text("previous"),
-            json.text(SIGNATURE));
+    HistoryLine line = Codec.read(Json.parseObject(text), HistoryLine.class);
     if (!line.text().equals(text)) {
       throw new IllegalArgumentException("it has other members, or another order or spacing");
     }

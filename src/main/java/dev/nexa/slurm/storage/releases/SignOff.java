@@ -1,6 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
-import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.SignedText;
 import dev.nexa.slurm.records.signatures.SshSignature;
@@ -17,7 +17,8 @@ import java.time.Instant;
  * @param at when it was signed
  * @param armored the SSH signature; whether it is valid is not checked here
  */
-public record SignOff(String release, String digest, String signer, Instant at, String armored) {
+public record SignOff(
+    String release, String digest, String signer, @Key("signed_at") Instant at, String armored) {
   /** The namespace of the SSH signature. Approvals have another one. */
   public static final String NAMESPACE = "nexa-slurm-release";
 
@@ -29,17 +30,7 @@ public record SignOff(String release, String digest, String signer, Instant at, 
   }
 
   private SignedStatement file() {
-    return new SignedStatement(statementJson(), armored);
-  }
-
-  private JsonObject statementJson() {
-    return new JsonObject()
-        .with("schema_version", 1)
-        .with("type", TYPE)
-        .with("release", release)
-        .with("digest", digest)
-        .with("signer", signer)
-        .with("signed_at", at);
+    return SignedStatement.of(TYPE, this);
   }
 
   /** Returns the file's text. */
@@ -53,19 +44,8 @@ public record SignOff(String release, String digest, String signer, Instant at, 
    * @throws IllegalArgumentException if the text is not as {@link #text} returns it
    */
   public static SignOff parse(String text) {
-    SignedStatement file = SignedStatement.parse(text, TYPE);
-    JsonObject statement = file.statement();
-    SignOff signOff =
-        new SignOff(
-            statement.text("release"),
-            statement.text("digest"),
-            statement.text("signer"),
-            statement.instant("signed_at"),
-            file.armored());
-    if (!signOff.text().equals(text)) {
-      throw new IllegalArgumentException("is not written as nexa-slurm writes a signature");
-    }
-    return signOff;
+    return SignedStatement.read(
+        text, TYPE, SignOff.class, "is not written as nexa-slurm writes a signature");
   }
 
   /**

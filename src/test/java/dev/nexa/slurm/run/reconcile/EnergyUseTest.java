@@ -89,7 +89,8 @@ class EnergyUseTest {
                 Codec.read(
                     Json.parseObject(
                         "{\"source\": \"nvidia-smi\", \"activity\": \"none\", \"files\": 2,"
-                            + " \"samples\": 700, \"broken_lines\": 0, \"hangs\": 0}"),
+                            + " \"samples\": 700, \"broken_lines\": 0, \"hangs\": 0, \"before\": {},"
+                            + " \"after\": {}}"),
                     TelemetrySummary.class)),
             Map.of(),
             energy);
