@@ -84,6 +84,11 @@ public final class JsonObject {
     }
   }
 
+  /** Returns the time, or empty if the member is missing or null. */
+  public Optional<Instant> optionalInstant(String name) {
+    return members.get(name) == null ? Optional.empty() : Optional.of(instant(name));
+  }
+
   /** Returns the number, which must be whole and fit a long. */
   public long number(String name) {
     try {
@@ -91,6 +96,11 @@ public final class JsonObject {
     } catch (ArithmeticException fraction) {
       throw wrong(name, "a whole number");
     }
+  }
+
+  /** Returns the whole number, or empty if the member is missing or null. */
+  public Optional<Long> optionalNumber(String name) {
+    return members.get(name) == null ? Optional.empty() : Optional.of(number(name));
   }
 
   public BigDecimal decimal(String name) {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.base.json;
 
 import java.io.Reader;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -36,25 +37,21 @@ public final class JsonStream {
    *     line. Elements before that line have been passed on.
    */
   public static JsonObject read(Reader text, String member, ObjIntConsumer<JsonObject> elements) {
-    try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
-      JsonObject others = new JsonObject();
-      try {
-        for (JsonToken first = parser.nextToken(); first != null; first = parser.nextToken()) {
-          if (first == JsonToken.START_ARRAY) {
-            list(parser, elements);
-          } else if (first == JsonToken.START_OBJECT) {
-            members(parser, member, elements, others);
-          } else {
-            throw new IllegalArgumentException("expected a JSON object or list");
+    JsonObject others = new JsonObject();
+    parse(
+        text,
+        parser -> {
+          for (JsonToken first = parser.nextToken(); first != null; first = parser.nextToken()) {
+            if (first == JsonToken.START_ARRAY) {
+              list(parser, elements);
+            } else if (first == JsonToken.START_OBJECT) {
+              members(parser, member, elements, others);
+            } else {
+              throw new IllegalArgumentException("expected a JSON object or list");
+            }
           }
-        }
-      } catch (JacksonException broken) {
-        throw at(parser, broken.getOriginalMessage(), broken);
-      } catch (IllegalArgumentException broken) {
-        throw at(parser, broken.getMessage(), broken);
-      }
-      return others;
-    }
+        });
+    return others;
   }
 
   /** Receives the members of the requested objects and the elements of the requested lists. */
@@ -80,19 +77,27 @@ public final class JsonStream {
    *     line
    */
   public static JsonObject entries(Reader text, List<String> paths, Entries entries) {
+    JsonObject others = new JsonObject();
+    parse(
+        text,
+        parser -> {
+          if (parser.nextToken() != JsonToken.START_OBJECT) {
+            throw new IllegalArgumentException("expected a JSON object");
+          }
+          walk(parser, "", paths, entries, others);
+        });
+    return others;
+  }
+
+  private static void parse(Reader text, Consumer<JsonParser> reading) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
-      JsonObject others = new JsonObject();
       try {
-        if (parser.nextToken() != JsonToken.START_OBJECT) {
-          throw new IllegalArgumentException("expected a JSON object");
-        }
-        walk(parser, "", paths, entries, others);
+        reading.accept(parser);
       } catch (JacksonException broken) {
         throw at(parser, broken.getOriginalMessage(), broken);
       } catch (IllegalArgumentException broken) {
         throw at(parser, broken.getMessage(), broken);
       }
-      return others;
     }
   }
 

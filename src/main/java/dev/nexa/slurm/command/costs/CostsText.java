@@ -103,7 +103,7 @@ public final class CostsText {
           .text("job_id", attempt -> attempt.cost.jobId())
           .text("state", attempt -> attempt.cost.state())
           .seconds("elapsed_seconds", attempt -> attempt.cost.elapsedSeconds())
-          .text("nodes", attempt -> attempt.cost.nodes())
+          .text("nodes", attempt -> attempt.cost.held().nodes())
           .money("cost", attempt -> attempt.cost.amount());
 
   private static final Columns<Task> TASKS =

@@ -236,7 +236,7 @@ final class ReadRun {
     List<ReportedAttempt> attempts = new ArrayList<>();
     for (CostFile.Attempt one : cost.attempts()) {
       List<String> gpus = new ArrayList<>();
-      one.gpus().forEach((type, count) -> gpus.add(count + " " + type));
+      one.held().gpus().forEach((type, count) -> gpus.add(count + " " + type));
       attempts.add(
           new ReportedAttempt(
               one.task(),
@@ -246,8 +246,8 @@ final class ReadRun {
               one.submit(),
               one.start(),
               one.elapsedSeconds(),
-              one.nodes(),
-              one.cpus(),
+              one.held().nodes(),
+              one.held().cpus(),
               String.join(", ", gpus),
               one.amount()));
     }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.job.estimate;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import java.math.BigDecimal;
 import java.util.Optional;
 
 /**
@@ -18,12 +17,7 @@ public record DataSize(Optional<Long> tokens, Optional<Long> bytes) {
   public static DataSize fromJson(Optional<JsonObject> json) {
     return json.isEmpty()
         ? UNKNOWN
-        : new DataSize(whole(json.get(), "tokens"), whole(json.get(), "bytes"));
-  }
-
-  private static Optional<Long> whole(JsonObject json, String name) {
-    Optional<BigDecimal> number = json.optionalDecimal(name);
-    return number.isPresent() ? Optional.of(number.get().longValue()) : Optional.empty();
+        : new DataSize(json.get().optionalNumber("tokens"), json.get().optionalNumber("bytes"));
   }
 
   JsonObject toJson() {

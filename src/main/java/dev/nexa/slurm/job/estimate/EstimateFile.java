@@ -248,17 +248,12 @@ public final class EstimateFile {
 
   /** Returns the most attempts of a task; empty if the estimate reserves nothing by attempt. */
   public Optional<Long> attempts() {
-    return whole("attempts");
+    return json.optionalNumber("attempts");
   }
 
   /** Returns the longest time of one attempt; empty if the estimate reserves nothing by attempt. */
   public Optional<Long> longestAttemptSeconds() {
-    return whole("longest_attempt_seconds");
-  }
-
-  private Optional<Long> whole(String key) {
-    Optional<BigDecimal> number = json.optionalDecimal(key);
-    return number.isPresent() ? Optional.of(number.get().longValueExact()) : Optional.empty();
+    return json.optionalNumber("longest_attempt_seconds");
   }
 
   /** Returns the expected cost; empty if it is unknown. */

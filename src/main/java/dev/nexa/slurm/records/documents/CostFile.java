@@ -398,8 +398,7 @@ public final class CostFile {
 
   /** Returns the bytes of the run's durable files; empty if they were not measured. */
   public Optional<Long> durableBytes() {
-    Optional<BigDecimal> bytes = json.object("actual").optionalDecimal("durable_bytes");
-    return bytes.isPresent() ? Optional.of(bytes.get().longValueExact()) : Optional.empty();
+    return json.object("actual").optionalNumber("durable_bytes");
   }
 
   /** Returns the priced lines. */
@@ -461,9 +460,7 @@ public final class CostFile {
    * @param arrayJobId the id of the array
    * @param state the state as accounting printed it
    * @param exitCode as accounting printed it: {@code 0:0}
-   * @param nodes the node list; empty if unknown
    * @param elapsedSeconds seconds as Slurm counts them
-   * @param gpus the number of GPUs by type
    * @param amount cost with six decimals; only the run's lines are rounded to cents, because
    *     rounded attempts would not add up to them
    */
@@ -471,18 +468,35 @@ public final class CostFile {
       long task,
       long jobId,
       long arrayJobId,
-      Optional<String> user,
-      Optional<String> account,
-      Optional<String> partition,
+      Payer payer,
       String state,
       String exitCode,
       Optional<Instant> submit,
       Optional<Instant> start,
       long elapsedSeconds,
-      String nodes,
-      long cpus,
-      Map<String, Long> gpus,
+      Held held,
       BigDecimal amount) {
+    /** Who the attempt is charged to, as far as accounting says it. */
+    public record Payer(
+        Optional<String> user, Optional<String> account, Optional<String> partition) {}
+
+    /**
+     * What the attempt held.
+     *
+     * @param nodes the node list; empty if unknown
+     * @param gpus the number of GPUs by type
+     */
+    public record Held(String nodes, long cpus, Map<String, Long> gpus) {
+      /** Returns the number of GPUs of all types. */
+      public long gpuCount() {
+        long count = 0;
+        for (long gpusOfType : gpus.values()) {
+          count += gpusOfType;
+        }
+        return count;
+      }
+    }
+
     private static Attempt of(JsonObject json) {
       JsonObject held = json.optionalObject("gpus").orElseGet(JsonObject::new);
       Map<String, Long> gpus = new LinkedHashMap<>();
@@ -491,31 +505,18 @@ public final class CostFile {
           json.number("task"),
           json.number("job_id"),
           json.number("array_job_id"),
-          json.optionalText("user"),
-          json.optionalText("account"),
-          json.optionalText("partition"),
+          new Payer(
+              json.optionalText("user"),
+              json.optionalText("account"),
+              json.optionalText("partition")),
           json.text("state"),
           json.text("exit_code"),
-          time(json, "submit"),
-          time(json, "start"),
+          json.optionalInstant("submit"),
+          json.optionalInstant("start"),
           json.number("elapsed_seconds"),
-          json.optionalText("nodes").orElse(""),
-          json.optionalDecimal("cpus").orElse(BigDecimal.ZERO).longValueExact(),
-          gpus,
+          new Held(
+              json.optionalText("nodes").orElse(""), json.optionalNumber("cpus").orElse(0L), gpus),
           new BigDecimal(json.text("cost")));
-    }
-
-    private static Optional<Instant> time(JsonObject json, String key) {
-      return json.optionalText(key).isPresent() ? Optional.of(json.instant(key)) : Optional.empty();
-    }
-
-    /** Returns the number of GPUs of all types. */
-    public long gpuCount() {
-      long count = 0;
-      for (long gpusOfType : gpus.values()) {
-        count += gpusOfType;
-      }
-      return count;
     }
   }
 }

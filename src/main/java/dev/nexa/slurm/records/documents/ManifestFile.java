@@ -2,6 +2,7 @@ package dev.nexa.slurm.records.documents;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
@@ -237,23 +238,17 @@ public final class ManifestFile {
 
   /** Adds what was done about failures of the run, oldest first. */
   public ManifestFile remediation(List<RunState.Remediation> steps) {
-    List<JsonObject> all = new ArrayList<>();
-    for (RunState.Remediation one : steps) {
-      all.add(new JsonObject().with("at", one.at()).with("by", one.by()).with("text", one.text()));
-    }
-    if (!all.isEmpty()) {
-      json.with(REMEDIATION, all);
+    if (!steps.isEmpty()) {
+      json.with(REMEDIATION, steps.stream().map(Codec::write).toList());
     }
     return this;
   }
 
   /** Returns what was done about failures of the run, oldest first. */
   public List<RunState.Remediation> remediation() {
-    List<RunState.Remediation> steps = new ArrayList<>();
-    for (JsonObject one : objects(REMEDIATION)) {
-      steps.add(new RunState.Remediation(one.instant("at"), one.text("by"), one.text("text")));
-    }
-    return steps;
+    return objects(REMEDIATION).stream()
+        .map(step -> Codec.read(step, RunState.Remediation.class))
+        .toList();
   }
 
   private static List<JsonObject> listed(RunState journal) {
@@ -414,7 +409,7 @@ public final class ManifestFile {
 
   /** Returns the number of attempts; empty for a run that was never submitted. */
   public Optional<Long> attempts() {
-    return json.optionalDecimal("attempts").map(BigDecimal::longValueExact);
+    return json.optionalNumber("attempts");
   }
 
   /** Returns the tasks' metrics. */
@@ -438,21 +433,17 @@ public final class ManifestFile {
   }
 
   public Optional<Instant> created() {
-    return time("created");
+    return json.optionalInstant("created");
   }
 
   /** Returns the first start. */
   public Optional<Instant> started() {
-    return time("started");
+    return json.optionalInstant("started");
   }
 
   /** Returns the end of the last attempt. */
   public Optional<Instant> ended() {
-    return time("ended");
-  }
-
-  private Optional<Instant> time(String key) {
-    return json.optionalText(key).isPresent() ? Optional.of(json.instant(key)) : Optional.empty();
+    return json.optionalInstant("ended");
   }
 
   /** Returns the submissions, oldest first. */
@@ -462,7 +453,7 @@ public final class ManifestFile {
       submissions.add(
           new Listed(
               one.text("key"),
-              one.optionalDecimal("job_id").map(BigDecimal::longValueExact),
+              one.optionalNumber("job_id"),
               one.text("phase"),
               one.optionalText("message")));
     }

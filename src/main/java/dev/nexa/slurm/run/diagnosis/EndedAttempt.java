@@ -48,7 +48,7 @@ record EndedAttempt(
         Optional.of(attempt.jobId()),
         attempt.state(),
         attempt.exitCode(),
-        attempt.nodes(),
+        attempt.held().nodes(),
         elapsed,
         attempt.start().map(start -> start.plus(elapsed)));
   }

@@ -51,8 +51,10 @@ final class LedgerRecord {
   static JsonObject of(
       RunFolder run, Optional<RunFacts> facts, ManifestFile manifest, CostFile cost) {
     List<Attempt> attempts = cost.attempts();
-    Optional<Attempt> last =
-        attempts.isEmpty() ? Optional.empty() : Optional.of(attempts.get(attempts.size() - 1));
+    Attempt.Payer payer =
+        attempts.isEmpty()
+            ? new Attempt.Payer(Optional.empty(), Optional.empty(), Optional.empty())
+            : attempts.get(attempts.size() - 1).payer();
     Optional<EstimateFile> estimate = facts.map(RunFacts::estimate);
     DataSize data = estimate.map(EstimateFile::data).orElse(DataSize.UNKNOWN);
     long gpuSeconds = 0;
@@ -62,16 +64,15 @@ final class LedgerRecord {
     Set<JobState> withResult = RunOutcome.withResult(manifest.stage());
     for (Attempt attempt : attempts) {
       long seconds = attempt.elapsedSeconds();
-      long gpus = attempt.gpuCount();
+      long gpus = attempt.held().gpuCount();
       boolean wasted = !withResult.contains(JobState.parse(attempt.state()));
       gpuSeconds += gpus * seconds;
       gpuSecondsWasted += wasted ? gpus * seconds : 0;
-      cpuSeconds += attempt.cpus() * seconds;
-      cpuSecondsWasted += wasted ? attempt.cpus() * seconds : 0;
+      cpuSeconds += attempt.held().cpus() * seconds;
+      cpuSecondsWasted += wasted ? attempt.held().cpus() * seconds : 0;
     }
     long tasks = manifest.tasks();
-    long completed =
-        manifest.states().optionalDecimal("completed").orElse(BigDecimal.ZERO).longValueExact();
+    long completed = manifest.states().optionalNumber("completed").orElse(0L);
     return new LedgerLine.Draft(run.id().value())
         .with(LedgerKey.VERSION, cost.version())
         .with(LedgerKey.STAGE, manifest.stage())
@@ -82,9 +83,9 @@ final class LedgerRecord {
         .with(LedgerKey.BACKEND, backend(manifest.tags()))
         .with(LedgerKey.TAGS, manifest.tags())
         .with(LedgerKey.CLUSTER, manifest.cluster())
-        .with(LedgerKey.USER, last.flatMap(Attempt::user).or(() -> user(run)))
-        .with(LedgerKey.ACCOUNT, last.flatMap(Attempt::account))
-        .with(LedgerKey.PARTITION, last.flatMap(Attempt::partition))
+        .with(LedgerKey.USER, payer.user().or(() -> user(run)))
+        .with(LedgerKey.ACCOUNT, payer.account())
+        .with(LedgerKey.PARTITION, payer.partition())
         .with(LedgerKey.GPU_TYPE, gpuSeconds == 0 ? null : gpuType(facts, attempts))
         .with(LedgerKey.CURRENCY, cost.currency())
         .with(LedgerKey.COST, cost.total())
@@ -126,7 +127,7 @@ final class LedgerRecord {
       return facts.get().gpuType().orElse(null);
     }
     for (Attempt attempt : attempts) {
-      for (String type : attempt.gpus().keySet()) {
+      for (String type : attempt.held().gpus().keySet()) {
         return type;
       }
     }

@@ -193,7 +193,7 @@ final class FindFrom {
         completed
             ? CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()
             : List.of();
-    String nodes = attempts.isEmpty() ? "" : attempts.get(attempts.size() - 1).nodes();
+    String nodes = attempts.isEmpty() ? "" : attempts.get(attempts.size() - 1).held().nodes();
     if (nodes.isEmpty() || run.shownPlan().isLocal()) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
