@@ -4,16 +4,16 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
-import dev.nexa.slurm.job.code.TarEntry.Kind;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,18 +29,18 @@ import java.util.Set;
  * @param place the folder or the address that holds the bundle
  * @param storageClass the storage class in S3; empty for a folder, or for the bucket's default
  * @param archived when the bundle was written
- * @param bundle the bundle's size and digest
+ * @param bundle the bundle's name, size and digest
  * @param sources for each first part of a path in the bundle, where it came from
  * @param files the entries of the bundle, in their order
  */
 public record ArchiveFile(
-    RunId run,
+    @Key("run_id") RunId run,
     String name,
     Path workspace,
     String place,
     Optional<String> storageClass,
-    Instant archived,
-    Digest bundle,
+    @Key("archived_at") Instant archived,
+    Bundle bundle,
     Map<String, Path> sources,
     List<BundledFile> files) {
   private static final int NEWEST = 1;
@@ -49,8 +49,8 @@ public record ArchiveFile(
   /** The first parts of the bundle's paths that come from the durable tier. */
   static final Set<String> DURABLE = Set.of("checkpoints", "evals");
 
-  /** A size in bytes and a SHA-256. */
-  public record Digest(long bytes, String sha256) {}
+  /** The bundle: its name, its size in bytes and its SHA-256. */
+  public record Bundle(String file, @Key("size") long bytes, String sha256) {}
 
   /** Returns the name of a bundle. */
   static String bundle(String name) {
@@ -82,34 +82,17 @@ public record ArchiveFile(
 
   /** Returns how many files it holds. */
   public long count() {
-    return files.stream().filter(file -> file.kind() == Kind.FILE).count();
+    return files.stream().filter(file -> file.kind().isEmpty()).count();
   }
 
   /** Returns the bytes of all files, before they were compressed. */
   public long bytes() {
-    return files.stream().mapToLong(BundledFile::bytes).sum();
+    return files.stream().mapToLong(file -> file.size().orElse(0L)).sum();
   }
 
   /** Returns the document. */
   public JsonObject toJson() {
-    JsonObject from = new JsonObject();
-    sources.forEach((part, path) -> from.with(part, path.toString()));
-    return new JsonObject()
-        .with(SchemaVersion.KEY, NEWEST)
-        .with("run_id", run.value())
-        .with("name", name)
-        .with("workspace", workspace.toString())
-        .with("place", place)
-        .withOptional("storage_class", storageClass)
-        .with("archived_at", archived)
-        .with(
-            "bundle",
-            new JsonObject()
-                .with("file", bundle(name))
-                .with("size", bundle.bytes())
-                .with("sha256", bundle.sha256()))
-        .with("sources", from)
-        .with("files", files.stream().map(BundledFile::toJson).toList());
+    return Codec.write(this, JsonObject.ofVersion(NEWEST));
   }
 
   /** Returns the document's text. */
@@ -125,23 +108,11 @@ public record ArchiveFile(
    */
   static ArchiveFile parse(String text, String where) {
     try {
-      JsonObject json = SchemaVersion.parse(text, where, NEWEST);
-      Map<String, Path> sources = new LinkedHashMap<>();
-      JsonObject from = json.object("sources");
-      from.members().keySet().forEach(part -> sources.put(part, Path.of(from.text(part))));
-      return new ArchiveFile(
-          RunId.parse(json.text("run_id")).orElseThrow(),
-          json.text("name"),
-          Path.of(json.text("workspace")),
-          json.text("place"),
-          json.optionalText("storage_class"),
-          json.instant("archived_at"),
-          new Digest(json.object("bundle").number("size"), json.object("bundle").text("sha256")),
-          sources,
-          json.objects("files").stream().map(BundledFile::from).toList());
-    } catch (NexaException known) {
-      throw known;
+      return Codec.read(SchemaVersion.parse(text, where, NEWEST), ArchiveFile.class);
     } catch (RuntimeException broken) {
+      if (broken instanceof NexaException known && known.code() == ErrorCode.RECORD_TOO_NEW) {
+        throw known;
+      }
       throw new NexaException(
           ErrorCode.ARCHIVE_DAMAGED,
           where + " is no document of an archive: " + broken.getMessage(),

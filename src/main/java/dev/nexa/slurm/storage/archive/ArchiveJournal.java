@@ -1,6 +1,8 @@
 package dev.nexa.slurm.storage.archive;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Journal;
@@ -41,18 +43,12 @@ public final class ArchiveJournal {
    * @param file the hidden file
    * @param place where the bundle goes: a folder or an address
    */
-  record Staging(RunId run, Path file, String place) {}
+  record Staging(@Key("run_id") RunId run, Path file, String place) {}
 
   /** The bundle is about to be written under its hidden name. */
   void staging(Staging staging) {
     files.directories(ArchiveFile.folder(workspace));
-    append(
-        new JsonObject()
-            .with("type", STAGING)
-            .with("at", Instant.now())
-            .with("run_id", staging.run().value())
-            .with("file", staging.file().toString())
-            .with("place", staging.place()));
+    append(Codec.write(staging, line(STAGING)));
   }
 
   /** Returns all that {@link #staging} wrote, oldest first, each hidden file once. */
@@ -70,11 +66,7 @@ public final class ArchiveJournal {
     try {
       JsonObject json = Json.parseObject(line);
       return json.text("type").equals(STAGING)
-          ? Optional.of(
-              new Staging(
-                  RunId.parse(json.text("run_id")).orElseThrow(),
-                  Path.of(json.text("file")),
-                  json.text("place")))
+          ? Optional.of(Codec.read(json, Staging.class))
           : Optional.empty();
     } catch (RuntimeException torn) {
       // A crash has cut the line short.
@@ -98,11 +90,11 @@ public final class ArchiveJournal {
   }
 
   private static JsonObject line(String type, ArchiveFile archive) {
-    return new JsonObject()
-        .with("type", type)
-        .with("at", Instant.now())
-        .with("run_id", archive.run().value())
-        .with("bundle", archive.where());
+    return line(type).with("run_id", archive.run().value()).with("bundle", archive.where());
+  }
+
+  private static JsonObject line(String type) {
+    return new JsonObject().with("type", type).with("at", Instant.now());
   }
 
   private void append(JsonObject line) {

@@ -259,7 +259,8 @@ public final class ArchiveRuns {
             place.address(),
             place.storageClass(),
             Instant.now().truncatedTo(ChronoUnit.SECONDS),
-            written.bundle(),
+            new ArchiveFile.Bundle(
+                ArchiveFile.bundle(run.name()), written.bytes(), written.sha256()),
             sources,
             written.files());
     new BundleReader(workspace, made)

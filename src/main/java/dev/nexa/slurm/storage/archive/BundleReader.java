@@ -9,7 +9,6 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.job.code.TarEntry;
-import dev.nexa.slurm.job.code.TarEntry.Kind;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarReader;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal;
@@ -157,7 +156,7 @@ public final class BundleReader {
                   ? ", and it ends before"
                   : ", and it holds " + entry.get().path()));
     }
-    if (file.kind() != Kind.FILE) {
+    if (file.kind().isPresent()) {
       sink.other(entry.get());
       return;
     }
@@ -165,7 +164,7 @@ public final class BundleReader {
     try (OutputStream out = new DigestOutputStream(sink.file(entry.get()), digest)) {
       copy(file, tar.data(), out);
     }
-    if (!Sha256.hex(digest).equals(file.sha256())) {
+    if (!Optional.of(Sha256.hex(digest)).equals(file.sha256())) {
       throw damaged(file.path() + " has another SHA-256");
     }
   }

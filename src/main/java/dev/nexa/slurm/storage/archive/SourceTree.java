@@ -31,6 +31,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -151,9 +152,9 @@ final class SourceTree {
     }
   }
 
-  private static String sha256(Item item, Running comparing) {
+  private static Optional<String> sha256(Item item, Running comparing) {
     if (item.entry().kind() != Kind.FILE) {
-      return "";
+      return Optional.empty();
     }
     MessageDigest digest = Sha256.digest();
     try (InputStream in = new DigestInputStream(comparing.counting(open(item.file())), digest)) {
@@ -163,7 +164,7 @@ final class SourceTree {
     } catch (IOException failed) {
       throw DurableFiles.failure("read", item.file(), failed);
     }
-    return Sha256.hex(digest);
+    return Optional.of(Sha256.hex(digest));
   }
 
   /**
@@ -183,7 +184,7 @@ final class SourceTree {
   }
 
   /** What was written. */
-  record Written(ArchiveFile.Digest bundle, List<BundledFile> files) {}
+  record Written(long bytes, String sha256, List<BundledFile> files) {}
 
   /**
    * Writes all entries into a bundle, and forces it to disk. Replaces the file's content.
@@ -213,7 +214,7 @@ final class SourceTree {
       }
       out.flush();
       disk.force(true);
-      return new Written(new ArchiveFile.Digest(disk.size(), Sha256.hex(digest)), files);
+      return new Written(disk.size(), Sha256.hex(digest), files);
     }
   }
 
@@ -221,13 +222,13 @@ final class SourceTree {
     TarEntry entry = item.entry();
     if (entry.kind() != Kind.FILE) {
       tar.write(entry, InputStream.nullInputStream());
-      return BundledFile.of(entry, "");
+      return BundledFile.of(entry, Optional.empty());
     }
     MessageDigest digest = Sha256.digest();
     try (InputStream in = new DigestInputStream(packing.counting(open(item.file())), digest)) {
       tar.write(entry, in);
     }
-    return BundledFile.of(entry, Sha256.hex(digest));
+    return BundledFile.of(entry, Optional.of(Sha256.hex(digest)));
   }
 
   private static NexaException changed(String what) {
