@@ -37,17 +37,18 @@ public record AttemptUsage(
    */
   static AttemptUsage of(JobRow row, @Nullable JobRow before) {
     long repeated = repeated(row, before);
-    Instant start = time(row.start());
-    Long elapsed = known(row.elapsed());
+    JobRow.Times times = row.times();
+    Instant start = time(times.start());
+    Long elapsed = known(times.elapsed());
     return new AttemptUsage(
-        time(row.submit()),
+        time(times.submit()),
         start == null ? null : start.plusSeconds(repeated),
-        time(row.end()),
+        time(times.end()),
         elapsed == null ? null : Long.valueOf(Math.max(0, elapsed - repeated)),
         row.state(),
         row.nodes(),
-        known(row.cpus()),
-        row.gpus());
+        known(row.allocated().cpus()),
+        row.allocated().gpus());
   }
 
   /**
@@ -55,18 +56,19 @@ public record AttemptUsage(
    * row RESIZING, its state, or a time. No attempt began before it was queued.
    */
   private static long repeated(JobRow row, @Nullable JobRow before) {
-    boolean ends = row.end() != JobRow.UNKNOWN && row.elapsed() != JobRow.UNKNOWN;
-    if (row.start() == JobRow.UNKNOWN && !ends) {
+    JobRow.Times times = row.times();
+    boolean ends = times.end() != JobRow.UNKNOWN && times.elapsed() != JobRow.UNKNOWN;
+    if (times.start() == JobRow.UNKNOWN && !ends) {
       return 0;
     }
     long start =
-        row.start() == JobRow.UNKNOWN
-            ? Integer.toUnsignedLong(row.end()) - row.elapsed()
-            : Integer.toUnsignedLong(row.start());
-    long submit = row.submit() == JobRow.UNKNOWN ? 0 : Integer.toUnsignedLong(row.submit());
+        times.start() == JobRow.UNKNOWN
+            ? Integer.toUnsignedLong(times.end()) - times.elapsed()
+            : Integer.toUnsignedLong(times.start());
+    long submit = times.submit() == JobRow.UNKNOWN ? 0 : Integer.toUnsignedLong(times.submit());
     long endBefore = 0;
-    if (before != null && before.mayBeResized() && before.end() != JobRow.UNKNOWN) {
-      endBefore = Integer.toUnsignedLong(before.end());
+    if (before != null && before.mayBeResized() && before.times().end() != JobRow.UNKNOWN) {
+      endBefore = Integer.toUnsignedLong(before.times().end());
     }
     return ResizedPart.repeated(start, submit, endBefore);
   }

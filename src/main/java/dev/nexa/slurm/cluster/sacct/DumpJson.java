@@ -84,27 +84,29 @@ public final class DumpJson {
     }
     String alloc = tres(at(job, "tres", "allocated"));
     Tres tres = Tres.parse(alloc == null ? "" : alloc);
-    long end = time(job, "time", "end");
     usages.add(
         new JobRow(
             id,
             line,
             (int) number,
-            (int) time(job, "time", "submission"),
-            (int) time(job, "time", "start"),
-            (int) end,
-            whole(number(job, "time", "elapsed")),
-            whole(tres.knownCpus().orElse(JobRow.UNKNOWN)),
-            tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
+            new JobRow.Times(
+                (int) time(job, "time", "submission"),
+                (int) time(job, "time", "start"),
+                (int) time(job, "time", "end"),
+                whole(number(job, "time", "elapsed"))),
+            new JobRow.Allocated(
+                whole(tres.knownCpus().orElse(JobRow.UNKNOWN)),
+                tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
+                gpus(tres, alloc, job)),
             cpuMicros(job),
             energy(at(job, "tres", "allocated")),
-            shared(text(job, "name")),
-            shared(user(job)),
-            shared(account(job)),
+            new JobNames(
+                shared(text(job, "name")),
+                shared(ofJobOrAssociation(job, "user")),
+                shared(ofJobOrAssociation(job, "account"))),
             states.read(words(at(job, "state", "current")), line),
             exitCode(at(job, "exit_code"), words(at(job, "state", "current"))),
             shared(nodes(job)),
-            gpus(tres, alloc, job),
             null));
     for (Object step : list(job, "steps")) {
       if (step instanceof JsonObject object) {
@@ -155,14 +157,9 @@ public final class DumpJson {
     return number(job, "array", "task_id") != 0;
   }
 
-  private static @Nullable String user(JsonObject job) {
-    String user = text(job, "user");
-    return user == null ? text(job, "association", "user") : user;
-  }
-
-  private static @Nullable String account(JsonObject job) {
-    String account = text(job, "account");
-    return account == null ? text(job, "association", "account") : account;
+  private static @Nullable String ofJobOrAssociation(JsonObject job, String name) {
+    String own = text(job, name);
+    return own == null ? text(job, "association", name) : own;
   }
 
   private static @Nullable String nodes(JsonObject job) {

@@ -37,23 +37,17 @@ public record JobReference(String text) {
     if (id == null) {
       return false;
     }
-    boolean plain = id.task() == UsageId.NONE && id.het() == UsageId.NONE;
-    if (plain) {
+    UsageId subject = job.subject();
+    if (id.task() == UsageId.NONE && id.het() == UsageId.NONE) {
       Long raw = job.rawJobId();
-      return job.jobId() == id.job() || (raw != null && raw == id.job());
+      return subject.job() == id.job() || (raw != null && raw == id.job());
     }
-    if (job.jobId() != id.job()) {
+    if (subject.job() != id.job()) {
       return false;
     }
-    return id.task() != UsageId.NONE
-        ? holds(job, id.task())
-        : Integer.valueOf(id.het()).equals(job.hetOffset());
-  }
-
-  private static boolean holds(JobUsage job, int task) {
-    String tasks = job.arrayTasks();
-    return tasks == null
-        ? Integer.valueOf(task).equals(job.arrayTask())
-        : new UsageId(null, 0, UsageId.NONE, UsageId.NONE, tasks).rangeHolds(task);
+    if (id.task() == UsageId.NONE) {
+      return subject.het() == id.het();
+    }
+    return subject.tasks() == null ? subject.task() == id.task() : subject.rangeHolds(id.task());
   }
 }

@@ -11,77 +11,84 @@ import org.jspecify.annotations.Nullable;
  * @param id the job, task or component
  * @param line line of the dump, from 1
  * @param rawId Slurm's own id of the task or component (JobIDRaw), as an unsigned int
- * @param submit epoch seconds as an unsigned int, like start and end
- * @param elapsed seconds as sacct counts them
- * @param cpus allocated CPUs
- * @param memory allocated memory in bytes
+ * @param times when it was queued, began and ended
+ * @param allocated what it had
  * @param cpuMicros CPU time of all steps in microseconds; 0 is no information, because {@code -X}
  *     prints 0
  * @param energy consumed energy in joules
- * @param gpus allocated GPUs by type
  * @param other columns that no Slurm from 20.11 to 26.05 has, by name
  */
 record JobRow(
     UsageId id,
     int line,
     int rawId,
-    int submit,
-    int start,
-    int end,
-    int elapsed,
-    int cpus,
-    long memory,
+    Times times,
+    Allocated allocated,
     long cpuMicros,
     long energy,
-    @Nullable String name,
-    @Nullable String user,
-    @Nullable String account,
+    JobNames names,
     @Nullable String state,
     @Nullable String exitCode,
     @Nullable String nodes,
-    @Nullable Map<String, Long> gpus,
     @Nullable Map<String, String> other) {
   static final int UNKNOWN = -1;
 
-  /** Returns a copy of the row under another id. */
-  JobRow of(UsageId other) {
-    return other.equals(id)
-        ? this
-        : new JobRow(
-            other,
-            line,
-            rawId,
-            submit,
-            start,
-            end,
-            elapsed,
-            cpus,
-            memory,
-            cpuMicros,
-            energy,
-            name,
-            user,
-            account,
-            state,
-            exitCode,
-            nodes,
-            gpus,
-            this.other);
+  /**
+   * The times of an attempt.
+   *
+   * @param submit epoch seconds as an unsigned int, like start and end
+   * @param elapsed seconds as sacct counts them
+   */
+  record Times(int submit, int start, int end, int elapsed) {
+    /** Returns these times, with the unknown ones taken from another row. */
+    Times orElse(Times other) {
+      return new Times(
+          known(submit, other.submit),
+          known(start, other.start),
+          known(end, other.end),
+          known(elapsed, other.elapsed));
+    }
+
+    /** Returns the start, or the time it was queued if it never began; epoch seconds. */
+    long order() {
+      return Integer.toUnsignedLong(start != UNKNOWN ? start : submit);
+    }
+
+    /** Returns whether the attempt had its allocation at that second. */
+    boolean ranAt(int second) {
+      long at = Integer.toUnsignedLong(second);
+      return start != UNKNOWN
+          && Integer.toUnsignedLong(start) <= at
+          && (end == UNKNOWN || at <= Integer.toUnsignedLong(end));
+    }
   }
 
   /**
-   * Returns the start of the attempt, or the time it was queued if it never began; epoch seconds.
+   * What an attempt had.
+   *
+   * @param cpus allocated CPUs
+   * @param memory allocated memory in bytes
+   * @param gpus allocated GPUs by type
    */
-  long order() {
-    return Integer.toUnsignedLong(start != UNKNOWN ? start : submit);
+  record Allocated(int cpus, long memory, @Nullable Map<String, Long> gpus) {
+    /** Returns these resources, with the unknown ones taken from another row. */
+    Allocated orElse(Allocated other) {
+      return new Allocated(
+          known(cpus, other.cpus),
+          memory != UNKNOWN ? memory : other.memory,
+          gpus != null ? gpus : other.gpus);
+    }
   }
 
-  /** Returns whether the attempt had its allocation at that second. */
-  boolean ranAt(int second) {
-    long at = Integer.toUnsignedLong(second);
-    return start != UNKNOWN
-        && Integer.toUnsignedLong(start) <= at
-        && (end == UNKNOWN || at <= Integer.toUnsignedLong(end));
+  static int known(int a, int b) {
+    return a != UNKNOWN ? a : b;
+  }
+
+  /** Returns a copy of the row under another id. */
+  JobRow of(UsageId otherId) {
+    return new JobRow(
+        otherId, line, rawId, times, allocated, cpuMicros, energy, names, state, exitCode, nodes,
+        other);
   }
 
   /** Returns whether the row can be that of a job that was resized. */
@@ -91,6 +98,6 @@ record JobRow(
 
   /** Returns whether the attempt is over: it has an end, or its state ends an attempt. */
   boolean ended() {
-    return end != UNKNOWN || (state != null && JobState.parse(state).endsAttempt());
+    return times.end() != UNKNOWN || (state != null && JobState.parse(state).endsAttempt());
   }
 }

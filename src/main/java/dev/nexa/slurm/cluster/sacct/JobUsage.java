@@ -14,54 +14,56 @@ import org.jspecify.annotations.Nullable;
  * The resources that one job used. A null component is unknown. A total is the sum of its known
  * parts.
  *
- * @param cluster the cluster's name
- * @param jobId the id of the array or of the het job's leader; for other jobs, their own
- * @param arrayTask the array index; null if the job is no array task
- * @param arrayTasks a range of tasks that Slurm never split, such as {@code 7-99}; null for none
- * @param hetOffset the component of a het job; null for other jobs
+ * @param subject the job, task, range of tasks or component
  * @param rawJobId Slurm's own id of the task or component
- * @param name the job's name in its last row that has one, like user, account and memory
- * @param user the user's name
- * @param account the Slurm account
+ * @param names those in its last row that has them
  * @param state the state of the last attempt
  * @param exitCode {@code exit:signal} of the last attempt, as printed
  * @param attempts the attempts, oldest first; never empty
- * @param elapsedSeconds total elapsed seconds of all attempts
- * @param cpuSeconds total allocated CPU-seconds
- * @param gpuSeconds total allocated GPU-seconds
- * @param cpuUsedMicros CPU time used, in microseconds
+ * @param time the time of all attempts
  * @param maxRssBytes memory of the largest task of any step
- * @param memoryBytes allocated memory
+ * @param memoryBytes allocated memory, in its last row that has it
  * @param energyJoules consumed energy of all attempts
- * @param cpuEfficiency used CPU time divided by the allocated CPU-seconds of ended attempts, 0 to 1
- * @param memoryEfficiency the largest memory of one step divided by the allocated memory
- * @param gpuUtilisation GPU time used divided by the allocated GPU-seconds, if Slurm measures it
+ * @param efficiency how much of what was allocated was used
  * @param unknownFields columns that no Slurm from 20.11 to 26.05 has, by name
  */
 public record JobUsage(
-    @Nullable String cluster,
-    long jobId,
-    @Nullable Integer arrayTask,
-    @Nullable String arrayTasks,
-    @Nullable Integer hetOffset,
+    UsageId subject,
     @Nullable Long rawJobId,
-    @Nullable String name,
-    @Nullable String user,
-    @Nullable String account,
+    JobNames names,
     @Nullable String state,
     @Nullable String exitCode,
     List<AttemptUsage> attempts,
-    @Nullable Long elapsedSeconds,
-    @Nullable Long cpuSeconds,
-    @Nullable Long gpuSeconds,
-    @Nullable Long cpuUsedMicros,
+    Time time,
     @Nullable Long maxRssBytes,
     @Nullable Long memoryBytes,
     @Nullable Long energyJoules,
-    @Nullable BigDecimal cpuEfficiency,
-    @Nullable BigDecimal memoryEfficiency,
-    @Nullable BigDecimal gpuUtilisation,
+    Efficiency efficiency,
     @Nullable Map<String, String> unknownFields) {
+
+  /**
+   * Sums over all attempts.
+   *
+   * @param elapsedSeconds elapsed seconds
+   * @param cpuSeconds allocated CPU-seconds
+   * @param gpuSeconds allocated GPU-seconds
+   * @param cpuUsedMicros CPU time used, in microseconds
+   */
+  public record Time(
+      @Nullable Long elapsedSeconds,
+      @Nullable Long cpuSeconds,
+      @Nullable Long gpuSeconds,
+      @Nullable Long cpuUsedMicros) {}
+
+  /**
+   * Shares of what was allocated, 0 to 1.
+   *
+   * @param cpu used CPU time divided by the allocated CPU-seconds of ended attempts
+   * @param memory the largest memory of one step divided by the allocated memory
+   * @param gpu GPU time used divided by the allocated GPU-seconds, if Slurm measures it
+   */
+  public record Efficiency(
+      @Nullable BigDecimal cpu, @Nullable BigDecimal memory, @Nullable BigDecimal gpu) {}
 
   /**
    * Adds up one job.
@@ -72,7 +74,6 @@ public record JobUsage(
    */
   static JobUsage of(@Nullable JobRow earlier, List<JobRow> rows, List<List<StepRow>> steps) {
     JobRow last = rows.get(rows.size() - 1);
-    UsageId id = last.id();
     List<AttemptUsage> attempts = new ArrayList<>(rows.size());
     List<StepRow> all = new ArrayList<>();
     Long energy = null;
@@ -86,43 +87,45 @@ public record JobUsage(
       all.addAll(steps.get(i));
       energy = plus(energy, row.energy());
       used.add(row, steps.get(i));
-      Long held = attempt.cpuSeconds();
+      Long cpuSeconds = attempt.cpuSeconds();
       boolean told = row.cpuMicros() > 0 || sum(steps.get(i), StepRow::cpuMicros) != null;
-      if (row.ended() && told && held != null) {
+      if (row.ended() && told && cpuSeconds != null) {
         usedOfEnded.add(row, steps.get(i));
-        heldByEnded += held * 1_000_000;
+        heldByEnded += cpuSeconds * 1_000_000;
       }
     }
     Long ofEnded = usedOfEnded.micros();
     Long gpuSeconds = total(attempts, AttemptUsage::gpuSeconds);
-    Long memory = last(rows, row -> row.memory() < 0 ? null : Long.valueOf(row.memory()));
+    JobNames names = last.names();
+    long held = JobRow.UNKNOWN;
+    for (int i = rows.size() - 1; i >= 0; i--) {
+      names = names.orElse(rows.get(i).names());
+      held = held < 0 ? rows.get(i).allocated().memory() : held;
+    }
+    Long memory = held < 0 ? null : Long.valueOf(held);
     Long peak = most(all, StepRow::peak);
     Long busy = sum(all, StepRow::gpuBusyMillis);
     return new JobUsage(
-        id.cluster(),
-        id.job(),
-        id.task() < 0 ? null : Integer.valueOf(id.task()),
-        id.tasks(),
-        id.het() < 0 ? null : Integer.valueOf(id.het()),
+        last.id(),
         last.rawId() == JobRow.UNKNOWN ? null : Long.valueOf(Integer.toUnsignedLong(last.rawId())),
-        last(rows, JobRow::name),
-        last(rows, JobRow::user),
-        last(rows, JobRow::account),
+        names,
         last.state(),
         last.exitCode(),
         List.copyOf(attempts),
-        total(attempts, AttemptUsage::elapsedSeconds),
-        total(attempts, AttemptUsage::cpuSeconds),
-        gpuSeconds,
-        used.micros(),
+        new Time(
+            total(attempts, AttemptUsage::elapsedSeconds),
+            total(attempts, AttemptUsage::cpuSeconds),
+            gpuSeconds,
+            used.micros()),
         most(all, StepRow::maxRss),
         memory,
         energy,
-        heldByEnded == 0 || ofEnded == null ? null : share(ofEnded, heldByEnded),
-        peak == null || memory == null || memory == 0 ? null : share(peak, memory),
-        busy == null || gpuSeconds == null || gpuSeconds == 0
-            ? null
-            : share(busy, gpuSeconds * 1000),
+        new Efficiency(
+            heldByEnded == 0 || ofEnded == null ? null : share(ofEnded, heldByEnded),
+            peak == null || memory == null || memory == 0 ? null : share(peak, memory),
+            busy == null || gpuSeconds == null || gpuSeconds == 0
+                ? null
+                : share(busy, gpuSeconds * 1000)),
         last.other());
   }
 
@@ -182,16 +185,6 @@ public record JobUsage(
     return sum;
   }
 
-  private static <T> @Nullable T last(List<JobRow> rows, Function<JobRow, @Nullable T> value) {
-    for (int i = rows.size() - 1; i >= 0; i--) {
-      T found = value.apply(rows.get(i));
-      if (found != null) {
-        return found;
-      }
-    }
-    return null;
-  }
-
   private static BigDecimal share(long part, long whole) {
     return BigDecimal.valueOf(part).divide(BigDecimal.valueOf(whole), 4, RoundingMode.HALF_EVEN);
   }
@@ -210,45 +203,46 @@ public record JobUsage(
    * 123+1}.
    */
   public String id() {
-    if (arrayTasks != null) {
-      return jobId + "_[" + arrayTasks + "]";
-    }
-    return jobId + (arrayTask != null ? "_" + arrayTask : hetOffset != null ? "+" + hetOffset : "");
+    return subject.toString();
   }
 
   /** Returns the job's entry in {@code usage --json}. */
   public JsonObject toJson() {
+    Long cpuUsed = time.cpuUsedMicros();
     JsonObject job =
         new JsonObject()
-            .with("cluster", cluster)
-            .with("job_id", jobId)
-            .with("array_task", arrayTask)
-            .with("array_tasks", arrayTasks)
-            .with("het_offset", hetOffset)
+            .with("cluster", subject.cluster())
+            .with("job_id", subject.job())
+            .with("array_task", known(subject.task()))
+            .with("array_tasks", subject.tasks())
+            .with("het_offset", known(subject.het()))
             .with("raw_job_id", rawJobId)
-            .with("name", name)
-            .with("user", user)
-            .with("account", account)
+            .with("name", names.name())
+            .with("user", names.user())
+            .with("account", names.account())
             .with("state", state)
             .with("exit_code", exitCode)
             .with("attempts", attempts.stream().map(AttemptUsage::toJson).toList())
-            .with("elapsed_seconds", elapsedSeconds)
-            .with("cpu_seconds", cpuSeconds)
-            .with("gpu_seconds", gpuSeconds)
+            .with("elapsed_seconds", time.elapsedSeconds())
+            .with("cpu_seconds", time.cpuSeconds())
+            .with("gpu_seconds", time.gpuSeconds())
             .with(
-                "cpu_used_seconds",
-                cpuUsedMicros == null ? null : BigDecimal.valueOf(cpuUsedMicros / 1000, 3))
-            .with("cpu_efficiency", cpuEfficiency)
+                "cpu_used_seconds", cpuUsed == null ? null : BigDecimal.valueOf(cpuUsed / 1000, 3))
+            .with("cpu_efficiency", efficiency.cpu())
             .with("max_rss_bytes", maxRssBytes)
             .with("memory_bytes", memoryBytes)
-            .with("memory_efficiency", memoryEfficiency)
+            .with("memory_efficiency", efficiency.memory())
             .with("energy_joules", energyJoules)
-            .with("gpu_utilisation", gpuUtilisation);
+            .with("gpu_utilisation", efficiency.gpu());
     if (unknownFields != null) {
       JsonObject fields = new JsonObject();
       unknownFields.forEach(fields::with);
       job.with("unknown_fields", fields);
     }
     return job;
+  }
+
+  private static @Nullable Integer known(int index) {
+    return index == UsageId.NONE ? null : Integer.valueOf(index);
   }
 }

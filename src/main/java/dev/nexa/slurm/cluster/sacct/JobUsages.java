@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Groups rows, in any order, into jobs and their attempts. Each array task, each het component and
@@ -22,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 public final class JobUsages {
   private static final Comparator<JobRow> JOBS =
       Comparator.comparing(JobRow::id, UsageId.ORDER)
-          .thenComparingLong(JobRow::order)
-          .thenComparingLong(row -> Integer.toUnsignedLong(row.submit()))
+          .thenComparingLong(row -> row.times().order())
+          .thenComparingLong(row -> Integer.toUnsignedLong(row.times().submit()))
           .thenComparingInt(JobRow::line);
 
   private static final Comparator<StepRow> STEPS =
@@ -110,13 +109,7 @@ public final class JobUsages {
   }
 
   private static boolean goesOn(JobRow before, JobRow row) {
-    return States.mayGoOn(before.state())
-        && sameIfKnown(before.name(), row.name())
-        && sameIfKnown(before.user(), row.user());
-  }
-
-  private static boolean sameIfKnown(@Nullable String a, @Nullable String b) {
-    return a == null || b == null || a.equals(b);
+    return States.mayGoOn(before.state()) && !before.names().contradict(row.names());
   }
 
   /**
@@ -129,13 +122,13 @@ public final class JobUsages {
     boolean foundRunning = false;
     for (int i = 0; i < rows.size(); i++) {
       JobRow row = rows.get(i);
-      boolean running = step.begun() == JobRow.UNKNOWN || row.ranAt(step.begun());
+      boolean running = step.begun() == JobRow.UNKNOWN || row.times().ranAt(step.begun());
       boolean above = row.line() <= step.line();
       boolean nearer = above && row.line() >= rows.get(found).line();
       if (running && (!foundRunning || nearer || rows.get(found).line() > step.line())) {
         found = i;
         foundRunning = true;
-      } else if (!foundRunning && row.order() <= Integer.toUnsignedLong(step.begun())) {
+      } else if (!foundRunning && row.times().order() <= Integer.toUnsignedLong(step.begun())) {
         found = i;
       }
     }
@@ -367,7 +360,7 @@ public final class JobUsages {
   }
 
   private static boolean isNewer(JobRow a, JobRow b) {
-    return a.ended() == b.ended() ? a.elapsed() > b.elapsed() : a.ended();
+    return a.ended() == b.ended() ? a.times().elapsed() > b.times().elapsed() : a.ended();
   }
 
   private void tellOrphans() {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.cluster.sacct;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -26,29 +27,28 @@ final class SameAttempt {
    * @param a the row that began first, as far as that is known
    */
   static Answer of(JobRow a, JobRow b) {
-    if (differ(a.name(), b.name())
-        || differ(a.user(), b.user())
-        || differ(a.submit(), b.submit())) {
-      return Answer.OTHER;
-    }
-    if (differ(a.start(), b.start())) {
+    JobRow.Times at = a.times();
+    JobRow.Times bt = b.times();
+    if (a.names().contradict(b.names())
+        || differ(at.submit(), bt.submit())
+        || differ(at.start(), bt.start())) {
       return Answer.OTHER;
     }
     boolean goesOn = States.mayGoOn(a.state()) || States.mayGoOn(b.state());
-    boolean sameSubmit = a.submit() != JobRow.UNKNOWN && b.submit() != JobRow.UNKNOWN;
-    boolean sameStart = a.start() != JobRow.UNKNOWN && b.start() != JobRow.UNKNOWN;
-    boolean sameEnd = a.end() != JobRow.UNKNOWN && a.end() == b.end();
+    boolean sameSubmit = at.submit() != JobRow.UNKNOWN && bt.submit() != JobRow.UNKNOWN;
+    boolean sameStart = at.start() != JobRow.UNKNOWN && bt.start() != JobRow.UNKNOWN;
+    boolean sameEnd = at.end() != JobRow.UNKNOWN && at.end() == bt.end();
     // slurmdbd identifies a row by job id and submit time, but a resized job has several rows.
     if (sameSubmit && !goesOn) {
       return Answer.SAME;
     }
-    if (differ(a.end(), b.end())) {
+    if (differ(at.end(), bt.end())) {
       return Answer.OTHER;
     }
     if (sameStart || sameEnd) {
       boolean resized = "RESIZING".equals(a.state()) || "RESIZING".equals(b.state());
       // A dump without the column End has no end, even for an attempt that is over.
-      boolean ends = sameEnd || (a.ended() && b.ended() && !differ(a.elapsed(), b.elapsed()));
+      boolean ends = sameEnd || (a.ended() && b.ended() && !differ(at.elapsed(), bt.elapsed()));
       boolean equal = ends && !differ(a.state(), b.state());
       boolean oneIsOlder = !resized && a.ended() != b.ended();
       boolean unknownState = a.state() == null || b.state() == null;
@@ -75,12 +75,14 @@ final class SameAttempt {
     if (a.ended() != b.ended()) {
       return all;
     }
-    differ("elapsed", a.elapsed(), b.elapsed(), all);
-    differ("CPUs", a.cpus(), b.cpus(), all);
-    differ("memory", a.memory(), b.memory(), all);
-    differ("end", a.end(), b.end(), all);
-    if (a.gpus() != null && b.gpus() != null && !a.gpus().equals(b.gpus())) {
-      all.add("GPUs " + a.gpus() + " and " + b.gpus());
+    differ("elapsed", a.times().elapsed(), b.times().elapsed(), all);
+    differ("CPUs", a.allocated().cpus(), b.allocated().cpus(), all);
+    differ("memory", a.allocated().memory(), b.allocated().memory(), all);
+    differ("end", a.times().end(), b.times().end(), all);
+    Map<String, Long> ours = a.allocated().gpus();
+    Map<String, Long> theirs = b.allocated().gpus();
+    if (ours != null && theirs != null && !ours.equals(theirs)) {
+      all.add("GPUs " + ours + " and " + theirs);
     }
     return all;
   }
@@ -96,22 +98,15 @@ final class SameAttempt {
     return new JobRow(
         newer.id(),
         newer.line(),
-        first(newer.rawId(), older.rawId()),
-        first(newer.submit(), older.submit()),
-        first(newer.start(), older.start()),
-        first(newer.end(), older.end()),
-        first(newer.elapsed(), older.elapsed()),
-        first(newer.cpus(), older.cpus()),
-        first(newer.memory(), older.memory()),
+        JobRow.known(newer.rawId(), older.rawId()),
+        newer.times().orElse(older.times()),
+        newer.allocated().orElse(older.allocated()),
         newer.cpuMicros() > 0 ? newer.cpuMicros() : Math.max(newer.cpuMicros(), older.cpuMicros()),
-        first(newer.energy(), older.energy()),
-        first(newer.name(), older.name()),
-        first(newer.user(), older.user()),
-        first(newer.account(), older.account()),
+        newer.energy() != JobRow.UNKNOWN ? newer.energy() : older.energy(),
+        newer.names().orElse(older.names()),
         first(newer.state(), older.state()),
         first(newer.exitCode(), older.exitCode()),
         first(newer.nodes(), older.nodes()),
-        first(newer.gpus(), older.gpus()),
         first(newer.other(), older.other()));
   }
 
@@ -121,14 +116,6 @@ final class SameAttempt {
 
   private static boolean differ(@Nullable String a, @Nullable String b) {
     return a != null && b != null && !Objects.equals(a, b);
-  }
-
-  private static int first(int a, int b) {
-    return a != JobRow.UNKNOWN ? a : b;
-  }
-
-  private static long first(long a, long b) {
-    return a != JobRow.UNKNOWN ? a : b;
   }
 
   private static <T> @Nullable T first(@Nullable T a, @Nullable T b) {

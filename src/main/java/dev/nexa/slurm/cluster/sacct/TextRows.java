@@ -95,21 +95,18 @@ final class TextRows implements RowReader {
         id,
         line,
         rawId(),
-        time(SacctField.SUBMIT),
-        (int) startAndEnd[0],
-        (int) startAndEnd[1],
-        elapsed(),
-        cpus(tres),
-        tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
+        new JobRow.Times(
+            time(SacctField.SUBMIT), (int) startAndEnd[0], (int) startAndEnd[1], elapsed()),
+        new JobRow.Allocated(
+            cpus(tres),
+            tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
+            alloc == null ? null : gpus(alloc)),
         cpuMicros(),
         energy(),
-        name(),
-        word(SacctField.USER),
-        word(SacctField.ACCOUNT),
+        new JobNames(name(), word(SacctField.USER), word(SacctField.ACCOUNT)),
         states.read(cell(SacctField.STATE), line),
         word(SacctField.EXITCODE),
         nodes(),
-        alloc == null ? null : gpus(alloc),
         other());
   }
 

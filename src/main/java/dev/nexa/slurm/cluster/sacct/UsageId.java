@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param het the component; {@link #NONE} if there is none
  * @param tasks the range, without {@code %4}; null if there is none
  */
-record UsageId(@Nullable String cluster, int number, int task, int het, @Nullable String tasks) {
-  static final int NONE = -1;
+public record UsageId(
+    @Nullable String cluster, int number, int task, int het, @Nullable String tasks) {
+  /** No index. */
+  public static final int NONE = -1;
 
   /** By cluster and number, then tasks before a range of tasks. */
   static final Comparator<UsageId> ORDER = UsageId::compare;
@@ -27,7 +29,7 @@ record UsageId(@Nullable String cluster, int number, int task, int het, @Nullabl
   }
 
   /** Returns the number as an unsigned value. */
-  long job() {
+  public long job() {
     return Integer.toUnsignedLong(number);
   }
 

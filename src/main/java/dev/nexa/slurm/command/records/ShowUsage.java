@@ -51,7 +51,7 @@ public final class ShowUsage {
   public record Wanted(List<JobReference> jobs, String user, Optional<Instant> since) {
     boolean holds(JobUsage job) {
       return (jobs.isEmpty() || jobs.stream().anyMatch(reference -> reference.names(job)))
-          && (user.isEmpty() || user.equals(job.user()))
+          && (user.isEmpty() || user.equals(job.names().user()))
           && (since.isEmpty() || job.activeSince(since.get()));
     }
   }
@@ -125,7 +125,7 @@ public final class ShowUsage {
     usages.each(
         job -> {
           counts[0]++;
-          counts[1] += job.user() == null ? 0 : 1;
+          counts[1] += job.names().user() == null ? 0 : 1;
           counts[2] += job.attempts().get(job.attempts().size() - 1).end() == null ? 0 : 1;
         });
     if (counts[0] == 0 && problems.ofRows() > 0) {

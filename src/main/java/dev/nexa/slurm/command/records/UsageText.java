@@ -46,23 +46,31 @@ public final class UsageText {
   private static final List<Column> COLUMNS =
       List.of(
           new Column("JOB", false, true, JobUsage::id, UsageText::count),
-          new Column("USER", false, false, job -> text(job.user())),
+          new Column("USER", false, false, job -> text(job.names().user())),
           new Column("STATE", false, true, job -> text(job.state())),
           new Column("ATTEMPTS", true, false, job -> "" + job.attempts().size()),
           new Column(
               "ELAPSED",
               true,
               true,
-              job -> duration(job.elapsedSeconds()),
+              job -> duration(job.time().elapsedSeconds()),
               all -> duration(all.elapsed)),
           new Column(
-              "CPU-H", true, true, job -> hours(job.cpuSeconds()), all -> hours(all.cpuSeconds)),
+              "CPU-H",
+              true,
+              true,
+              job -> hours(job.time().cpuSeconds()),
+              all -> hours(all.cpuSeconds)),
           new Column(
-              "GPU-H", true, true, job -> hours(job.gpuSeconds()), all -> hours(all.gpuSeconds)),
-          new Column("CPU-EFF", true, true, job -> percent(job.cpuEfficiency())),
+              "GPU-H",
+              true,
+              true,
+              job -> hours(job.time().gpuSeconds()),
+              all -> hours(all.gpuSeconds)),
+          new Column("CPU-EFF", true, true, job -> percent(job.efficiency().cpu())),
           new Column("MEM", true, false, job -> size(job.memoryBytes())),
-          new Column("MEM-EFF", true, true, job -> percent(job.memoryEfficiency())),
-          new Column("NAME", false, false, job -> text(job.name())));
+          new Column("MEM-EFF", true, true, job -> percent(job.efficiency().memory())),
+          new Column("NAME", false, false, job -> text(job.names().name())));
 
   private static final List<String> HEADING = COLUMNS.stream().map(Column::heading).toList();
   private static final String INDENT = "    ";
@@ -122,9 +130,9 @@ public final class UsageText {
   /** Measures a job. Call this once for each job before {@link #heading}. */
   public void measure(JobUsage job) {
     jobs++;
-    elapsed = plus(elapsed, job.elapsedSeconds());
-    cpuSeconds = plus(cpuSeconds, job.cpuSeconds());
-    gpuSeconds = plus(gpuSeconds, job.gpuSeconds());
+    elapsed = plus(elapsed, job.time().elapsedSeconds());
+    cpuSeconds = plus(cpuSeconds, job.time().cpuSeconds());
+    gpuSeconds = plus(gpuSeconds, job.time().gpuSeconds());
     measure(cells(job));
   }
 

@@ -51,7 +51,8 @@ class DumpJsonTest {
           NaN                                            ~
           """)
   void numbersAreReadInEachForm(String written, Long seconds) {
-    assertThat(only("{\"job_id\":7,\"time\":{\"elapsed\":" + written + "}}").elapsedSeconds())
+    assertThat(
+            only("{\"job_id\":7,\"time\":{\"elapsed\":" + written + "}}").time().elapsedSeconds())
         .isEqualTo(seconds);
   }
 
@@ -136,6 +137,6 @@ class DumpJsonTest {
             .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
     text[new String(text, java.nio.charset.StandardCharsets.US_ASCII).indexOf('X')] = (byte) 0xfc;
 
-    assertThat(Dumps.json(text).job("7").name()).isEqualTo("latin-\ufffd");
+    assertThat(Dumps.json(text).job("7").names().name()).isEqualTo("latin-\ufffd");
   }
 }

@@ -62,8 +62,8 @@ class DumpTextTest {
                 + (step + "|10|2|cpu=2,gres/gpu=1\n"));
 
     assertThat(read.jobs()).hasSize(1);
-    assertThat(read.jobs().get(0).cpuSeconds()).isEqualTo(20);
-    assertThat(read.jobs().get(0).gpuSeconds()).isEqualTo(10);
+    assertThat(read.jobs().get(0).time().cpuSeconds()).isEqualTo(20);
+    assertThat(read.jobs().get(0).time().gpuSeconds()).isEqualTo(10);
     assertThat(read.problems()).isEmpty();
   }
 
@@ -100,8 +100,8 @@ class DumpTextTest {
 
     JobUsage job = Dumps.text(text).job("7");
 
-    assertThat(job.user()).isEqualTo("ada");
-    assertThat(job.elapsedSeconds()).isEqualTo(60);
+    assertThat(job.names().user()).isEqualTo("ada");
+    assertThat(job.time().elapsedSeconds()).isEqualTo(60);
   }
 
   @Test
@@ -147,18 +147,22 @@ class DumpTextTest {
   void aColumnThatIsNotThereMakesFiguresNull() {
     JobUsage job = Dumps.text("JobID|State\n7|COMPLETED\n").job("7");
 
-    assertThat(job.cpuSeconds()).isNull();
-    assertThat(job.gpuSeconds()).isNull();
-    assertThat(job.elapsedSeconds()).isNull();
-    assertThat(job.cpuUsedMicros()).isNull();
+    assertThat(job.time().cpuSeconds()).isNull();
+    assertThat(job.time().gpuSeconds()).isNull();
+    assertThat(job.time().elapsedSeconds()).isNull();
+    assertThat(job.time().cpuUsedMicros()).isNull();
     assertThat(job.attempts().get(0).gpus()).isNull();
   }
 
   @Test
   void ncpusServesWhereAllocCpusIsMissing() {
-    assertThat(Dumps.text("JobID|NCPUS|Elapsed\n7|3|00:01:00\n").job("7").cpuSeconds())
+    assertThat(Dumps.text("JobID|NCPUS|Elapsed\n7|3|00:01:00\n").job("7").time().cpuSeconds())
         .isEqualTo(180);
-    assertThat(Dumps.text("JobID|NCPUS|AllocCPUS|Elapsed\n7|3|2|00:01:00\n").job("7").cpuSeconds())
+    assertThat(
+            Dumps.text("JobID|NCPUS|AllocCPUS|Elapsed\n7|3|2|00:01:00\n")
+                .job("7")
+                .time()
+                .cpuSeconds())
         .isEqualTo(120);
   }
 
@@ -176,7 +180,7 @@ class DumpTextTest {
     "soon,",
   })
   void elapsedIsReadInEachForm(String printed, Long seconds) {
-    assertThat(Dumps.text("JobID|Elapsed\n7|" + printed + "\n").job("7").elapsedSeconds())
+    assertThat(Dumps.text("JobID|Elapsed\n7|" + printed + "\n").job("7").time().elapsedSeconds())
         .isEqualTo(seconds);
   }
 
@@ -184,10 +188,11 @@ class DumpTextTest {
   void cpuTimeOfAllocationsAloneIsUnknownNotZero() {
     String job = "JobID|State|TotalCPU\n7|COMPLETED|00:00:00\n";
 
-    assertThat(Dumps.text(job).job("7").cpuUsedMicros()).isNull();
-    assertThat(Dumps.text(job + "7.batch|COMPLETED|05:07.250\n").job("7").cpuUsedMicros())
+    assertThat(Dumps.text(job).job("7").time().cpuUsedMicros()).isNull();
+    assertThat(Dumps.text(job + "7.batch|COMPLETED|05:07.250\n").job("7").time().cpuUsedMicros())
         .isEqualTo(307_250_000L);
-    assertThat(Dumps.text(job + "7.batch|RUNNING|00:00:00\n").job("7").cpuUsedMicros()).isNull();
+    assertThat(Dumps.text(job + "7.batch|RUNNING|00:00:00\n").job("7").time().cpuUsedMicros())
+        .isNull();
   }
 
   @Test
@@ -196,7 +201,7 @@ class DumpTextTest {
         Dumps.text("JobID|JobName|State|ElapsedRaw\n7|a\nb\n\nc|FAILED|9\n8|d|FAILED|1\n");
 
     assertThat(read.jobs()).extracting(JobUsage::id).containsExactly("7", "8");
-    assertThat(read.job("7").name()).isEqualTo("a\nb\n\nc");
+    assertThat(read.job("7").names().name()).isEqualTo("a\nb\n\nc");
     assertThat(read.problems()).isEmpty();
   }
 
@@ -207,7 +212,7 @@ class DumpTextTest {
             "JobID|JobName|State|ElapsedRaw\n7|a\nb|c|FAILED|9\n8|ok|FAILED|9\n9|cut|FAIL\n");
 
     assertThat(read.jobs()).extracting(JobUsage::id).containsExactly("7", "8", "9");
-    assertThat(read.job("7").name()).isEqualTo("a");
+    assertThat(read.job("7").names().name()).isEqualTo("a");
     assertThat(read.job("7").state()).isNull();
     assertThat(read.job("9").state()).isNull();
     assertThat(read.problems()).extracting(Problems.Problem::line).contains(2, 3, 5);
@@ -227,7 +232,7 @@ class DumpTextTest {
     Dumps.Read read = Dumps.text("JobID|JobName|Comment|State\n7|a|b|c|FAILED\n");
 
     assertThat(read.job("7").state()).isEqualTo("FAILED");
-    assertThat(read.job("7").name()).isNull();
+    assertThat(read.job("7").names().name()).isNull();
     assertThat(read.problems()).hasSize(1);
   }
 
@@ -297,8 +302,8 @@ class DumpTextTest {
 
     Dumps.Read read = Dumps.text(text);
 
-    assertThat(read.job("7").cpuSeconds()).isEqualTo(60);
-    assertThat(read.job("8").cpuSeconds()).isEqualTo(60);
+    assertThat(read.job("7").time().cpuSeconds()).isEqualTo(60);
+    assertThat(read.job("8").time().cpuSeconds()).isEqualTo(60);
     assertThat(read.job("8").attempts()).hasSize(2);
     assertThat(read.problems()).extracting(Problems.Problem::line).containsExactly(3, 4);
   }
@@ -309,7 +314,7 @@ class DumpTextTest {
         Dumps.text("JobID|State|User\n7|FAILED|ada\nUser;JobID;\nbob;8;\nJobID|State\n9|FAILED\n");
 
     assertThat(read.problems()).isEmpty();
-    assertThat(read.job("8").user()).isEqualTo("bob");
+    assertThat(read.job("8").names().user()).isEqualTo("bob");
     assertThat(read.job("8").state()).isNull();
     assertThat(read.job("9").state()).isEqualTo("FAILED");
   }
@@ -326,6 +331,7 @@ class DumpTextTest {
     assertThat(
             Dumps.text("JobID|State|Submit|Start|End|ElapsedRaw|TotalCPU\n" + rows)
                 .job("7")
+                .time()
                 .cpuUsedMicros())
         .isEqualTo(15_000);
   }

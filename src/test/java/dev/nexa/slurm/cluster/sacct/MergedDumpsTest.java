@@ -145,11 +145,11 @@ class MergedDumpsTest {
   }
 
   private static long seconds(Dumps.Read read) {
-    return read.jobs().stream().mapToLong(job -> or0(job.elapsedSeconds())).sum();
+    return read.jobs().stream().mapToLong(job -> or0(job.time().elapsedSeconds())).sum();
   }
 
   private static long used(Dumps.Read read) {
-    return read.jobs().stream().mapToLong(job -> or0(job.cpuUsedMicros())).sum();
+    return read.jobs().stream().mapToLong(job -> or0(job.time().cpuUsedMicros())).sum();
   }
 
   private static long or0(Long value) {

@@ -3,7 +3,9 @@ package dev.nexa.slurm.command.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.cluster.sacct.JobNames;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
+import dev.nexa.slurm.cluster.sacct.UsageId;
 import java.math.BigDecimal;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -36,27 +38,16 @@ class UsageTextTest {
 
   private static final JobUsage JOB =
       new JobUsage(
+          new UsageId(null, 1234567, 89, UsageId.NONE, null),
           null,
-          1234567,
-          89,
-          null,
-          null,
-          null,
-          NAME,
-          "ada",
-          "nlp",
+          new JobNames(NAME, "ada", "nlp"),
           "COMPLETED",
           "0:0",
           List.of(),
-          86_400L,
-          86_400L,
-          28_800L,
-          null,
+          new JobUsage.Time(86_400L, 86_400L, 28_800L, null),
           null,
           8L << 30,
           null,
-          new BigDecimal("0.5"),
-          null,
-          null,
+          new JobUsage.Efficiency(new BigDecimal("0.5"), null, null),
           null);
 }

@@ -239,7 +239,9 @@ class SacctHistoriesTest {
       reader.write(bytes, 0, bytes.length);
     }
     long[] seconds = {0};
-    usages.each((JobUsage job) -> seconds[0] += job.gpuSeconds() == null ? 0 : job.gpuSeconds());
+    usages.each(
+        (JobUsage job) ->
+            seconds[0] += job.time().gpuSeconds() == null ? 0 : job.time().gpuSeconds());
     return seconds[0];
   }
 
