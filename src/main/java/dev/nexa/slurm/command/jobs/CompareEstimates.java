@@ -159,7 +159,8 @@ public final class CompareEstimates {
     if (gpus > 0 && lacks(type, precision)) {
       String hardware = nodes * gpus + "x " + type.orElseThrow();
       String why = type.orElseThrow() + " has no " + precision + " (configs/gpus.yaml)";
-      offers.add(PartitionOffer.misfit(place.name.orElse(""), hardware, nodes, set, why));
+      PartitionOffer.Where where = new PartitionOffer.Where(place.name.orElse(""), hardware, nodes);
+      offers.add(PartitionOffer.misfit(where, set, why));
       return;
     }
     if (gpus > 0) {
@@ -182,7 +183,8 @@ public final class CompareEstimates {
       offers.add(offer(there, set, expected(there, slower), slower.isPresent()));
     } catch (NexaException misfit) {
       String hardware = gpus == 0 ? asked.hardware() : nodes * gpus + "x " + type.orElse("gpu");
-      offers.add(PartitionOffer.misfit(place.name.orElse(""), hardware, nodes, set, why(misfit)));
+      PartitionOffer.Where where = new PartitionOffer.Where(place.name.orElse(""), hardware, nodes);
+      offers.add(PartitionOffer.misfit(where, set, why(misfit)));
     }
   }
 
@@ -206,15 +208,15 @@ public final class CompareEstimates {
   private PartitionOffer offer(
       Prepared there, List<String> set, Optional<Expected> expected, boolean comparable) {
     ExpectedStart start = starts.of(there.plan());
+    Allocation allocation = there.plan().allocation();
     return new PartitionOffer(
-        there.plan().allocation().partition().orElse(""),
-        there.plan().allocation().hardware(),
-        there.plan().allocation().nodes(),
+        new PartitionOffer.Where(
+            allocation.partition().orElse(""), allocation.hardware(), allocation.nodes()),
         set.isEmpty(),
         set,
         "",
         tooLarge(there),
-        there.plan().allocation().timeLimit().toSeconds(),
+        allocation.timeLimit().toSeconds(),
         Optional.of(there.estimate().total()),
         CostLine.unrounded(there.estimate().reservation()),
         expected,

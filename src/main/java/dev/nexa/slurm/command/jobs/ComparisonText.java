@@ -44,10 +44,10 @@ public final class ComparisonText {
 
   private static Listing<PartitionOffer> listing(Comparison comparison, Instant now) {
     return new Columns<PartitionOffer>()
-        .text("partition", PartitionOffer::partition)
+        .text("partition", offer -> offer.where().partition())
         .rare()
-        .text("on", PartitionOffer::hardware)
-        .number("nodes", PartitionOffer::nodes)
+        .text("on", offer -> offer.where().hardware())
+        .number("nodes", offer -> offer.where().nodes())
         .text("limit", offer -> offer.misfit().isEmpty() ? limit(offer.limitSeconds()) : null)
         .text("at_most", offer -> offer.reservation().map(most -> cell(most, offer.unrounded())))
         .right()
@@ -185,9 +185,9 @@ public final class ComparisonText {
     boolean fits = offer.misfit().isEmpty();
     Optional<Expected> expected = offer.expected();
     return new JsonObject()
-        .with("partition", offer.partition().isEmpty() ? null : offer.partition())
-        .with("hardware", offer.hardware())
-        .with("nodes", offer.nodes())
+        .with("partition", offer.where().partition().isEmpty() ? null : offer.where().partition())
+        .with("hardware", offer.where().hardware())
+        .with("nodes", offer.where().nodes())
         .with("asked", offer.asked())
         .with("set", offer.set())
         .with("fits", fits)

@@ -218,7 +218,7 @@ public final class InitWorkspace {
   /** Returns the GPU types of the cluster for which the price book has no price. */
   private List<String> unpriced(SlurmCluster cluster) {
     SortedSet<String> types = new TreeSet<>();
-    cluster.partitions().forEach(partition -> types.addAll(partition.gpuTypes()));
+    cluster.partitions().forEach(partition -> types.addAll(partition.nodes().gpuTypes()));
     try {
       Set<String> priced = context.configs().prices("default").gpuTypes();
       types.removeIf(

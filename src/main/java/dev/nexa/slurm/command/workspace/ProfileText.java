@@ -73,7 +73,8 @@ public final class ProfileText {
     profile.line("price_book: default", "configs/prices/default.yaml: put your own prices there");
     profile.text.append(block(starter, "storage"));
     if (cpuOnly
-        || cluster.partitions().stream().anyMatch(partition -> partition.gpus().most() > 0)) {
+        || cluster.partitions().stream()
+            .anyMatch(partition -> partition.nodes().gpus().most() > 0)) {
       profile.line("# For configs that leave out backend, resources or single keys of resources.");
       profile.text.append(block(starter, "defaults"));
     }
@@ -87,10 +88,11 @@ public final class ProfileText {
     List<String> leftOut = new ArrayList<>();
     boolean withoutGpus = false;
     for (Partition partition : cluster.partitions()) {
-      withoutGpus |= partition.gpus().most() == 0 && NAME.matcher(partition.name()).matches();
+      withoutGpus |=
+          partition.nodes().gpus().most() == 0 && NAME.matcher(partition.name()).matches();
     }
     for (Partition partition : cluster.partitions()) {
-      if (cpuOnly && withoutGpus && partition.gpus().most() > 0) {
+      if (cpuOnly && withoutGpus && partition.nodes().gpus().most() > 0) {
         leftOut.add(partition.name() + " (its nodes have GPUs)");
       } else if (NAME.matcher(partition.name()).matches()) {
         named.add(partition);
@@ -117,14 +119,15 @@ public final class ProfileText {
   }
 
   private void partition(Partition partition) {
-    String nodes = partition.nodeCount() == 1 ? "1 node: " : partition.nodeCount() + " nodes: ";
-    line("  " + word(partition.name()) + ":", nodes + partition.nodes());
+    String nodes =
+        partition.nodes().count() == 1 ? "1 node: " : partition.nodes().count() + " nodes: ";
+    line("  " + word(partition.name()) + ":", nodes + partition.nodes().names());
     if (partition.exclusive()) {
       line("    exclusive: true", "jobs get whole nodes, and pay for them");
     }
-    node(partition, "cpus_per_node: ", "", partition.cpus());
+    node(partition, "cpus_per_node: ", "", partition.nodes().cpus());
     gpus(partition);
-    node(partition, "memory_per_node: ", "M", partition.memoryMib());
+    node(partition, "memory_per_node: ", "M", partition.nodes().memoryMib());
     sharing(partition);
     if (partition.defaultMibPerCpu().isPresent()) {
       line(
@@ -135,8 +138,8 @@ public final class ProfileText {
           "    default_memory_per_node: " + partition.defaultMibPerNode().get() + "M",
           "DefMemPerNode");
     }
-    long most = Math.min(partition.maxNodes().orElse(Long.MAX_VALUE), partition.nodeCount());
-    line("    max_nodes: " + most, most == partition.nodeCount() ? "all it has" : "MaxNodes");
+    long most = Math.min(partition.maxNodes().orElse(Long.MAX_VALUE), partition.nodes().count());
+    line("    max_nodes: " + most, most == partition.nodes().count() ? "all it has" : "MaxNodes");
     if (partition.maxTime().isPresent()) {
       line("    max_time: " + TimeLimit.format(partition.maxTime().get()), "MaxTime");
     } else {
@@ -166,11 +169,12 @@ public final class ProfileText {
           "    max_memory_per_cpu: " + (sharing.maxMemoryPerCpu().get() >> 20) + "M",
           "MaxMemPerCPU: for more memory Slurm gives more CPUs");
     }
-    long cpus = partition.exclusive() ? partition.cpus().most() : partition.cpus().least();
+    long cpus =
+        partition.exclusive() ? partition.nodes().cpus().most() : partition.nodes().cpus().least();
     if (sharing.mostCpus().orElse(0) > Math.max(1, cpus)) {
       line("    most_cpus_per_node: " + sharing.mostCpus().get(), "what a whole node may cost");
     }
-    if (sharing.mostGpus().orElse(0) > partition.gpus().least() && !partition.exclusive()) {
+    if (sharing.mostGpus().orElse(0) > partition.nodes().gpus().least() && !partition.exclusive()) {
       line(
           "    most_gpus_per_node: " + Math.min(MOST_GPUS, sharing.mostGpus().get()),
           "what a whole node may cost");
@@ -218,7 +222,7 @@ public final class ProfileText {
   }
 
   private void gpus(Partition partition) {
-    Spread gpus = partition.gpus();
+    Spread gpus = partition.nodes().gpus();
     if (gpus.most() == 0) {
       line("    gpus_per_node: 0");
       return;
@@ -228,8 +232,8 @@ public final class ProfileText {
     } else {
       node(partition, "gpus_per_node: ", "", gpus);
     }
-    String types = String.join(", ", partition.gpuTypes());
-    if (partition.gpuTypes().size() > 1) {
+    String types = String.join(", ", partition.nodes().gpuTypes());
+    if (partition.nodes().gpuTypes().size() > 1) {
       String several = types.startsWith(", ") ? types.substring(2) + " and untyped" : types;
       line("    # no gpu_type", "there are several: " + several);
     } else if (types.isEmpty()) {

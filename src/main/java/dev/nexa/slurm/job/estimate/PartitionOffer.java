@@ -9,9 +9,7 @@ import java.util.Optional;
 /**
  * One way to run a job: a partition and its hardware.
  *
- * @param partition the partition; an empty text if Slurm chooses
- * @param hardware the hardware of one task: {@code 4x h100}
- * @param nodes the nodes of one task
+ * @param where the partition and the hardware there
  * @param asked whether the config asks for this offer
  * @param set the {@code --set} arguments that select this offer; empty if the config asks for it
  * @param misfit why the job does not fit; an empty text if it fits
@@ -26,9 +24,7 @@ import java.util.Optional;
  * @param noStart why the start is unknown
  */
 public record PartitionOffer(
-    String partition,
-    String hardware,
-    int nodes,
+    Where where,
     boolean asked,
     List<String> set,
     String misfit,
@@ -41,13 +37,19 @@ public record PartitionOffer(
     Optional<Instant> start,
     String noStart) {
 
+  /**
+   * A partition and its hardware.
+   *
+   * @param partition the partition; an empty text if Slurm chooses
+   * @param hardware the hardware of one task: {@code 4x h100}
+   * @param nodes the nodes of one task
+   */
+  public record Where(String partition, String hardware, int nodes) {}
+
   /** Returns an offer that the job does not fit. */
-  public static PartitionOffer misfit(
-      String partition, String hardware, int nodes, List<String> set, String why) {
+  public static PartitionOffer misfit(Where where, List<String> set, String why) {
     return new PartitionOffer(
-        partition,
-        hardware,
-        nodes,
+        where,
         false,
         set,
         why,

@@ -34,9 +34,7 @@ class ComparisonTest {
 
   private static PartitionOffer offer(boolean asked, long start) {
     return new PartitionOffer(
-        "gpu",
-        "4x h100",
-        1,
+        new PartitionOffer.Where("gpu", "4x h100", 1),
         asked,
         List.of(),
         "",

@@ -60,12 +60,6 @@ public record SlurmCluster(
    * @param sharing what jobs get of the nodes beyond what they ask for
    * @param onlyFor what the partition demands of a job, such as {@code AllowAccounts=nlp}; empty
    *     for nothing
-   * @param nodes node names in Slurm's notation
-   * @param nodeCount number of nodes
-   * @param cpus CPUs of a node, at most MaxCPUsPerNode
-   * @param memoryMib memory of a node in MiB, at most MaxMemPerNode
-   * @param gpus GPUs of a node, of all types
-   * @param gpuTypes the GPU types; the empty string stands for GPUs without a type
    * @param defaultMibPerCpu the partition's DefMemPerCPU in MiB, or else the cluster's
    * @param defaultMibPerNode the partition's DefMemPerNode in MiB, or else the cluster's
    * @param maxNodes the most nodes of a job
@@ -77,12 +71,7 @@ public record SlurmCluster(
       String name,
       NodeSharing sharing,
       String onlyFor,
-      String nodes,
-      int nodeCount,
-      Spread cpus,
-      Spread memoryMib,
-      Spread gpus,
-      SortedSet<String> gpuTypes,
+      Nodes nodes,
       Optional<Long> defaultMibPerCpu,
       Optional<Long> defaultMibPerNode,
       Optional<Long> maxNodes,
@@ -95,6 +84,24 @@ public record SlurmCluster(
       return sharing.exclusive();
     }
   }
+
+  /**
+   * The nodes of a partition.
+   *
+   * @param names node names in Slurm's notation
+   * @param count number of nodes
+   * @param cpus CPUs of a node, at most MaxCPUsPerNode
+   * @param memoryMib memory of a node in MiB, at most MaxMemPerNode
+   * @param gpus GPUs of a node, of all types
+   * @param gpuTypes the GPU types; the empty string stands for GPUs without a type
+   */
+  public record Nodes(
+      String names,
+      int count,
+      Spread cpus,
+      Spread memoryMib,
+      Spread gpus,
+      SortedSet<String> gpuTypes) {}
 
   /** The smallest and the largest amount of a resource among the nodes of a partition. */
   public record Spread(long least, long most) {

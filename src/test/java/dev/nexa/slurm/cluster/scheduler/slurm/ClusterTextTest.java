@@ -31,12 +31,12 @@ class ClusterTextTest {
     assertThat(REAL.partitions()).extracting(Partition::name).containsExactly("gpu", "cpu");
     assertThat(REAL.leftOut()).isEmpty();
     Partition gpu = REAL.partitions().get(0);
-    assertThat(gpu.nodes()).isEqualTo("n[1-4]");
-    assertThat(gpu.nodeCount()).isEqualTo(4);
-    assertThat(gpu.cpus()).isEqualTo(new Spread(16, 16));
-    assertThat(gpu.memoryMib()).isEqualTo(new Spread(64_000, 64_000));
-    assertThat(gpu.gpus()).isEqualTo(new Spread(8, 8));
-    assertThat(gpu.gpuTypes()).containsExactly("h100");
+    assertThat(gpu.nodes().names()).isEqualTo("n[1-4]");
+    assertThat(gpu.nodes().count()).isEqualTo(4);
+    assertThat(gpu.nodes().cpus()).isEqualTo(new Spread(16, 16));
+    assertThat(gpu.nodes().memoryMib()).isEqualTo(new Spread(64_000, 64_000));
+    assertThat(gpu.nodes().gpus()).isEqualTo(new Spread(8, 8));
+    assertThat(gpu.nodes().gpuTypes()).containsExactly("h100");
     assertThat(gpu.defaultMibPerCpu()).contains(1000L);
     assertThat(gpu.defaultMibPerNode()).isEmpty();
     assertThat(gpu.maxTime()).contains(Duration.ofDays(2));
@@ -47,18 +47,19 @@ class ClusterTextTest {
 
   @Test
   void ofNodesThatDifferTheLeastAndTheMostIsKept() {
-    assertThat(partition("gpu").cpus()).isEqualTo(new Spread(64, 96));
-    assertThat(partition("gpu").gpus()).isEqualTo(new Spread(4, 8));
-    assertThat(partition("gpu").memoryMib()).isEqualTo(new Spread(515_000, 1_031_000));
-    assertThat(partition("mixed").gpus()).isEqualTo(new Spread(0, 4));
-    assertThat(partition("zoo").gpuTypes()).containsExactly("a100", "nvidia_a100_3g.20gb", "v100");
-    assertThat(partition("untyped").gpuTypes()).containsExactly("");
+    assertThat(partition("gpu").nodes().cpus()).isEqualTo(new Spread(64, 96));
+    assertThat(partition("gpu").nodes().gpus()).isEqualTo(new Spread(4, 8));
+    assertThat(partition("gpu").nodes().memoryMib()).isEqualTo(new Spread(515_000, 1_031_000));
+    assertThat(partition("mixed").nodes().gpus()).isEqualTo(new Spread(0, 4));
+    assertThat(partition("zoo").nodes().gpuTypes())
+        .containsExactly("a100", "nvidia_a100_3g.20gb", "v100");
+    assertThat(partition("untyped").nodes().gpuTypes()).containsExactly("");
   }
 
   @Test
   void aPartitionsLimitsBindItsNodes() {
-    assertThat(partition("mixed").cpus()).isEqualTo(new Spread(32, 32));
-    assertThat(partition("zoo").memoryMib()).isEqualTo(new Spread(192_000, 200_000));
+    assertThat(partition("mixed").nodes().cpus()).isEqualTo(new Spread(32, 32));
+    assertThat(partition("zoo").nodes().memoryMib()).isEqualTo(new Spread(192_000, 200_000));
   }
 
   @Test
