@@ -19,6 +19,7 @@ import dev.nexa.slurm.data.score.JudgeSettings;
 import dev.nexa.slurm.data.score.JudgeStep;
 import dev.nexa.slurm.data.score.ScoreOptions;
 import dev.nexa.slurm.data.score.ScoreStep;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
@@ -139,7 +140,9 @@ class StepsTest {
       Path generated = generated(name, 40);
       Path judge = folder.resolve(name + "-judge");
       JudgeSettings settings =
-          JudgeSettings.of(Json.parseObject("{\"model\":\"j\",\"sample\":7,\"rows_per_file\":3}"));
+          JudgeSettings.of(
+              DataStage.withDefaults(
+                  "judge", Json.parseObject("{\"model\":\"j\",\"sample\":7,\"rows_per_file\":3}")));
       JsonObject metrics = JudgeStep.run(engine, List.of(generated.toString()), judge, settings);
       assertThat(Json.compact(metrics))
           .isEqualTo("{\"rows_in\":7,\"rows_out\":7,\"rows_rejected\":0,\"rows_not_sampled\":33}");
@@ -173,7 +176,7 @@ class StepsTest {
           engine,
           List.of(generated(guided, 1).toString()),
           judge,
-          JudgeSettings.of(Json.parseObject(settings)));
+          JudgeSettings.of(DataStage.withDefaults("judge", Json.parseObject(settings))));
       JsonObject body =
           Json.parseObject(Files.readString(judge.resolve("judge-requests-00000.jsonl")))
               .object("body");
@@ -270,14 +273,17 @@ class StepsTest {
     assertThatThrownBy(() -> gate(items, Optional.empty(), rules.replace("at_least", "atleast")))
         .hasMessage("rules: dsss needs exactly one of at_least, at_most and no_worse");
     assertThatThrownBy(
-            () -> JudgeSettings.of(Json.parseObject("{\"model\":\"j\",\"rubrics\":[\"safty\"]}")))
+            () ->
+                JudgeSettings.of(
+                    DataStage.withDefaults(
+                        "judge", Json.parseObject("{\"model\":\"j\",\"rubrics\":[\"safty\"]}"))))
         .hasMessageContaining("there is no built-in rubric 'safty' (did you mean 'safety'?)");
     Path judge = folder.resolve("j");
     JudgeStep.run(
         engine,
         List.of(generated("g", 3).toString()),
         judge,
-        JudgeSettings.of(Json.parseObject("{\"model\":\"j\"}")));
+        JudgeSettings.of(DataStage.withDefaults("judge", Json.parseObject("{\"model\":\"j\"}"))));
     assertThatThrownBy(
             () ->
                 ScoreStep.options(
@@ -294,7 +300,7 @@ class StepsTest {
         candidate.toString(),
         baseline.map(Path::toString),
         folder.resolve("gate"),
-        GateSettings.of(Json.parseObject(settings)));
+        GateSettings.of(DataStage.withDefaults("gate", Json.parseObject(settings))));
   }
 
   /** Generates, collects, judges and scores. The judge's scores vary round {@code level}. */
@@ -305,7 +311,8 @@ class StepsTest {
         engine,
         List.of(generated.getParent().toString()),
         judge,
-        JudgeSettings.of(Json.parseObject("{\"model\":\"the-judge\"}")));
+        JudgeSettings.of(
+            DataStage.withDefaults("judge", Json.parseObject("{\"model\":\"the-judge\"}"))));
     Random random = new Random(run.length());
     List<String> answers = new ArrayList<>();
     for (String line : Files.readAllLines(judge.resolve("judge-requests-00000.jsonl"))) {
@@ -365,7 +372,7 @@ class StepsTest {
             List.of(in.toString()),
             List.of(said.toString()),
             out,
-            CollectStep.options(new JsonObject()));
+            CollectStep.options(DataStage.withDefaults("collect", new JsonObject())));
     assertThat(result.out()).isEqualTo(rows);
     assertThat(engine.column("SELECT custom_id FROM '" + out + "/generated.parquet'"))
         .startsWith("q0")

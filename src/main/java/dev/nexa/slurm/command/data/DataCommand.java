@@ -19,6 +19,7 @@ import dev.nexa.slurm.data.rows.Share;
 import dev.nexa.slurm.data.score.JudgeSettings;
 import dev.nexa.slurm.data.score.JudgeStep;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -110,7 +111,7 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(settings, "truncated", "max_lost");
+      requireKnown(settings);
       Collect.Options options = CollectStep.options(settings);
       Collect.Result result =
           CollectStep.run(engine, requests.getValue(), answers.getValue(), output, options);
@@ -196,18 +197,7 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(
-          settings,
-          "model",
-          "rubrics",
-          "own_rubrics",
-          "scale",
-          "guided",
-          "max_tokens",
-          "columns",
-          "sample",
-          "seed",
-          "rows_per_file");
+      requireKnown(settings);
       return JudgeStep.run(engine, input.getValue(), output, JudgeSettings.of(settings));
     }
   }
@@ -233,11 +223,11 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(
-          settings, "rules", "id", "alpha", "seed", "resamples", "max_missing", "min_items");
+      requireKnown(settings);
       for (JsonObject rule : settings.objects("rules")) {
         requireKnown(
-            rule, "metric", "at_least", "at_most", "no_worse", "minimum_effect", "on", "better");
+            rule,
+            List.of("metric", "at_least", "at_most", "no_worse", "minimum_effect", "on", "better"));
       }
       Optional<String> other = Optional.ofNullable(baseline.getValue());
       GateVerdict verdict =

@@ -15,6 +15,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.StringReader;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -86,15 +87,19 @@ abstract class DataStepCommand extends Subcommand {
   }
 
   /**
-   * Checks the names of the settings, which a person may have typed.
+   * Checks the names of the step's settings, which a person may have typed.
    *
    * @throws IllegalArgumentException if there is another key; the message names the nearest one
    */
-  static void requireKnown(JsonObject settings, String... known) {
+  final void requireKnown(JsonObject settings) {
+    requireKnown(settings, DataStage.settings(spec().name()));
+  }
+
+  static void requireKnown(JsonObject settings, List<String> known) {
     for (String key : settings.members().keySet()) {
-      if (!List.of(known).contains(key)) {
+      if (!known.contains(key)) {
         throw new IllegalArgumentException(
-            "unknown key \"" + key + "\"" + Nearest.hint(key, List.of(known)));
+            "unknown key \"" + key + "\"" + Nearest.hint(key, known));
       }
     }
   }
@@ -116,7 +121,8 @@ abstract class DataStepCommand extends Subcommand {
     Optional<Path> file = Optional.ofNullable(settings.<String>getValue()).map(Path::of);
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
-      JsonObject values = file.isEmpty() ? new JsonObject() : read(file.get());
+      JsonObject written = file.isEmpty() ? new JsonObject() : read(file.get());
+      JsonObject values = DataStage.withDefaults(spec().name(), written);
       metrics = run(engine, values, share(environment), Path.of(output.<String>getValue()));
     } catch (IllegalArgumentException broken) {
       throw invalid(file, broken);

@@ -69,7 +69,7 @@ final class GenerateCommand extends DataStepCommand {
 
   @Override
   JsonObject run(Engine engine, JsonObject json, Share share, Path output) {
-    requireKnown(json, GenerateSettings.KEYS.toArray(String[]::new));
+    requireKnown(json);
     GenerateSettings settings = GenerateSettings.of(json);
     Optional<OwnServer> own = Optional.ofNullable(server.<String>getValue()).map(this::ownServer);
     Generate.Where where =

@@ -47,8 +47,7 @@ final class ScoreCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
-    requireKnown(
-        settings, "run_id", "model", "weights", "composite", "max_unscored", "seed", "items_id");
+    requireKnown(settings);
     String id = id(settings);
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     List<String> asked = requests.getValue();

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.RowFile;
 import dev.nexa.slurm.data.rows.TaskReport;
-import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -18,16 +17,15 @@ public final class CollectStep {
 
   private CollectStep() {}
 
-  /** Reads the options from the settings. Keys that are missing have their defaults. */
+  /** Reads the options from the settings, which have all defaults. */
   public static Collect.Options options(JsonObject settings) {
-    String truncated = settings.optionalText("truncated").orElse("keep");
+    String truncated = settings.text("truncated");
     if (!List.of("keep", "reject").contains(truncated)) {
       throw new IllegalArgumentException(
           "expected keep or reject under \"truncated\", not " + truncated);
     }
     return new Collect.Options(
-        truncated.equals("keep"),
-        settings.optionalDecimal("max_lost").map(BigDecimal::doubleValue).orElse(0.05));
+        truncated.equals("keep"), settings.decimal("max_lost").doubleValue());
   }
 
   /** Matches the files, and writes the rows and the files beside them. Makes the folder. */

@@ -43,7 +43,7 @@ public record FilterSettings(
    */
   public record Best(String key, String by, long keep) {}
 
-  /** Reads the settings. The config's schema has checked them. */
+  /** Reads the settings, which have all defaults. The config's schema has checked them. */
   public static FilterSettings of(JsonObject json) {
     Optional<JsonObject> agreement = json.optionalObject("agreement");
     Optional<JsonObject> best = json.optionalObject("best_of");
@@ -51,15 +51,10 @@ public record FilterSettings(
         Column.of(json.object("columns")),
         json.members().containsKey("rules") ? json.objects("rules") : List.of(),
         agreement.map(one -> new Agreement(one.texts("columns"), one.decimal("max_difference"))),
-        best.map(
-            one ->
-                new Best(
-                    one.text("key"),
-                    one.text("by"),
-                    one.optionalDecimal("keep").orElse(BigDecimal.ONE).longValueExact())),
-        Boolean.TRUE.equals(json.members().get("conversations")),
-        json.optionalDecimal("rows_per_file").orElse(BigDecimal.valueOf(100_000)).intValueExact(),
-        json.optionalDecimal("max_row").orElse(BigDecimal.valueOf(16L << 20)).longValueExact());
+        best.map(one -> new Best(one.text("key"), one.text("by"), one.number("keep"))),
+        json.flag("conversations"),
+        (int) json.number("rows_per_file"),
+        json.number("max_row"));
   }
 
   /** Returns whether there is such a column. */

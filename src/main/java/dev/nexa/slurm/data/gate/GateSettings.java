@@ -7,7 +7,6 @@ import dev.nexa.slurm.data.gate.Rule.NoWorse;
 import dev.nexa.slurm.data.gate.Rule.On;
 import dev.nexa.slurm.data.gate.Rule.Threshold;
 import dev.nexa.slurm.data.score.Rubric;
-import dev.nexa.slurm.data.stats.Bootstrap;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +24,7 @@ public record GateSettings(GateOptions options, List<String> id) {
   private static final String NO_WORSE = "no_worse";
 
   /**
-   * Reads the settings. Keys that are missing have their defaults.
+   * Reads the settings, which have all defaults.
    *
    * @throws IllegalArgumentException if a value is wrong; the message names the key
    */
@@ -34,7 +33,7 @@ public record GateSettings(GateOptions options, List<String> id) {
     if (rules.isEmpty()) {
       throw new IllegalArgumentException("rules: at least one is needed");
     }
-    double alpha = number(json, "alpha", 0.05);
+    double alpha = json.decimal("alpha").doubleValue();
     if (alpha <= 0 || alpha >= 0.5) {
       throw new IllegalArgumentException("alpha: expected a number between 0 and 0.5");
     }
@@ -42,16 +41,12 @@ public record GateSettings(GateOptions options, List<String> id) {
         new GateOptions(
             rules,
             alpha,
-            (long) number(json, "seed", 42),
-            (int) number(json, "resamples", Bootstrap.RESAMPLES),
-            number(json, "max_missing", 0.05),
-            (int) number(json, "min_items", 30));
+            json.number("seed"),
+            (int) json.number("resamples"),
+            json.decimal("max_missing").doubleValue(),
+            (int) json.number("min_items"));
     return new GateSettings(
         options, json.members().containsKey("id") ? json.texts("id") : List.of());
-  }
-
-  private static double number(JsonObject json, String name, double otherwise) {
-    return json.optionalDecimal(name).map(BigDecimal::doubleValue).orElse(otherwise);
   }
 
   private static Rule rule(JsonObject json) {
@@ -91,7 +86,7 @@ public record GateSettings(GateOptions options, List<String> id) {
 
   private static NoWorse noWorse(JsonObject json) {
     String mode = json.text(NO_WORSE);
-    double effect = number(json, "minimum_effect", 0);
+    double effect = json.optionalDecimal("minimum_effect").orElse(BigDecimal.ZERO).doubleValue();
     if (effect < 0) {
       throw new IllegalArgumentException("rules: minimum_effect must be at least 0");
     }

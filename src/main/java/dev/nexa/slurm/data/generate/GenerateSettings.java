@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.TimeLimit;
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -32,22 +31,8 @@ public record GenerateSettings(
     double maxFailed,
     Tokens limit,
     Optional<Integer> logprobs) {
-  /** The names of all settings. */
-  public static final List<String> KEYS =
-      List.of(
-          "url",
-          "model",
-          "api_key",
-          "concurrency",
-          "timeout",
-          "retries",
-          "max_failed",
-          "max_input_tokens",
-          "max_output_tokens",
-          "logprobs");
-
   /**
-   * Reads the settings. Keys that are missing have their defaults.
+   * Reads the settings, which have all defaults.
    *
    * @throws IllegalArgumentException if a value has another type
    */
@@ -57,9 +42,9 @@ public record GenerateSettings(
         json.optionalText("model"),
         json.optionalText("api_key"),
         json.optionalDecimal("concurrency").map(BigDecimal::intValueExact).orElse(16),
-        json.optionalText("timeout").map(TimeLimit::parseExact).orElse(Duration.ofMinutes(10)),
-        json.optionalDecimal("retries").map(BigDecimal::intValueExact).orElse(6),
-        json.optionalDecimal("max_failed").map(BigDecimal::doubleValue).orElse(0.05),
+        TimeLimit.parseExact(json.text("timeout")),
+        (int) json.number("retries"),
+        json.decimal("max_failed").doubleValue(),
         new Tokens(
             most(json, "max_input_tokens", Tokens.UNLIMITED.input()),
             most(json, "max_output_tokens", Tokens.UNLIMITED.output())),

@@ -17,7 +17,7 @@ record EvalSets(Engine engine, PrepareSettings settings) {
     List<InputFile> files = InputFile.find(engine, against);
     List<Column> columns = new ArrayList<>();
     List<String> names = new ArrayList<>();
-    for (String name : settings.evalText()) {
+    for (String name : settings.evals().columns()) {
       names.add(Source.name(columns.size()));
       columns.add(new Column(name, Column.Type.TEXT, true));
     }
@@ -30,7 +30,7 @@ record EvalSets(Engine engine, PrepareSettings settings) {
           ("INSERT INTO eval_grams SELECT DISTINCT unnest(%s) AS h, %s FROM (SELECT %s AS"
                   + " words FROM source WHERE bad IS NULL) WHERE words <> %s")
               .formatted(
-                  Texts.ngrams("words", settings.ngram()),
+                  Texts.ngrams("words", settings.evals().ngram()),
                   e,
                   Texts.wordHashes(
                       Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")")),
@@ -41,7 +41,7 @@ record EvalSets(Engine engine, PrepareSettings settings) {
         ("CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n,"
                 + " unnest(list_distinct(%s)) AS h FROM (SELECT n, %s AS words FROM kept)) JOIN"
                 + " eval_grams USING (h) GROUP BY n, e")
-            .formatted(Texts.ngrams("words", settings.ngram()), Texts.wordHashes("text")));
+            .formatted(Texts.ngrams("words", settings.evals().ngram()), Texts.wordHashes("text")));
     JsonObject counts = new JsonObject();
     for (int e = 0; e < files.size(); e++) {
       counts.with(files.get(e).path(), engine.number("SELECT count(*) FROM shared WHERE e = " + e));

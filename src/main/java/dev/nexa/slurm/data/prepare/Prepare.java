@@ -67,8 +67,8 @@ public final class Prepare {
       List<String> clusters,
       List<String> parts,
       Path folder) {
-    settings.requests().ifPresent(requests -> new RequestQuery(settings).require());
-    if (settings.parts()) {
+    settings.files().requests().ifPresent(requests -> new RequestQuery(settings).require());
+    if (settings.stage().parts()) {
       requireFirst(clusters, parts);
       Output output = Output.in(engine, folder, share, Parts.stems());
       return new Parts(engine, settings, share, progress)
@@ -91,7 +91,7 @@ public final class Prepare {
     }
     long kept = engine.number("SELECT count(*) FROM kept");
     try (Running writing = progress.begin(Phase.of("writing", "rows", kept))) {
-      if (settings.signatures()) {
+      if (settings.stage().signatures()) {
         new SharedSignatures(engine, share).write(output);
       } else {
         write(output, counts, writing);
@@ -109,7 +109,7 @@ public final class Prepare {
       JsonObject details,
       Running comparing) {
     duplicateIds(rows);
-    if (settings.requests().isPresent()) {
+    if (settings.files().requests().isPresent()) {
       rows.reject("request too long", new RequestQuery(settings).tooLong());
     }
     comparing.done(1, 0);
@@ -117,7 +117,7 @@ public final class Prepare {
       details.with("contaminated_by_file", new EvalSets(engine, settings).reject(rows, against));
     }
     comparing.done(1, 0);
-    if (settings.exactDuplicates()) {
+    if (settings.duplicates().exact()) {
       rows.reject(
           "duplicate",
           ("SELECT n, 'as ' || %s AS detail FROM kept JOIN (SELECT key, min(n) AS first FROM"
@@ -125,7 +125,7 @@ public final class Prepare {
               .formatted(Rows.place("first")));
     }
     comparing.done(1, 0);
-    if (settings.signatures()) {
+    if (settings.stage().signatures()) {
       new NearDuplicates(engine).bands(settings.textColumns());
     } else {
       nearDuplicates(rows, clusters);
@@ -138,34 +138,34 @@ public final class Prepare {
     if (!clusters.isEmpty()) {
       new SharedSignatures(engine, share).labels(clusters);
       NearDuplicates.rejectLabelled(rows);
-    } else if (settings.nearDuplicates()) {
+    } else if (settings.duplicates().near()) {
       new NearDuplicates(engine).reject(rows, settings.textColumns());
     }
   }
 
   private void requireFirst(List<String> clusters, List<String> parts) {
-    if (settings.signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
+    if (settings.stage().signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
       throw new IllegalArgumentException(
           "parts: true is the first stage: leave signatures, --clusters and --from-parts out");
     }
   }
 
   private void requireTasks(List<String> clusters) {
-    boolean stages = settings.signatures() || !clusters.isEmpty();
-    if (stages && !settings.nearDuplicates()) {
+    boolean stages = settings.stage().signatures() || !clusters.isEmpty();
+    if (stages && !settings.duplicates().near()) {
       throw new IllegalArgumentException(
           "signatures and --clusters are for near duplicates: set near_duplicates to true");
     }
-    if (settings.signatures() && !clusters.isEmpty()) {
+    if (settings.stage().signatures() && !clusters.isEmpty()) {
       throw new IllegalArgumentException(
           "signatures: true writes what the step clusters needs; leave --clusters out");
     }
-    if (settings.nearDuplicates() && !stages && !share.all()) {
+    if (settings.duplicates().near() && !stages && !share.all()) {
       throw oneTask(
           "near_duplicates",
           "leave `array` out, or find the near duplicates in four stages: " + StageFile.PAGE);
     }
-    if (settings.sampleRows().isPresent() && !share.all()) {
+    if (settings.sample().rows().isPresent() && !share.all()) {
       throw oneTask("sample.rows", "leave `array` out, or use sample.share");
     }
   }
@@ -191,24 +191,24 @@ public final class Prepare {
 
   private void sample(Rows rows) {
     String order = "sha256('sample:" + settings.seed() + ":' || key)";
-    if (settings.sampleShare().isPresent()) {
-      String end = Fractions.hex(settings.sampleShare().get());
+    if (settings.sample().share().isPresent()) {
+      String end = Fractions.hex(settings.sample().share().get());
       rows.reject(
           "not sampled", "SELECT n, NULL AS detail FROM kept WHERE " + order + " >= '" + end + "'");
     }
-    if (settings.sampleRows().isPresent()) {
+    if (settings.sample().rows().isPresent()) {
       rows.reject(
           "not sampled",
           "SELECT n, NULL AS detail FROM kept ORDER BY %s, n OFFSET %s"
-              .formatted(order, settings.sampleRows().get()));
+              .formatted(order, settings.sample().rows().get()));
     }
   }
 
   /** Returns SQL for the end of each split, as the first hex digits of a SHA-256. */
   private Map<String, String> splits() {
-    return settings.split().isEmpty()
+    return settings.files().split().isEmpty()
         ? Map.of(TRAIN, Fractions.END)
-        : Fractions.ends(settings.split());
+        : Fractions.ends(settings.files().split());
   }
 
   /** Writes the splits and requests. */
@@ -233,16 +233,16 @@ public final class Prepare {
     for (int i = 0; i < names.size(); i++) {
       long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);
       counts.put("rows_" + names.get(i), rows);
-      output.files(names.get(i), sorted.from(from), rows, settings.rowsPerFile(), false);
+      output.files(names.get(i), sorted.from(from), rows, settings.files().rowsPerFile(), false);
       writing.done(rows, 0);
       from += rows;
     }
-    if (settings.requests().isPresent()) {
+    if (settings.files().requests().isPresent()) {
       // In the order of the splits, the files of several tasks would have another order.
       String asked = "SELECT key, n FROM final ORDER BY key, n";
       String select = new RequestQuery(settings).select();
       Output.Slices requests = new SortedRows(engine, "asked", asked, columns, select);
-      int perFile = settings.requests().get().rowsPerFile();
+      int perFile = settings.files().requests().get().rowsPerFile();
       output.files("requests", requests, from, perFile, true);
     }
   }

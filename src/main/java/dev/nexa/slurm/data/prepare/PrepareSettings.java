@@ -16,50 +16,78 @@ import java.util.regex.Pattern;
  * @param columns the columns that each row has
  * @param text the columns whose text is normalised, filtered and compared
  * @param id the column whose values must differ; empty for none
- * @param normalize whether the text becomes NFC with single spaces
- * @param minChars the least characters of the text
- * @param maxChars the most characters of the text
- * @param languages the languages to keep; empty keeps all
- * @param exactDuplicates whether equal texts are removed
- * @param nearDuplicates whether similar texts are removed
- * @param signatures whether only the signatures of the rows are written, for near duplicates in an
- *     array
- * @param parts whether the rows are only read, checked and normalised, and written for the tasks of
- *     the next stage
- * @param ngram so many words in a row that an eval set has too are too many
- * @param evalText the columns of the eval sets that have text; those that a file lacks are left out
- * @param sampleShare the share of rows to keep
- * @param sampleRows the number of rows to keep
+ * @param rules what a row's text must be
+ * @param duplicates which duplicates are removed
+ * @param stage the part of the work that this step does
+ * @param evals how the text is compared with eval sets
+ * @param sample the rows to keep
  * @param seed changes which rows are sampled, and how they are split
- * @param split the share of rows for each split; empty for one split, {@code train}
- * @param rowsPerFile the most rows of a Parquet file
+ * @param files how the rows are written
  * @param maxRow the most bytes of a row
- * @param requests how rows become requests; empty for no requests
  */
 public record PrepareSettings(
     List<Column> columns,
     List<String> text,
     Optional<String> id,
-    boolean normalize,
-    Optional<Integer> minChars,
-    Optional<Integer> maxChars,
-    List<String> languages,
-    boolean exactDuplicates,
-    boolean nearDuplicates,
-    boolean signatures,
-    boolean parts,
-    int ngram,
-    List<String> evalText,
-    Optional<BigDecimal> sampleShare,
-    Optional<Integer> sampleRows,
+    TextRules rules,
+    Duplicates duplicates,
+    Stage stage,
+    EvalText evals,
+    Sampling sample,
     long seed,
-    Map<String, BigDecimal> split,
-    int rowsPerFile,
-    long maxRow,
-    Optional<Requests> requests) {
+    Files files,
+    long maxRow) {
 
   private static final Pattern SPLIT = Pattern.compile("[a-z][a-z0-9_-]{0,30}");
   private static final List<String> RESERVED = List.of("rejects", "report", "requests");
+
+  /**
+   * What a row's text must be.
+   *
+   * @param normalize whether the text becomes NFC with single spaces
+   * @param minChars the least characters of the text
+   * @param maxChars the most characters of the text
+   * @param languages the languages to keep; empty keeps all
+   */
+  public record TextRules(
+      boolean normalize,
+      Optional<Integer> minChars,
+      Optional<Integer> maxChars,
+      List<String> languages) {}
+
+  /** Which duplicates are removed: equal texts, similar texts. */
+  public record Duplicates(boolean exact, boolean near) {}
+
+  /**
+   * The part of the work that an array's step does.
+   *
+   * @param signatures whether only the signatures of the rows are written, for near duplicates
+   * @param parts whether the rows are only read, checked and normalised, and written for the tasks
+   *     of the next stage
+   */
+  public record Stage(boolean signatures, boolean parts) {}
+
+  /**
+   * How the text is compared with eval sets.
+   *
+   * @param ngram so many words in a row that an eval set has too are too many
+   * @param columns the columns of the eval sets that have text; those that a file lacks are left
+   *     out
+   */
+  public record EvalText(int ngram, List<String> columns) {}
+
+  /** The share, or the number, of rows to keep. */
+  public record Sampling(Optional<BigDecimal> share, Optional<Integer> rows) {}
+
+  /**
+   * How the rows are written.
+   *
+   * @param split the share of rows for each split; empty for one split, {@code train}
+   * @param rowsPerFile the most rows of a Parquet file
+   * @param requests how rows become requests; empty for no requests
+   */
+  public record Files(
+      Map<String, BigDecimal> split, int rowsPerFile, Optional<Requests> requests) {}
 
   /**
    * How a row becomes a request to a model.
@@ -79,14 +107,18 @@ public record PrepareSettings(
           json.text("prompt"),
           json.optionalText("system"),
           json.optionalObject("options").orElseGet(JsonObject::new),
-          integer(json, "rows_per_file").orElse(5000));
+          (int) json.number("rows_per_file"));
     }
   }
 
-  /** Reads the settings. The config's schema has checked them. */
+  /**
+   * Reads the settings, which have all defaults.
+   *
+   * @throws IllegalArgumentException if a key is missing or a value has another type
+   */
   public static PrepareSettings of(JsonObject json) {
-    JsonObject clean = json.optionalObject("decontaminate").orElseGet(JsonObject::new);
-    JsonObject sample = json.optionalObject("sample").orElseGet(JsonObject::new);
+    JsonObject evals = json.object("decontaminate");
+    JsonObject sample = json.object("sample");
     JsonObject shares = json.optionalObject("split").orElseGet(JsonObject::new);
     Map<String, BigDecimal> split = new LinkedHashMap<>();
     for (String name : shares.members().keySet()) {
@@ -96,23 +128,23 @@ public record PrepareSettings(
         Column.of(json.object("columns")),
         json.texts("text"),
         json.optionalText("id"),
-        flag(json, "normalize", true),
-        integer(json, "min_chars"),
-        integer(json, "max_chars"),
-        json.members().containsKey("languages") ? json.texts("languages") : List.of(),
-        flag(json, "exact_duplicates", true),
-        flag(json, "near_duplicates", false),
-        flag(json, "signatures", false),
-        flag(json, "parts", false),
-        integer(clean, "ngram").orElse(13),
-        clean.members().containsKey("columns") ? clean.texts("columns") : json.texts("text"),
-        sample.optionalDecimal("share"),
-        integer(sample, "rows"),
-        integer(json, "seed").orElse(0),
-        split,
-        integer(json, "rows_per_file").orElse(100_000),
-        json.members().containsKey("max_row") ? json.number("max_row") : 16L << 20,
-        json.optionalObject("requests").map(Requests::of));
+        new TextRules(
+            json.flag("normalize"),
+            integer(json, "min_chars"),
+            integer(json, "max_chars"),
+            json.members().containsKey("languages") ? json.texts("languages") : List.of()),
+        new Duplicates(json.flag("exact_duplicates"), json.flag("near_duplicates")),
+        new Stage(isSet(json, "signatures"), isSet(json, "parts")),
+        new EvalText(
+            (int) evals.number("ngram"),
+            evals.members().containsKey("columns") ? evals.texts("columns") : json.texts("text")),
+        new Sampling(sample.optionalDecimal("share"), integer(sample, "rows")),
+        json.number("seed"),
+        new Files(
+            split,
+            (int) json.number("rows_per_file"),
+            json.optionalObject("requests").map(Requests::of)),
+        json.number("max_row"));
   }
 
   /** Checks a split again: a person may have typed it, and its name becomes part of file names. */
@@ -140,23 +172,14 @@ public record PrepareSettings(
                 columns,
                 text,
                 id,
-                normalize,
-                minChars,
-                maxChars,
-                languages,
-                exactDuplicates,
-                nearDuplicates,
-                false,
-                false,
-                ngram,
-                evalText,
-                sampleShare,
-                sampleRows,
+                rules,
+                duplicates,
+                new Stage(false, false),
+                evals,
+                sample,
                 seed,
-                split,
-                rowsPerFile,
-                maxRow,
-                requests)
+                files,
+                maxRow)
             .toString());
   }
 
@@ -175,8 +198,8 @@ public record PrepareSettings(
     throw new IllegalArgumentException("no column " + name);
   }
 
-  private static boolean flag(JsonObject json, String key, boolean otherwise) {
-    return json.members().containsKey(key) ? json.flag(key) : otherwise;
+  private static boolean isSet(JsonObject json, String key) {
+    return json.members().containsKey(key) && json.flag(key);
   }
 
   private static Optional<Integer> integer(JsonObject json, String key) {

@@ -146,11 +146,11 @@ final class RawRows {
     List<String> names = new ArrayList<>();
     for (int i = 0; i < settings.columns().size(); i++) {
       String name = Source.name(i);
-      boolean clean = settings.normalize() && settings.textColumns().contains(i);
+      boolean clean = settings.rules().normalize() && settings.textColumns().contains(i);
       columns.add(clean ? Texts.normalized(name) + " AS " + name : name);
       names.add(name);
     }
-    String keyed = settings.normalize() ? "text" : Texts.normalized("text");
+    String keyed = settings.rules().normalize() ? "text" : Texts.normalized("text");
     return ("SELECT n, key, %s, %s, %s FROM (SELECT *, length(text) AS chars, %s AS language FROM"
             + " (SELECT * FROM (SELECT *, sha256(CASE WHEN bad IS NULL THEN %s ELSE n::VARCHAR END)"
             + " AS key FROM (SELECT *, %s AS text FROM (SELECT %s AS n, bad, %s FROM source)))"
@@ -159,7 +159,7 @@ final class RawRows {
             reason(),
             detail(),
             String.join(", ", names),
-            settings.languages().isEmpty() ? "''" : Texts.language("text"),
+            settings.rules().languages().isEmpty() ? "''" : Texts.language("text"),
             keyed,
             text(),
             Rows.number(place),
@@ -179,16 +179,22 @@ final class RawRows {
   private String reason() {
     StringBuilder sql = new StringBuilder("CASE WHEN bad IN ('broken JSON', 'no JSON object')");
     sql.append(" THEN 'broken' WHEN bad IS NOT NULL THEN 'schema' WHEN chars = 0 THEN 'empty'");
-    settings.minChars().ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
-    settings.maxChars().ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
-    if (!settings.languages().isEmpty()) {
-      sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.languages()));
+    settings
+        .rules()
+        .minChars()
+        .ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
+    settings
+        .rules()
+        .maxChars()
+        .ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
+    if (!settings.rules().languages().isEmpty()) {
+      sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.rules().languages()));
       sql.append(", language) THEN 'language'");
     }
     if (settings.id().isPresent()) {
       // A request needs an id; without requests an optional id may be missing.
       String id = Source.name(settings.column(settings.id().get())) + "::VARCHAR";
-      String none = settings.requests().isPresent() ? "coalesce(" + id + ", '')" : id;
+      String none = settings.files().requests().isPresent() ? "coalesce(" + id + ", '')" : id;
       sql.append(" WHEN " + none + " = '' THEN 'empty id'");
     }
     return sql + " END AS reason";

@@ -25,7 +25,7 @@ final class RequestQuery {
 
   RequestQuery(PrepareSettings settings) {
     this.settings = settings;
-    this.requests = settings.requests().orElseThrow();
+    this.requests = settings.files().requests().orElseThrow();
   }
 
   /**

@@ -42,30 +42,23 @@ public record JudgeSettings(
       List.of("falsifiability", "novelty", "grounding", "completeness", "safety");
 
   /**
-   * Reads the settings. Keys that are missing have their defaults.
+   * Reads the settings, which have all defaults.
    *
    * @throws IllegalArgumentException if a value is wrong; the message names the key
    */
   public static JudgeSettings of(JsonObject json) {
-    JsonObject columns = json.optionalObject("columns").orElseGet(JsonObject::new);
+    JsonObject columns = json.object("columns");
     return new JudgeSettings(
         rubrics(json),
-        scale(json.optionalObject("scale").orElseGet(JsonObject::new)),
-        new Judge(
-            json.text("model"),
-            guided(json.optionalText("guided").orElse(Guided.RESPONSE_FORMAT.text())),
-            (int) whole(json, "max_tokens", 2048)),
-        columns.optionalText("id").orElse("custom_id"),
-        columns.optionalText("prompt").orElse("prompt"),
-        columns.optionalText("completion").orElse("completion"),
+        scale(json.object("scale")),
+        new Judge(json.text("model"), guided(json.text("guided")), (int) json.number("max_tokens")),
+        columns.text("id"),
+        columns.text("prompt"),
+        columns.text("completion"),
         columns.optionalText("reference"),
         json.optionalDecimal("sample").map(BigDecimal::longValue),
-        whole(json, "seed", 42),
-        (int) whole(json, "rows_per_file", 5000));
-  }
-
-  private static long whole(JsonObject json, String name, long otherwise) {
-    return json.optionalDecimal(name).map(BigDecimal::longValueExact).orElse(otherwise);
+        json.number("seed"),
+        (int) json.number("rows_per_file"));
   }
 
   private static Guided guided(String name) {
@@ -79,13 +72,10 @@ public record JudgeSettings(
             + name);
   }
 
-  private static Scale scale(JsonObject json) {
-    boolean integers = !json.members().containsKey("integers") || json.flag("integers");
-    Scale scale =
-        new Scale(
-            json.optionalDecimal("lowest").orElse(BigDecimal.ONE),
-            json.optionalDecimal("highest").orElse(BigDecimal.valueOf(5)),
-            integers);
+  /** Reads the scale of the settings, or of {@code judge.json}. */
+  static Scale scale(JsonObject json) {
+    boolean integers = json.flag("integers");
+    Scale scale = new Scale(json.decimal("lowest"), json.decimal("highest"), integers);
     if (scale.lowest().compareTo(scale.highest()) >= 0) {
       throw new IllegalArgumentException("scale: lowest must be less than highest");
     }
@@ -95,7 +85,8 @@ public record JudgeSettings(
     return scale;
   }
 
-  private static List<Rubric> rubrics(JsonObject json) {
+  /** Reads the rubrics of the settings, or of {@code judge.json}. */
+  static List<Rubric> rubrics(JsonObject json) {
     Object given = json.members().get(RUBRICS);
     boolean own = json.members().containsKey(OWN);
     List<Rubric> rubrics = new ArrayList<>();

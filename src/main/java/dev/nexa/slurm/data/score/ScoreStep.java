@@ -57,19 +57,20 @@ public final class ScoreStep {
    * @throws NexaException if there is no judge.json
    */
   public static ScoreOptions options(Engine engine, JsonObject settings, List<String> requests) {
-    JudgeSettings judge = JudgeSettings.of(judge(engine, requests));
+    JsonObject judge = judge(engine, requests);
+    List<Rubric> rubrics = JudgeSettings.rubrics(judge);
     Map<String, BigDecimal> weights = new LinkedHashMap<>();
     Optional<JsonObject> given = settings.optionalObject("weights");
     given.ifPresent(
         it -> it.members().keySet().forEach(name -> weights.put(name, it.decimal(name))));
-    List<String> names = judge.rubrics().stream().map(Rubric::name).toList();
+    List<String> names = rubrics.stream().map(Rubric::name).toList();
     if (given.isEmpty() && names.containsAll(ScoreOptions.DSS_WEIGHTS.keySet())) {
       weights.putAll(ScoreOptions.DSS_WEIGHTS);
     }
     ScoreOptions options =
         new ScoreOptions(
-            judge.rubrics(),
-            judge.scale(),
+            rubrics,
+            JudgeSettings.scale(judge.object("scale")),
             weights,
             settings.optionalText("composite").orElse(ScoreOptions.DSS),
             settings.optionalDecimal("max_unscored").map(BigDecimal::doubleValue).orElse(0.05),

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +35,10 @@ class FilterTest {
   private JsonObject filter(String settings, int task, int tasks) {
     try (Engine engine = engine()) {
       Share share = tasks == 1 ? Share.ALL : new Share(task, tasks);
-      return new Filter(engine, FilterSettings.of(Json.parseObject(settings)), share)
+      return new Filter(
+              engine,
+              FilterSettings.of(DataStage.withDefaults("filter", Json.parseObject(settings))),
+              share)
           .run(List.of(folder.resolve("in").toString()), folder.resolve("out"));
     }
   }

@@ -13,6 +13,7 @@ import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,10 @@ class FullDiskTest {
   private JsonObject prepare(long memoryMib, Path scratch, Path output) {
     try (Engine engine = Engine.open(new Limits(memoryMib << 20, 1, scratch))) {
       return new Prepare(
-              engine, PrepareSettings.of(Json.parseObject(SETTINGS)), Share.ALL, Progress.NONE)
+              engine,
+              PrepareSettings.of(DataStage.withDefaults("prepare", Json.parseObject(SETTINGS))),
+              Share.ALL,
+              Progress.NONE)
           .run(List.of(folder.resolve("in").toString()), List.of(), List.of(), List.of(), output);
     }
   }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -64,7 +65,11 @@ final class PrepareBench {
       Path output) {
     try (Engine engine = engine()) {
       Share share = tasks == 1 ? Share.ALL : new Share(task, tasks);
-      return new Prepare(engine, PrepareSettings.of(Json.parseObject(settings)), share, progress)
+      return new Prepare(
+              engine,
+              PrepareSettings.of(DataStage.withDefaults("prepare", Json.parseObject(settings))),
+              share,
+              progress)
           .run(List.of(folder.resolve("in").toString()), against, clusters, parts, output);
     }
   }
@@ -72,7 +77,8 @@ final class PrepareBench {
   /** Prepares in one task that reads few bytes at a time. */
   void pieces(String settings, List<String> against, long pieceBytes) {
     try (Engine engine = engine()) {
-      PrepareSettings read = PrepareSettings.of(Json.parseObject(settings));
+      PrepareSettings read =
+          PrepareSettings.of(DataStage.withDefaults("prepare", Json.parseObject(settings)));
       new Prepare(
               engine,
               read,

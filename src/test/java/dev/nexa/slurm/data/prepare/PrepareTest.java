@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -411,7 +412,10 @@ class PrepareTest {
       try (Engine engine =
           Engine.open(new Limits(1024L << 20, threads, folder.resolve("scratch")))) {
         new Prepare(
-                engine, PrepareSettings.of(Json.parseObject(TEXT + "}")), Share.ALL, Progress.NONE)
+                engine,
+                PrepareSettings.of(DataStage.withDefaults("prepare", Json.parseObject(TEXT + "}"))),
+                Share.ALL,
+                Progress.NONE)
             .run(
                 List.of(folder.resolve("in").toString()),
                 List.of(),

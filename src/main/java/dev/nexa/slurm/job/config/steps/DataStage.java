@@ -6,7 +6,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.yaml.Problem;
-import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.time.Duration;
@@ -41,12 +41,29 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
 
   public static final Section KEYS = section(keys());
 
-  private static Schema.KnownKey[] keys() {
-    List<Schema.KnownKey> keys = new ArrayList<>();
+  private static KnownKey[] keys() {
+    List<KnownKey> keys = new ArrayList<>();
     for (DataStep step : STEPS) {
       keys.add(optional(step.name(), step.keys(), step.doc()));
     }
-    return keys.toArray(new Schema.KnownKey[0]);
+    return keys.toArray(new KnownKey[0]);
+  }
+
+  /** Returns the names of a step's settings: its keys without those of paths. */
+  public static List<String> settings(String step) {
+    return step(step).settings("", step(step).keys()).stream().map(KnownKey::name).toList();
+  }
+
+  /**
+   * Returns a step's settings, with the defaults of the keys that they lack: a person, or an
+   * earlier version, may have written some of them only.
+   */
+  public static JsonObject withDefaults(String step, JsonObject settings) {
+    return timesAsText(step(step).withDefaults("", step(step).keys(), settings));
+  }
+
+  private static DataStep step(String name) {
+    return STEPS.stream().filter(step -> step.name().equals(name)).findFirst().orElseThrow();
   }
 
   public static DataStage from(Values data) {

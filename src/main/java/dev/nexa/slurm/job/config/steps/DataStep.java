@@ -1,6 +1,9 @@
 package dev.nexa.slurm.job.config.steps;
 
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.yaml.Checker;
 import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.List;
@@ -68,5 +71,38 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
      * @param tasks the number of array tasks
      */
     void check(Values step, int tasks, List<Problem> problems);
+  }
+
+  /** Returns the keys of a section that are settings, and not paths. */
+  List<KnownKey> settings(String section, Section below) {
+    return below.keys().stream()
+        .filter(
+            key ->
+                paths.stream()
+                    .noneMatch(
+                        path -> path.section().equals(section) && path.key().equals(key.name())))
+        .toList();
+  }
+
+  /** Returns the settings of a section, with the defaults of the keys that they lack. */
+  JsonObject withDefaults(String section, Section below, JsonObject given) {
+    JsonObject all = new JsonObject();
+    given.members().forEach(all::with);
+    for (KnownKey key : settings(section, below)) {
+      Object value = given.members().get(key.name());
+      if (key.shape() instanceof Section inner
+          && (value == null ? isComplete(key.name(), inner) : value instanceof JsonObject)) {
+        JsonObject written = given.optionalObject(key.name()).orElseGet(JsonObject::new);
+        all.with(key.name(), withDefaults(key.name(), inner, written));
+      } else if (value == null && !key.fallback().isEmpty()) {
+        all.with(key.name(), Checker.fallback(key));
+      }
+    }
+    return all;
+  }
+
+  /** Returns whether a section that is not written has a value for each setting that must be. */
+  private boolean isComplete(String name, Section section) {
+    return settings(name, section).stream().noneMatch(KnownKey::required);
   }
 }

@@ -239,6 +239,13 @@ public final class Checker {
     }
   }
 
+  /** Returns the value of a key that has a default. */
+  public static Object fallback(KnownKey key) {
+    Checker checker = new Checker(new ArrayList<>(), new Expansion(Map.of(), ""), "");
+    YamlNode node = YamlReader.scalar(new Position("default", 0, 0), key.fallback());
+    return checker.value(key.shape(), node, key.name()).orElseThrow();
+  }
+
   private static void put(Values values, String key, Optional<Object> value, Position at) {
     if (value.isPresent()) {
       values.put(key, value.get(), at);
