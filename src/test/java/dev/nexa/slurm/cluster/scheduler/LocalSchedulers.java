@@ -23,7 +23,7 @@ public final class LocalSchedulers {
 
   public static LocalScheduler in(Path state, LocalSettings settings) throws IOException {
     Files.createDirectories(state);
-    Files.writeString(state.resolve("last_id"), Long.toString(FIRST_ID));
+    Files.createDirectories(state.resolve("jobs/" + FIRST_ID));
     return new LocalScheduler(state, java(), environment(), settings);
   }
 

@@ -3,6 +3,7 @@ package dev.nexa.slurm.cluster.scheduler.local;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -101,7 +102,7 @@ record JobDirectory(long id, Path path) {
 
   /** Creates the job, durably and atomically. */
   void commit(LocalSubmission submission) {
-    byte[] json = Json.pretty(submission.toJson()).getBytes(StandardCharsets.UTF_8);
+    byte[] json = Json.pretty(Codec.write(submission)).getBytes(StandardCharsets.UTF_8);
     FILES.replace(description(), json, "rw-------");
   }
 

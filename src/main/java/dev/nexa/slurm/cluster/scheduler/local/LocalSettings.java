@@ -1,16 +1,29 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.json.Codec;
 import java.time.Duration;
 
 /**
  * The settings that Slurm would read from slurm.conf.
  *
- * @param killWait time from SIGTERM to SIGKILL after a time limit or a cancellation (slurm.conf(5),
- *     KillWait)
- * @param minute length of a minute of a time limit; tests use a shorter one
+ * @param killWaitMillis time from SIGTERM to SIGKILL after a time limit or a cancellation
+ *     (slurm.conf(5), KillWait)
+ * @param minuteMillis length of a minute of a time limit; tests use a shorter one
  */
-public record LocalSettings(Duration killWait, Duration minute) {
+public record LocalSettings(long killWaitMillis, long minuteMillis) implements Codec.Flat {
   /** Slurm's default KillWait, and minutes of 60 seconds. */
   public static final LocalSettings DEFAULT =
       new LocalSettings(Duration.ofSeconds(30), Duration.ofMinutes(1));
+
+  public LocalSettings(Duration killWait, Duration minute) {
+    this(killWait.toMillis(), minute.toMillis());
+  }
+
+  Duration killWait() {
+    return Duration.ofMillis(killWaitMillis);
+  }
+
+  Duration minute() {
+    return Duration.ofMillis(minuteMillis);
+  }
 }

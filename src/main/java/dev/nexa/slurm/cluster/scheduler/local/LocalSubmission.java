@@ -1,16 +1,15 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -70,43 +69,10 @@ record LocalSubmission(
     return umask.find() ? umask.group(1) : "0022";
   }
 
-  JsonObject toJson() {
-    JsonObject variables = new JsonObject();
-    environment.forEach(variables::with);
-    return new JsonObject()
-        .with("name", name)
-        .with("arguments", arguments)
-        .with("output", output)
-        .with("directory", directory.toString())
-        .withOptional("array", array)
-        .with("dependency", dependency)
-        .with("host", host)
-        .with("umask", umask)
-        .with("processors", processors)
-        .with("submitted", submitted)
-        .with("kill_wait_millis", settings.killWait().toMillis())
-        .with("minute_millis", settings.minute().toMillis())
-        .with("environment", variables);
-  }
-
+  /** Reads a submission; until November 22, none had a dependency. */
   static LocalSubmission of(JsonObject json) {
-    Map<String, String> variables = new TreeMap<>();
-    JsonObject environment = json.object("environment");
-    environment.members().keySet().forEach(name -> variables.put(name, environment.text(name)));
-    return new LocalSubmission(
-        json.text("name"),
-        json.texts("arguments"),
-        json.text("output"),
-        Path.of(json.text("directory")),
-        json.optionalText("array"),
-        json.optionalText("dependency").orElse(""),
-        variables,
-        json.text("host"),
-        json.text("umask"),
-        (int) json.number("processors"),
-        json.number("submitted"),
-        new LocalSettings(
-            Duration.ofMillis(json.number("kill_wait_millis")),
-            Duration.ofMillis(json.number("minute_millis"))));
+    JsonObject members = new JsonObject().with("dependency", "");
+    json.members().forEach(members::with);
+    return Codec.read(members, LocalSubmission.class);
   }
 }

@@ -2,7 +2,6 @@ package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -12,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
 import java.util.function.LongPredicate;
+import java.util.stream.LongStream;
 
 /**
  * The folder of the local scheduler's state. It holds {@code jobs/<id>} for each job, a link {@code
@@ -23,12 +23,10 @@ final class StateDirectory {
 
   private final Path jobs;
   private final Path open;
-  private final Path hint;
 
   StateDirectory(Path root) {
     jobs = root.resolve("jobs");
     open = root.resolve("open");
-    hint = root.resolve("last_id");
   }
 
   /** Returns the state that a job's folder belongs to. */
@@ -51,11 +49,10 @@ final class StateDirectory {
   }
 
   private long claim(LongPredicate claimed) {
-    long id = lastId() + 1;
+    long id = numbers(jobs).max().orElse(0) + 1;
     while (!claimed.test(id)) {
       id++;
     }
-    remember(id);
     return id;
   }
 
@@ -67,25 +64,6 @@ final class StateDirectory {
       return false;
     } catch (IOException failed) {
       throw DurableFiles.failure("create", link, failed);
-    }
-  }
-
-  /** Returns a hint where free ids begin. The folders decide which ids are free. */
-  private long lastId() {
-    try {
-      String text = Files.readString(hint).strip();
-      return text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
-    } catch (IOException noneYet) {
-      return 0;
-    }
-  }
-
-  private void remember(long id) {
-    try {
-      new DurableFiles(path -> {}).replace(hint, id + "\n");
-    } catch (UncheckedIOException ofAnotherUser) {
-      // In a sticky folder only its maker can replace the hint. Without it, a search is longer.
-      return;
     }
   }
 
@@ -129,11 +107,12 @@ final class StateDirectory {
   }
 
   private List<JobDirectory> mine(Path folder) {
+    return numbers(folder).sorted().filter(this::isMine).mapToObj(this::job).toList();
+  }
+
+  /** Returns the ids of the jobs and tasks in a folder. */
+  private static LongStream numbers(Path folder) {
     return DurableFiles.list(folder, "[0-9]*").stream()
-        .map(path -> Long.parseLong(path.getFileName().toString()))
-        .sorted()
-        .filter(this::isMine)
-        .map(this::job)
-        .toList();
+        .mapToLong(path -> Long.parseLong(path.getFileName().toString()));
   }
 }
