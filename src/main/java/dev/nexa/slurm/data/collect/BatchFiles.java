@@ -4,9 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.data.engine.Engine;
-import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.TaskReport;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeSet;
@@ -28,7 +27,7 @@ public final class BatchFiles {
   public static List<Path> find(Engine engine, String what, List<String> patterns) {
     TreeSet<String> paths = new TreeSet<>();
     for (String pattern : patterns) {
-      List<String> found = paths(engine, pattern);
+      List<String> found = InputFile.paths(engine, pattern, "*.jsonl", BatchFiles::isLines);
       if (found.isEmpty()) {
         throw new NexaException(
             ErrorCode.FILE_NOT_FOUND,
@@ -40,16 +39,6 @@ public final class BatchFiles {
       paths.addAll(found);
     }
     return paths.stream().map(Path::of).toList();
-  }
-
-  private static List<String> paths(Engine engine, String pattern) {
-    if (Files.isRegularFile(Path.of(pattern))) {
-      return List.of(pattern);
-    }
-    boolean folder = Files.isDirectory(Path.of(pattern));
-    String glob = folder ? pattern.replaceFirst("/+$", "") + "/*.jsonl" : pattern;
-    List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
-    return folder ? found.stream().filter(BatchFiles::isLines).toList() : found;
   }
 
   private static boolean isLines(String path) {

@@ -64,11 +64,6 @@ public record FilterSettings(
 
   /** Returns the number of a column. */
   int column(String name) {
-    for (int i = 0; i < columns.size(); i++) {
-      if (columns.get(i).name().equals(name)) {
-        return i;
-      }
-    }
-    throw new IllegalArgumentException("no column " + name + " in \"columns\"");
+    return Column.number(columns, name);
   }
 }

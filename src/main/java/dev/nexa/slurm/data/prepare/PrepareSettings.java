@@ -190,12 +190,7 @@ public record PrepareSettings(
 
   /** Returns the number of a column. */
   int column(String name) {
-    for (int i = 0; i < columns.size(); i++) {
-      if (columns.get(i).name().equals(name)) {
-        return i;
-      }
-    }
-    throw new IllegalArgumentException("no column " + name);
+    return Column.number(columns, name);
   }
 
   private static boolean isSet(JsonObject json, String key) {

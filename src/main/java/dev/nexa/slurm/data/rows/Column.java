@@ -50,6 +50,16 @@ public record Column(String name, Type type, boolean optional) {
     return columns;
   }
 
+  /** Returns the number of a column among all columns. */
+  public static int number(List<Column> columns, String name) {
+    for (int i = 0; i < columns.size(); i++) {
+      if (columns.get(i).name().equals(name)) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("no column " + name + " in \"columns\"");
+  }
+
   private static Type type(String name, String word) {
     List<String> words = new ArrayList<>();
     for (Type type : Type.values()) {

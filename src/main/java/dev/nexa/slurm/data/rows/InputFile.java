@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
@@ -48,7 +49,7 @@ public record InputFile(String path, Format format) {
   public static List<InputFile> find(Engine engine, List<String> patterns) {
     TreeSet<String> paths = new TreeSet<>();
     for (String pattern : patterns) {
-      List<String> found = paths(engine, pattern);
+      List<String> found = paths(engine, pattern, "*", InputFile::isData);
       if (found.isEmpty()) {
         throw new NexaException(
             ErrorCode.DATA_INVALID,
@@ -61,14 +62,21 @@ public record InputFile(String path, Format format) {
     return paths.stream().map(path -> new InputFile(path, format(path))).toList();
   }
 
-  private static List<String> paths(Engine engine, String pattern) {
+  /**
+   * Returns the paths of the files that a pattern names, in order; none if there are none.
+   *
+   * @param below the names that a folder stands for, as a pattern
+   * @param isMeant whether a folder stands for a file of that name
+   */
+  public static List<String> paths(
+      Engine engine, String pattern, String below, Predicate<String> isMeant) {
     if (Files.isRegularFile(Path.of(pattern))) {
       return List.of(pattern);
     }
     boolean folder = Files.isDirectory(Path.of(pattern));
-    String glob = folder ? pattern.replaceFirst("/+$", "") + "/*" : pattern;
+    String glob = folder ? pattern.replaceFirst("/+$", "") + "/" + below : pattern;
     List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
-    return folder ? found.stream().filter(InputFile::isData).toList() : found;
+    return folder ? found.stream().filter(isMeant).toList() : found;
   }
 
   /** Returns whether the name says a known format, and DuckDB does not take it for a pattern. */

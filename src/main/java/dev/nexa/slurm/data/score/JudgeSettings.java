@@ -2,7 +2,6 @@ package dev.nexa.slurm.data.score;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.data.score.JudgeRequest.Guided;
 import dev.nexa.slurm.data.score.JudgeRequest.Judge;
 import java.math.BigDecimal;
@@ -139,8 +138,7 @@ public record JudgeSettings(
               .with("question", rubric.question())
               .with(BETTER, rubric.higherIsBetter() ? "higher" : "lower"));
     }
-    return new JsonObject()
-        .with(SchemaVersion.KEY, NEWEST)
+    return JsonObject.ofVersion(NEWEST)
         .with("model", judge.model())
         .with(RUBRICS, all)
         .with(
