@@ -229,7 +229,7 @@ public final class DataCommand extends Subcommand {
             rule,
             List.of("metric", "at_least", "at_most", "no_worse", "minimum_effect", "on", "better"));
       }
-      Optional<String> other = Optional.ofNullable(baseline.getValue());
+      Optional<String> other = value(baseline);
       GateVerdict verdict =
           GateStep.run(engine, candidate.getValue(), other, output, GateSettings.of(settings));
       check = Optional.of(() -> verdict.require(output.resolve(GateStep.VERDICT)));

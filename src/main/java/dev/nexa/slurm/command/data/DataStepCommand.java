@@ -118,7 +118,7 @@ abstract class DataStepCommand extends Subcommand {
   @Override
   public final Integer call() {
     Map<String, String> environment = environment();
-    Optional<Path> file = Optional.ofNullable(settings.<String>getValue()).map(Path::of);
+    Optional<Path> file = value(settings).map(Path::of);
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
       JsonObject written = file.isEmpty() ? new JsonObject() : read(file.get());

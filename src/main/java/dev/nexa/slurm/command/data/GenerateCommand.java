@@ -71,7 +71,7 @@ final class GenerateCommand extends DataStepCommand {
   JsonObject run(Engine engine, JsonObject json, Share share, Path output) {
     requireKnown(json);
     GenerateSettings settings = GenerateSettings.of(json);
-    Optional<OwnServer> own = Optional.ofNullable(server.<String>getValue()).map(this::ownServer);
+    Optional<OwnServer> own = value(server).map(this::ownServer);
     Generate.Where where =
         new Generate.Where(output, cache(own.isPresent()), run(output), share, weights());
     Generate.Server asked =
@@ -105,7 +105,7 @@ final class GenerateCommand extends DataStepCommand {
   }
 
   private String base(GenerateSettings settings) {
-    return Optional.ofNullable(url.<String>getValue())
+    return value(url)
         .or(settings::url)
         .orElseThrow(
             () ->
@@ -142,7 +142,7 @@ final class GenerateCommand extends DataStepCommand {
                         ErrorCode.API_UNUSABLE,
                         "the server ended at once: there is no process " + number,
                         Advice.step("read its last lines in the task's log")));
-    String seconds = Optional.ofNullable(readyWithin.<String>getValue()).orElse("1800");
+    String seconds = value(readyWithin).orElse("1800");
     return new OwnServer(process, Duration.ofSeconds(whole("--ready-within", seconds)));
   }
 
@@ -157,7 +157,7 @@ final class GenerateCommand extends DataStepCommand {
 
   /** Returns the folder of paid answers; a server of the job's own is not paid for each answer. */
   private Optional<Path> cache(boolean own) {
-    Optional<String> given = Optional.ofNullable(cache.<String>getValue());
+    Optional<String> given = value(cache);
     if (given.isPresent()) {
       return given.filter(folder -> !folder.equals(NO_CACHE)).map(Path::of);
     }

@@ -80,13 +80,13 @@ final class ScoreCommand extends DataStepCommand {
 
   private Optional<Path> evals() {
     String durable = environment().getOrDefault("NEXA_DURABLE", "");
-    return Optional.ofNullable(evals.<String>getValue())
+    return value(evals)
         .map(Path::of)
         .or(() -> durable.isEmpty() ? Optional.empty() : Optional.of(Path.of(durable, "evals")));
   }
 
   private String id(JsonObject settings) {
-    Optional<String> typed = Optional.ofNullable(runId.getValue());
+    Optional<String> typed = value(runId);
     String id =
         typed
             .or(() -> settings.optionalText("run_id"))

@@ -45,8 +45,7 @@ final class DatasetText {
   /** Returns the document of one version. */
   static JsonObject json(DatasetVersion version, Storage tiers) {
     JsonObject json =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("dataset", version.reference())
             .with("name", version.name())
             .with("version", version.version());

@@ -61,9 +61,7 @@ public final class DatasetsCommand extends CommandGroup {
   /** The command {@code datasets register}. */
   private static final class RegisterCommand extends DatasetCommand {
     private final PositionalParamSpec path =
-        add(
-            PositionalParamSpec.builder().paramLabel("PATH").type(String.class).required(true),
-            "The file or folder, on the durable or the shared tier.");
+        parameter("PATH", "The file or folder, on the durable or the shared tier.");
     private final OptionSpec name =
         option(
             "--name",
@@ -79,13 +77,8 @@ public final class DatasetsCommand extends CommandGroup {
     private final OptionSpec description =
         option("--description", "TEXT", "What the data is, for people.");
     private final OptionSpec parents =
-        add(
-            OptionSpec.builder("--parent")
-                .paramLabel("NAME@VERSION")
-                .type(List.class)
-                .auxiliaryTypes(String.class)
-                .initialValue(new ArrayList<>()),
-            "A version that the data was made of; may be given often.");
+        options(
+            "--parent", "NAME@VERSION", "A version that the data was made of; may be given often.");
     private final OptionSpec run =
         option(
             "--run",
@@ -127,34 +120,32 @@ public final class DatasetsCommand extends CommandGroup {
       DatasetVersion version = done.version();
       if (given(json)) {
         print(DatasetText.json(version, datasets.tiers()).with("added", done.added()));
-        return ExitCode.OK.status();
-      }
-      out()
-          .println(
-              (done.added() ? "registered " : "registered already: ")
-                  + version.reference()
-                  + (version.status() == Status.RETIRED
-                      ? " (" + DatasetText.retired(version) + ")"
-                      : "")
-                  + ": "
-                  + DatasetText.size(version)
-                  + version
-                      .rows()
-                      .map(rows -> ", " + DatasetText.number(rows) + (rows == 1 ? " row" : " rows"))
-                      .orElse("")
-                  + ", root "
-                  + version.root().substring(0, 12));
-      tell(this, datasets, done);
-      explain(datasets, done);
-      if (done.added() && (version.licence().isEmpty() || version.source().isEmpty())) {
-        err()
-            .println(
-                "note: to promote it, state %s: nexa-slurm datasets promote %s"
-                    .formatted(
-                        version.licence().isPresent()
-                            ? "--source"
-                            : version.source().isPresent() ? "--licence" : "--source and --licence",
-                        version.reference()));
+      } else {
+        say(
+            (done.added() ? "registered " : "registered already: ")
+                + version.reference()
+                + (version.status() == Status.RETIRED
+                    ? " (" + DatasetText.retired(version) + ")"
+                    : "")
+                + ": "
+                + DatasetText.size(version)
+                + version
+                    .rows()
+                    .map(rows -> ", " + DatasetText.number(rows) + (rows == 1 ? " row" : " rows"))
+                    .orElse("")
+                + ", root "
+                + version.root().substring(0, 12));
+        tell(this, datasets, done);
+        explain(datasets, done);
+        if (done.added() && (version.licence().isEmpty() || version.source().isEmpty())) {
+          note(
+              "to promote it, state %s: nexa-slurm datasets promote %s"
+                  .formatted(
+                      version.licence().isPresent()
+                          ? "--source"
+                          : version.source().isPresent() ? "--licence" : "--source and --licence",
+                      version.reference()));
+        }
       }
       return ExitCode.OK.status();
     }
@@ -163,35 +154,31 @@ public final class DatasetsCommand extends CommandGroup {
     private void explain(Datasets datasets, Registry.Done done) {
       DatasetVersion version = done.version();
       if (done.restored()) {
-        err()
-            .println(
-                "note: the list of files was lost or damaged and is written again: "
-                    + datasets.registry().list(version));
+        note(
+            "the list of files was lost or damaged and is written again: "
+                + datasets.registry().list(version));
       }
       if (done.added()) {
         return;
       }
       if (as.getValue() != null && !as.getValue().equals(version.version())) {
-        err()
-            .println(
-                "note: under one name, the same bytes are one version; --as "
-                    + as.getValue()
-                    + " adds nothing");
+        note(
+            "under one name, the same bytes are one version; --as "
+                + as.getValue()
+                + " adds nothing");
       }
       TierPath typed = TierPath.of(path.getValue(), Path.of("").toAbsolutePath(), datasets.tiers());
       if (!typed.written().equals(version.path())) {
-        err()
-            .println(
-                "note: "
-                    + version.reference()
-                    + " is registered with the path "
-                    + VisibleText.line(version.path())
-                    + ", not with "
-                    + typed.written()
-                    + "; --name NAME registers these bytes there under another name");
+        note(
+            version.reference()
+                + " is registered with the path "
+                + VisibleText.line(version.path())
+                + ", not with "
+                + typed.written()
+                + "; --name NAME registers these bytes there under another name");
       }
       if (version.status() == Status.RETIRED) {
-        err().println("note: " + DatasetText.again(version));
+        note(DatasetText.again(version));
       }
     }
   }
@@ -199,9 +186,7 @@ public final class DatasetsCommand extends CommandGroup {
   /** The command {@code datasets list}. */
   private static final class ListCommand extends DatasetCommand {
     private final PositionalParamSpec name =
-        add(
-            PositionalParamSpec.builder().paramLabel("NAME").arity("0..1").type(String.class),
-            "Only versions of this dataset.");
+        optionalParameter("NAME", "Only versions of this dataset.");
     private final FormatOption format =
         new FormatOption(this, List.of("table", "csv", "markdown", "json"));
 
@@ -235,17 +220,15 @@ public final class DatasetsCommand extends CommandGroup {
           () -> listing,
           listing::markdown,
           () ->
-              new JsonObject()
-                  .with("schema_version", 1)
+              JsonObject.ofVersion(1)
                   .with("registry", datasets.registry().file().toString())
                   .with("datasets", listing.json())
                   .with("without_versions", without));
       if (!without.isEmpty()) {
-        err()
-            .println(
-                "note: entries without versions, which people wrote: "
-                    + String.join(", ", without.subList(0, Math.min(20, without.size())))
-                    + (without.size() > 20 ? " and " + (without.size() - 20) + " more" : ""));
+        note(
+            "entries without versions, which people wrote: "
+                + String.join(", ", without.subList(0, Math.min(20, without.size())))
+                + (without.size() > 20 ? " and " + (without.size() - 20) + " more" : ""));
       }
       return ExitCode.OK.status();
     }
@@ -264,15 +247,16 @@ public final class DatasetsCommand extends CommandGroup {
     public Integer call() {
       Datasets datasets = datasets();
       DatasetVersion version = datasets.registry().find(dataset.getValue());
-      if (given(json)) {
-        print(DatasetText.json(version, datasets.tiers()));
-      } else {
-        out()
-            .print(
-                DatasetText.show(
-                    version, datasets.tiers(), datasets.registry().list(version).toString()));
-      }
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () -> DatasetText.json(version, datasets.tiers()),
+          () ->
+              out()
+                  .print(
+                      DatasetText.show(
+                          version,
+                          datasets.tiers(),
+                          datasets.registry().list(version).toString())));
     }
   }
 
@@ -299,8 +283,7 @@ public final class DatasetsCommand extends CommandGroup {
       String checked = given(sizes) ? "names and sizes" : "sha256";
       if (given(json)) {
         JsonObject document =
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("dataset", version.reference())
                 .with("root", version.root())
                 .with("checked", given(sizes) ? "size" : "sha256")
@@ -313,10 +296,9 @@ public final class DatasetsCommand extends CommandGroup {
         out().flush();
         throw changed(version, changes.count());
       }
-      out()
-          .println(
-              "%s is intact: %s; checked: %s"
-                  .formatted(version.reference(), DatasetText.size(version), checked));
+      say(
+          "%s is intact: %s; checked: %s"
+              .formatted(version.reference(), DatasetText.size(version), checked));
       return ExitCode.OK.status();
     }
   }
@@ -362,8 +344,7 @@ public final class DatasetsCommand extends CommandGroup {
       List<DatasetText.ColumnChange> columns = DatasetText.columns(before, after);
       if (given(json)) {
         JsonObject document =
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("before", before.reference())
                 .with("after", after.reference())
                 .with("rows_before", before.rows().orElse(null))
@@ -375,22 +356,20 @@ public final class DatasetsCommand extends CommandGroup {
         print(document);
         return ExitCode.OK.status();
       }
-      columns.forEach(
-          column -> out().println("column   " + column.column() + "  (" + column.words() + ")"));
-      out()
-          .println(
-              "%s and %s: %s; rows %s and %s; bytes %s and %s"
-                  .formatted(
-                      before.reference(),
-                      after.reference(),
-                      changes.count() == 0
-                          ? "the same files"
-                          : DatasetText.number(changes.count())
-                              + (changes.count() == 1 ? " file differs" : " files differ"),
-                      rows(before),
-                      rows(after),
-                      DatasetText.number(before.bytes()),
-                      DatasetText.number(after.bytes())));
+      columns.forEach(column -> say("column   " + column.column() + "  (" + column.words() + ")"));
+      say(
+          "%s and %s: %s; rows %s and %s; bytes %s and %s"
+              .formatted(
+                  before.reference(),
+                  after.reference(),
+                  changes.count() == 0
+                      ? "the same files"
+                      : DatasetText.number(changes.count())
+                          + (changes.count() == 1 ? " file differs" : " files differ"),
+                  rows(before),
+                  rows(after),
+                  DatasetText.number(before.bytes()),
+                  DatasetText.number(after.bytes())));
       return ExitCode.OK.status();
     }
 
@@ -433,13 +412,12 @@ public final class DatasetsCommand extends CommandGroup {
       if (given(json)) {
         print(DatasetText.json(done.version(), datasets.tiers()));
       } else {
-        out()
-            .println(
-                "promoted %s: intact, licence %s, source %s"
-                    .formatted(
-                        version.reference(),
-                        done.version().licence().orElse(""),
-                        done.version().source().orElse("")));
+        say(
+            "promoted %s: intact, licence %s, source %s"
+                .formatted(
+                    version.reference(),
+                    done.version().licence().orElse(""),
+                    done.version().source().orElse("")));
       }
       tell(this, datasets, done);
       return ExitCode.OK.status();
@@ -554,19 +532,18 @@ public final class DatasetsCommand extends CommandGroup {
         print(document.with("used_by", used));
         return ExitCode.OK.status();
       }
-      out().println("retired " + version.reference() + "; its files stay where they are");
+      say("retired " + version.reference() + "; its files stay where they are");
       tell(this, datasets, done);
       if (users.isEmpty()) {
-        out().println("no run or dataset of this workspace used it");
+        say("no run or dataset of this workspace used it");
       }
       for (LineageNode user : users) {
-        out()
-            .println(
-                "used by "
-                    + user.kind().word()
-                    + " "
-                    + user.name()
-                    + user.facts().optionalText("status").map(it -> "  " + it).orElse(""));
+        say(
+            "used by "
+                + user.kind().word()
+                + " "
+                + user.name()
+                + user.facts().optionalText("status").map(it -> "  " + it).orElse(""));
       }
       return ExitCode.OK.status();
     }

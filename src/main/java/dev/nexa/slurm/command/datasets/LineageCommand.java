@@ -26,11 +26,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm lineage}. */
 public final class LineageCommand extends DatasetCommand {
   private final PositionalParamSpec what =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN|DATASET|RELEASE")
-              .type(String.class)
-              .required(true),
+      parameter(
+          "RUN|DATASET|RELEASE",
           "A run, as for `status`; a dataset: NAME@v3, or NAME for its newest version; or a release's"
               + " name.");
   private final OptionSpec up = flag("--up", "Only what it was made of.");
@@ -58,21 +55,21 @@ public final class LineageCommand extends DatasetCommand {
     boolean upward = given(up) || !given(down);
     boolean downward = given(down) || !given(up);
     LineageGraph part = all.around(node, upward, downward);
-    collect.problems().forEach(problem -> err().println("note: " + problem));
+    collect.problems().forEach(this::note);
     switch (printed) {
       case "json" -> print(part(part.toJson(), node).with("up", upward).with("down", downward));
       case "mermaid" -> out().print(LineageText.mermaid(part));
       case "openlineage" -> openLineage(datasets, all, part);
       default -> {
         if (upward) {
-          out().println("made of:");
+          say("made of:");
           out().print(LineageText.tree(part, node, true));
         }
         if (upward && downward) {
           out().println();
         }
         if (downward) {
-          out().println("makes:");
+          say("makes:");
           out().print(LineageText.tree(part, node, false));
         }
       }
@@ -95,13 +92,13 @@ public final class LineageCommand extends DatasetCommand {
             new LineageNode(Kind.RUN, release.origin().run(), new JsonObject()),
             new LineageNode(Kind.RELEASE, folder.name(), facts));
       } catch (NexaException | UncheckedIOException damaged) {
-        err().println("note: " + damaged.getMessage());
+        note(String.valueOf(damaged.getMessage()));
       }
     }
   }
 
   private static JsonObject part(JsonObject graph, LineageNode node) {
-    JsonObject document = new JsonObject().with("schema_version", 1).with("of", node.id());
+    JsonObject document = JsonObject.ofVersion(1).with("of", node.id());
     graph.members().forEach(document::with);
     return document;
   }
@@ -116,10 +113,9 @@ public final class LineageCommand extends DatasetCommand {
             .filter(node -> node.kind() == Kind.RUN && !OpenLineage.hasEnded(node))
             .count();
     if (open > 0) {
-      err()
-          .println(
-              "note: %s%s not ended and no events yet; type the command again later"
-                  .formatted(open, open == 1 ? " run has" : " runs have"));
+      note(
+          "%s%s not ended and no events yet; type the command again later"
+              .formatted(open, open == 1 ? " run has" : " runs have"));
     }
   }
 

@@ -53,7 +53,7 @@ public final class AuditCommand extends Subcommand {
     if (given(json)) {
       print(report.toJson());
     } else {
-      report.differences().forEach(difference -> say(difference));
+      report.differences().forEach(this::say);
       report.notes().forEach(this::note);
       report.mended().forEach(mended -> say("mended: " + mended));
       report.corrected().forEach(run -> say("corrected: " + run));

@@ -80,8 +80,8 @@ final class RunsImportCommand extends Subcommand {
   }
 
   private Asked asked(Context context, Instant now) {
-    Optional<String> accounts = named("--account", Optional.ofNullable(account.getValue()));
-    Optional<String> users = named("--user", Optional.ofNullable(user.getValue()));
+    Optional<String> accounts = named("--account", value(account));
+    Optional<String> users = named("--user", value(user));
     if (accounts.isEmpty() && users.isEmpty()) {
       String me = context.environment().getOrDefault("USER", "");
       users = Optional.of(me.isEmpty() ? System.getProperty("user.name") : me);

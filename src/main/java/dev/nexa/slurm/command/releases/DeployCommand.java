@@ -31,9 +31,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm release deploy}. */
 final class DeployCommand extends Subcommand {
   private final PositionalParamSpec name =
-      add(
-          PositionalParamSpec.builder().paramLabel("NAME").type(String.class).required(true),
-          "The release, as `release list` shows it.");
+      parameter("NAME", "The release, as `release list` shows it.");
   private final OptionSpec smoke =
       option(
           "--smoke",
@@ -133,22 +131,18 @@ final class DeployCommand extends Subcommand {
     SmokeTest tester = new SmokeTest(context, err()::println);
     Optional<String> url = value(endpoint);
     if (url.isEmpty() && apiKey.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT, "--api-key-file works only with --endpoint URL");
+      throw conflict("--api-key-file works only with --endpoint URL");
     }
     if (approval.getValue() != null && (smoke.getValue() == null || url.isPresent())) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "--approval covers the server that --smoke CONFIG starts, and no server is started here",
-          Advice.step(
-              url.isPresent()
-                  ? "leave --approval out, or leave --endpoint out to start a server"
-                  : "leave --approval out, or add --smoke CONFIG"));
+          url.isPresent()
+              ? "leave --approval out, or leave --endpoint out to start a server"
+              : "leave --approval out, or add --smoke CONFIG");
     }
     url.ifPresent(DeployCommand::requireHttp);
     if (given(candidate) && url.isEmpty() && smoke.getValue() == null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "--candidate works only with --smoke CONFIG or --endpoint URL: nothing else asks the model");
     }
     Optional<SmokeTest.Planned> planned =
@@ -224,10 +218,9 @@ final class DeployCommand extends Subcommand {
     }
     out().print(DeployText.plan(release, "deploy", test.words()));
     if (endpoint.getValue() != null && !given(candidate)) {
-      out()
-          .println(
-              "note: a server that was started before the switch still has the earlier model in"
-                  + " memory; restart it before it is asked, or use --smoke CONFIG alone");
+      say(
+          "note: a server that was started before the switch still has the earlier model in"
+              + " memory; restart it before it is asked, or use --smoke CONFIG alone");
     }
     out().flush();
   }
@@ -252,7 +245,7 @@ final class DeployCommand extends Subcommand {
     }
     if (line.get().what().action() == HistoryLine.Action.DEPLOYED) {
       if (!given(json)) {
-        out().println(DeployText.done(line.get()));
+        say(DeployText.done(line.get()));
       }
       return ExitCode.OK.status();
     }

@@ -78,8 +78,7 @@ final class DeployText {
   static JsonObject json(Outcome outcome) {
     Checked release = outcome.release();
     JsonObject json =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("release", release.name())
             .with("release_digest", release.digest())
             .with("changed", outcome.line().isPresent() && !outcome.already())

@@ -97,11 +97,9 @@ public final class HaltCommand extends Subcommand {
     int status = isWhole ? ExitCode.OK.status() : ExitCode.DEFECT.status();
     for (HaltedTiers.Tried one : tried) {
       if (one.absent()) {
-        err()
-            .println(
-                ("note: the halt is not in force on %s: %s; type the command on a host"
-                        + " that has it")
-                    .formatted(named(one.tier(), one.profiles()), one.why()));
+        note(
+            "the halt is not in force on %s: %s; type the command on a host that has it"
+                .formatted(named(one.tier(), one.profiles()), one.why()));
       } else if (one.halt().isEmpty()) {
         err()
             .println(
@@ -120,7 +118,7 @@ public final class HaltCommand extends Subcommand {
         halt.pipeline().isPresent()
             ? List.of()
             : new WaitingRuns(place.context(), place.policy()).find(problems);
-    problems.forEach(problem -> err().println("note: " + problem));
+    problems.forEach(this::note);
     if (given(json)) {
       JsonObject document =
           halt.json()
@@ -130,39 +128,34 @@ public final class HaltCommand extends Subcommand {
       return status;
     }
     boolean partly = tried.stream().anyMatch(one -> one.failure().isPresent());
-    out()
-        .println(
-            halt.id()
-                + " is in force: "
-                + halt.pipeline()
-                    .map(name -> "nothing of the pipeline " + name + " is released")
-                    .orElse("nothing is released")
-                + (oneTier
-                    ? " from " + tried.get(0).tier()
-                    : partly ? " from the tiers that it holds on" : ""));
+    say(
+        halt.id()
+            + " is in force: "
+            + halt.pipeline()
+                .map(name -> "nothing of the pipeline " + name + " is released")
+                .orElse("nothing is released")
+            + (oneTier
+                ? " from " + tried.get(0).tier()
+                : partly ? " from the tiers that it holds on" : ""));
     if (tried.size() > 1) {
-      halted(tried)
-          .forEach(one -> out().println("  it holds on " + named(one.tier(), one.profiles())));
+      halted(tried).forEach(one -> say("  it holds on " + named(one.tier(), one.profiles())));
     }
     if (oneTier) {
       all.others()
           .tiers()
           .forEach(
               (tier, profiles) ->
-                  out()
-                      .println(
-                          "  releases from "
-                              + named(tier, profiles)
-                              + " go on; without --cluster, halt stops all"));
+                  say(
+                      "  releases from "
+                          + named(tier, profiles)
+                          + " go on; without --cluster, halt stops all"));
     }
     for (RunId run : waiting) {
-      out()
-          .println(
-              "  " + run + " waits in the queue and will start; to prevent that: " + CANCEL + run);
+      say("  " + run + " waits in the queue and will start; to prevent that: " + CANCEL + run);
     }
-    out().println("  what runs goes on: `nexa-slurm serve list` shows the servers");
-    out().println("  `nexa-slurm release rollback` stays possible");
-    out().println("  an approver lifts it: nexa-slurm unhalt " + halt.id());
+    say("  what runs goes on: `nexa-slurm serve list` shows the servers");
+    say("  `nexa-slurm release rollback` stays possible");
+    say("  an approver lifts it: nexa-slurm unhalt " + halt.id());
     return status;
   }
 
@@ -237,25 +230,22 @@ public final class HaltCommand extends Subcommand {
                   .with("lifted_because", one.lifted().map(lift -> lift.reason()).orElse(null))
                   .with("refusal", one.refusal().orElse(null)));
         }
-        print(new JsonObject().with("schema_version", 1).with("halts", documents));
+        print(JsonObject.ofVersion(1).with("halts", documents));
       } else if (listed.isEmpty()) {
-        out().println("no halt is in force");
+        say("no halt is in force");
       } else {
         printTable(COLUMNS.of(listed).table(style()));
         where.forEach(
             (one, on) -> {
               if (on.size() < tiers.tiers().size()) {
-                out().println(one.halt().id() + " is only on " + String.join(", ", on));
+                say(one.halt().id() + " is only on " + String.join(", ", on));
               }
             });
       }
       for (Halts.Judged one : listed) {
         one.refusal()
             .ifPresent(
-                why ->
-                    err()
-                        .println(
-                            "note: the lifting of " + one.halt().id() + " does not count: " + why));
+                why -> note("the lifting of " + one.halt().id() + " does not count: " + why));
       }
       return ExitCode.OK.status();
     }
@@ -331,10 +321,7 @@ public final class HaltCommand extends Subcommand {
 
   /** The command {@code nexa-slurm unhalt}. */
   public static final class UnhaltCommand extends Subcommand {
-    private final PositionalParamSpec id =
-        add(
-            PositionalParamSpec.builder().paramLabel("HALT").type(String.class).required(true),
-            "The halt, as `halt list` shows it.");
+    private final PositionalParamSpec id = parameter("HALT", "The halt, as `halt list` shows it.");
     private final OptionSpec key =
         option("--key", "FILE", "The approver's SSH key. Default: the first of ssh's own keys.");
     private final OptionSpec reason = option("--reason", "TEXT", "Why it may go on.");
@@ -365,7 +352,7 @@ public final class HaltCommand extends Subcommand {
       }
       LineSigner signer = place.signer(value(key), "unhalt");
       if (!given(json)) {
-        out().println(halt.halt().id() + ", " + halt.halt().words());
+        say(halt.halt().id() + ", " + halt.halt().words());
         out().flush();
       }
       DeployCommand.requireAnswer(this, given(yes), "lift " + halt.halt().id());
@@ -448,14 +435,13 @@ public final class HaltCommand extends Subcommand {
     private Integer tell(Halts.Judged halt, String what) {
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("halt_id", halt.halt().id())
                 .with("in_force", halt.inForce())
                 .with("lifted_by", halt.lifted().map(lift -> lift.signer().signer()).orElse(null)));
       } else {
-        out().println(halt.halt().id() + " " + what);
-        out().println("  a pipeline goes on with: nexa-slurm pipeline resume PIPELINE");
+        say(halt.halt().id() + " " + what);
+        say("  a pipeline goes on with: nexa-slurm pipeline resume PIPELINE");
       }
       return ExitCode.OK.status();
     }

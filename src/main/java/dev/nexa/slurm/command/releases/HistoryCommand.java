@@ -57,8 +57,7 @@ final class HistoryCommand extends Subcommand {
     place(content, leads, problems, notes);
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("file", history.file().toString())
               .with("in_production", leads.orElse(null))
               .with("unfinished", content.unfinished().isPresent())
@@ -66,16 +65,14 @@ final class HistoryCommand extends Subcommand {
               .with("problems", problems)
               .with("lines", content.lines().stream().map(HistoryLine::json).toList()));
     } else if (content.lines().isEmpty() && problems.isEmpty()) {
-      out().println("nothing was ever deployed: there is no " + history.file());
+      say("nothing was ever deployed: there is no " + history.file());
     } else {
       printTable(COLUMNS.of(content.lines()).table(style()));
     }
-    notes.forEach(note -> err().println("note: " + note));
+    notes.forEach(this::note);
     problems.forEach(problem -> err().println("nexa-slurm: " + problem));
     if (problems.isEmpty() && given(verify) && !given(json)) {
-      out()
-          .println(
-              content.lines().size() + " lines: the chain is whole, and each signature counts");
+      say(content.lines().size() + " lines: the chain is whole, and each signature counts");
     }
     return problems.isEmpty()
         ? ExitCode.OK.status()

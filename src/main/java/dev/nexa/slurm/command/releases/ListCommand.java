@@ -38,7 +38,7 @@ final class ListCommand extends OfTier {
       try {
         rows.add(row(release, approvals));
       } catch (NexaException | UncheckedIOException damaged) {
-        err().println("note: " + damaged.getMessage());
+        note(String.valueOf(damaged.getMessage()));
       }
     }
     Listing<ReleaseText.Row> listing = ReleaseText.listing(rows);
@@ -50,8 +50,7 @@ final class ListCommand extends OfTier {
         () -> listing,
         listing::markdown,
         () ->
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("folder", ReleaseFolder.parent(durable).toString())
                 .with("releases", rows.stream().map(ReleaseText::json).toList()));
     return ExitCode.OK.status();

@@ -95,7 +95,7 @@ final class PackageCommand extends Subcommand {
                 licence()),
             ReleaseDraft.lineage(context.workspace(), plan.storage()));
     requirePicklesAllowed(context.configs().policy(), draft);
-    draft.notes().forEach(note -> err().println("note: " + VisibleText.line(note)));
+    draft.notes().forEach(note -> note(VisibleText.line(note)));
     if (given(dryRun)) {
       shown(draft, durable);
       return ExitCode.OK.status();
@@ -104,7 +104,7 @@ final class PackageCommand extends Subcommand {
     if (done.added()) {
       new Outbox(context.workspace())
           .recordIfAsked(context.configs().policy().channels(), notice(done, draft))
-          .ifPresent(why -> err().println("note: " + why));
+          .ifPresent(why -> note(why));
     }
     if (given(json)) {
       print(
@@ -114,23 +114,21 @@ final class PackageCommand extends Subcommand {
               .with("bytes", done.document().bytes())
               .with("files", done.document().files().size())
               .with("archive", archive.map(Path::toString).orElse(null)));
-      return ExitCode.OK.status();
+    } else {
+      say(
+          (done.added() ? "packaged " : "already packaged: ")
+              + done.folder().name()
+              + ", digest "
+              + done.folder().digest());
+      out().print(ReleaseText.facts(done.document()));
+      leftOut(draft);
+      say("  folder      " + done.folder().path());
+      archive.ifPresent(file -> say("  archive     " + file));
+      say(
+          "next: an approver types: nexa-slurm release sign "
+              + done.folder().name()
+              + profile(context, plan));
     }
-    out()
-        .println(
-            (done.added() ? "packaged " : "already packaged: ")
-                + done.folder().name()
-                + ", digest "
-                + done.folder().digest());
-    out().print(ReleaseText.facts(done.document()));
-    leftOut(draft);
-    out().println("  folder      " + done.folder().path());
-    archive.ifPresent(file -> out().println("  archive     " + file));
-    out()
-        .println(
-            "next: an approver types: nexa-slurm release sign "
-                + done.folder().name()
-                + profile(context, plan));
     return ExitCode.OK.status();
   }
 
@@ -147,10 +145,9 @@ final class PackageCommand extends Subcommand {
   private Optional<String> licence() {
     Optional<String> typed = value(licence);
     if (typed.isPresent() && !typed.get().matches(LICENCE)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--licence: expected an SPDX expression such as Apache-2.0, got '" + typed.get() + "'",
-          Advice.step("--licence Apache-2.0"));
+          "--licence Apache-2.0");
     }
     return typed;
   }
@@ -209,10 +206,9 @@ final class PackageCommand extends Subcommand {
 
   private static void requireNew(Path archive) {
     if (!archive.toString().endsWith(TAR)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "--tar: expected a name that ends in .tar.zst, got '" + archive + "'",
-          Advice.step("--tar " + archive + TAR));
+          "--tar " + archive + TAR);
     }
     if (Files.exists(archive)) {
       throw exists(archive);
@@ -244,31 +240,28 @@ final class PackageCommand extends Subcommand {
               .with("files", draft.paths()));
       return;
     }
-    out().println("would package " + draft.facts().origin().release());
+    say("would package " + draft.facts().origin().release());
     out().print(ReleaseText.facts(draft.facts()).replaceAll("(?m)^  size .*\\R", ""));
-    out()
-        .println(
-            "  size        %s in %s files"
-                .formatted(Memory.rounded(draft.bytes()), draft.paths().size()));
-    out().println("  checkpoint  " + VisibleText.line(draft.model().root().toString()));
+    say(
+        "  size        %s in %s files"
+            .formatted(Memory.rounded(draft.bytes()), draft.paths().size()));
+    say("  checkpoint  " + VisibleText.line(draft.model().root().toString()));
     leftOut(draft);
   }
 
   private void leftOut(ReleaseDraft draft) {
     List<String> names = draft.model().leftOut();
     if (!names.isEmpty()) {
-      out()
-          .println(
-              "  left out    "
-                  + VisibleText.line(String.join(", ", names.subList(0, Math.min(8, names.size()))))
-                  + (names.size() > 8 ? " and " + (names.size() - 8) + " more" : "")
-                  + " (earlier checkpoints, and the state of the training)");
+      say(
+          "  left out    "
+              + VisibleText.line(String.join(", ", names.subList(0, Math.min(8, names.size()))))
+              + (names.size() > 8 ? " and " + (names.size() - 8) + " more" : "")
+              + " (earlier checkpoints, and the state of the training)");
     }
   }
 
   private static JsonObject document(ReleaseDraft draft, String durable) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("release", draft.facts().origin().release())
         .with("run_id", draft.facts().origin().run())
         .with(

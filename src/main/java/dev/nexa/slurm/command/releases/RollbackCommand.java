@@ -9,8 +9,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm release rollback}. */
 final class RollbackCommand extends Subcommand {
   private final PositionalParamSpec name =
-      add(
-          PositionalParamSpec.builder().paramLabel("NAME").arity("0..1").type(String.class),
+      optionalParameter(
+          "NAME",
           "A release that was deployed before. Default: the release before the one in production.");
   private final OptionSpec key =
       option(
@@ -63,7 +63,7 @@ final class RollbackCommand extends Subcommand {
       return ExitCode.NEEDS_APPROVAL.status();
     }
     if (!given(json)) {
-      out().println(DeployText.done(outcome.line().get()));
+      say(DeployText.done(outcome.line().get()));
     }
     return ExitCode.OK.status();
   }

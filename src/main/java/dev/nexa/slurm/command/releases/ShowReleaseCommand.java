@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.releases;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Moment;
@@ -29,9 +26,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm release show}. */
 final class ShowReleaseCommand extends Subcommand {
   private final PositionalParamSpec name =
-      add(
-          PositionalParamSpec.builder().paramLabel("NAME").arity("0..1").type(String.class),
-          "A release. Default: the release in production.");
+      optionalParameter("NAME", "A release. Default: the release in production.");
   private final OptionSpec at =
       option(
           "--at",
@@ -56,10 +51,7 @@ final class ShowReleaseCommand extends Subcommand {
     ReleaseHistory.Content content = place.history().sound();
     List<Production.Period> periods = Production.periods(content.lines());
     if (name.getValue() != null && at.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "NAME and --at ask different questions",
-          Advice.step("leave one of them out"));
+      throw conflict("NAME and --at ask different questions", "leave one of them out");
     }
     if (at.getValue() != null) {
       return showAt(place, periods, at.getValue());
@@ -88,25 +80,23 @@ final class ShowReleaseCommand extends Subcommand {
     Optional<HistoryLine> open = content.unfinished();
     open.ifPresent(
         line ->
-            err()
-                .println(
-                    "note: line %s of the history (%s %s) is unfinished; current_model leads to %s"
-                        .formatted(
-                            line.number(),
-                            line.what().action().text(),
-                            line.what().release().orElse("nothing"),
-                            now.orElse("nothing"))));
+            note(
+                "line %s of the history (%s %s) is unfinished; current_model leads to %s"
+                    .formatted(
+                        line.number(),
+                        line.what().action().text(),
+                        line.what().release().orElse("nothing"),
+                        now.orElse("nothing"))));
   }
 
   private void tellTimesThatGoBack(List<Production.Period> periods) {
     for (int i = 1; i < periods.size(); i++) {
       if (periods.get(i).from().isBefore(periods.get(i - 1).from())) {
-        err()
-            .println(
-                "note: line "
-                    + periods.get(i).line().number()
-                    + " of the history has an earlier time than a line before it, so these times are"
-                    + " not certain: `nexa-slurm release history --verify`");
+        note(
+            "line "
+                + periods.get(i).line().number()
+                + " of the history has an earlier time than a line before it, so these times are"
+                + " not certain: `nexa-slurm release history --verify`");
       }
     }
   }
@@ -116,8 +106,7 @@ final class ShowReleaseCommand extends Subcommand {
     try {
       moment = Moment.parse(typed, ZoneOffset.UTC, Instant.now());
     } catch (IllegalArgumentException wrong) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID, "--at: " + wrong.getMessage(), Advice.step("--at 2025-11-01"));
+      throw invalid("--at: " + wrong.getMessage(), "--at 2025-11-01");
     }
     if (moment.from().isAfter(Instant.now())) {
       return nothing("that time has not come yet (" + moment.from() + " UTC)");
@@ -139,8 +128,7 @@ final class ShowReleaseCommand extends Subcommand {
       List<JsonObject> all =
           then.stream().map(one -> document(place, one.release(), List.of(one))).toList();
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("from", moment.from())
               .with("to", moment.to())
               .with("releases", all));
@@ -153,29 +141,18 @@ final class ShowReleaseCommand extends Subcommand {
   }
 
   private Integer nothing(String sentence) {
-    if (given(json)) {
-      print(
-          new JsonObject()
-              .with("schema_version", 1)
-              .with("releases", List.of())
-              .with("note", sentence));
-    } else {
-      out().println(sentence);
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () -> JsonObject.ofVersion(1).with("releases", List.of()).with("note", sentence),
+        () -> say(sentence));
   }
 
   private Integer print(
       DeployPlace place, Optional<String> release, List<Production.Period> periods, String never) {
-    if (given(json)) {
-      print(
-          new JsonObject()
-              .with("schema_version", 1)
-              .with("releases", List.of(document(place, release, periods))));
-    } else {
-      out().print(text(place, release, periods, never));
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () -> JsonObject.ofVersion(1).with("releases", List.of(document(place, release, periods))),
+        () -> out().print(text(place, release, periods, never)));
   }
 
   private static String text(

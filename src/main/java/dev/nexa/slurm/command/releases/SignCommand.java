@@ -43,9 +43,7 @@ final class SignCommand extends OfTier {
   private static final List<String> FORMATS = List.of("ssh", "oms");
 
   private final PositionalParamSpec release =
-      add(
-          PositionalParamSpec.builder().paramLabel("NAME").type(String.class).required(true),
-          "A release, as `release list` names it.");
+      parameter("NAME", "A release, as `release list` names it.");
   private final OptionSpec key =
       option(
           "--key",
@@ -76,10 +74,7 @@ final class SignCommand extends OfTier {
   public Integer call() {
     String chosen = value(format).orElse("ssh");
     if (!FORMATS.contains(chosen)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--format: expected ssh or oms, got '" + chosen + "'",
-          Advice.step("--format ssh"));
+      throw invalid("--format: expected ssh or oms, got '" + chosen + "'", "--format ssh");
     }
     Context context = existing();
     ReleaseFolder folder = release(context, release.getValue());
@@ -113,7 +108,7 @@ final class SignCommand extends OfTier {
     if (given(json)) {
       return printed(content, ready, compared, true);
     }
-    out().println("signed by " + ready.signer() + ": " + file);
+    say("signed by " + ready.signer() + ": " + file);
     return ExitCode.OK.status();
   }
 
@@ -128,32 +123,29 @@ final class SignCommand extends OfTier {
 
   private void show(ReleaseContent content, SignRelease.Ready ready, RunComparison compared) {
     ReleaseFile document = content.document();
-    out().println("release " + document.origin().release());
-    out().println("  digest      " + content.digest());
+    say("release " + document.origin().release());
+    say("  digest      " + content.digest());
     out().print(ReleaseText.facts(document));
-    out().println("  records     " + VisibleText.line(compared.words()));
-    out().println("  signer      " + ready.signer());
-    out().println("  key         " + ready.key());
+    say("  records     " + VisibleText.line(compared.words()));
+    say("  signer      " + ready.signer());
+    say("  key         " + ready.key());
     out().flush();
   }
 
   private Integer printed(
       ReleaseContent content, SignRelease.Ready ready, RunComparison compared, boolean signed) {
-    if (given(json)) {
-      print(
-          new JsonObject()
-              .with("schema_version", 1)
-              .with("release", content.document().origin().release())
-              .with("digest", content.digest())
-              .with("signer", ready.signer())
-              .with("records", compared.words())
-              .with("signed", signed)
-              .with("already_signed", ready.already().isPresent())
-              .with("file", ready.file().toString()));
-    } else {
-      out().println("already signed by " + ready.signer() + ": " + ready.file());
-    }
-    return ExitCode.OK.status();
+    return answer(
+        json,
+        () ->
+            JsonObject.ofVersion(1)
+                .with("release", content.document().origin().release())
+                .with("digest", content.digest())
+                .with("signer", ready.signer())
+                .with("records", compared.words())
+                .with("signed", signed)
+                .with("already_signed", ready.already().isPresent())
+                .with("file", ready.file().toString()),
+        () -> say("already signed by " + ready.signer() + ": " + ready.file()));
   }
 
   /**

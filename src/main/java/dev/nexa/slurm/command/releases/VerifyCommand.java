@@ -35,12 +35,7 @@ final class VerifyCommand extends OfTier {
   private static final int MOST_SHOWN = 20;
 
   private final PositionalParamSpec what =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("NAME|DIR|FILE.tar.zst")
-              .type(String.class)
-              .required(true),
-          "A release's name, or the path of its folder or archive.");
+      parameter("NAME|DIR|FILE.tar.zst", "A release's name, or the path of its folder or archive.");
   private final OptionSpec omsKey =
       option(
           "--oms-key",
@@ -77,10 +72,9 @@ final class VerifyCommand extends OfTier {
   @Override
   public Integer call() {
     if (omsKey.getValue() != null && omsCertificate.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "--oms-key and --oms-certificate exclude each other",
-          Advice.step("a signature was made with a key or with a certificate: name one of them"));
+          "a signature was made with a key or with a certificate: name one of them");
     }
     Context context = existing();
     String typed = what.getValue();
@@ -115,9 +109,9 @@ final class VerifyCommand extends OfTier {
     }
     String name = content.document().origin().release();
     for (ReleaseSignatures.Judged one : signatures) {
-      out().println(sentence(one));
+      say(sentence(one));
     }
-    notes.forEach(note -> err().println("note: " + note));
+    notes.forEach(this::note);
     if (!signed) {
       out().flush();
       throw new NexaException(
@@ -128,14 +122,13 @@ final class VerifyCommand extends OfTier {
               + (signatures.isEmpty() ? ": nobody has signed it" : ""),
           Advice.step("an approver types: nexa-slurm release sign " + name));
     }
-    out()
-        .println(
-            "%s is right: %s files, %s, digest %s"
-                .formatted(
-                    name,
-                    content.document().files().size(),
-                    Memory.rounded(content.document().bytes()),
-                    content.digest()));
+    say(
+        "%s is right: %s files, %s, digest %s"
+            .formatted(
+                name,
+                content.document().files().size(),
+                Memory.rounded(content.document().bytes()),
+                content.digest()));
     return ExitCode.OK.status();
   }
 
@@ -222,7 +215,7 @@ final class VerifyCommand extends OfTier {
       listed.add(
           entry.with("counts", one.refusal().isEmpty()).with("reason", one.refusal().orElse(null)));
     }
-    JsonObject document = new JsonObject().with("schema_version", 1);
+    JsonObject document = JsonObject.ofVersion(1);
     if (problems.isEmpty()) {
       document
           .with("release", content.document().origin().release())
@@ -285,8 +278,7 @@ final class VerifyCommand extends OfTier {
     }
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("folder", model.toString())
               .with("signature", bundle.toString())
               .with("intact", problems.isEmpty())
@@ -294,7 +286,7 @@ final class VerifyCommand extends OfTier {
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     requireIntact(folder.toString(), problems);
-    out().println(model + " is what was signed in " + bundle);
+    say(model + " is what was signed in " + bundle);
     return ExitCode.OK.status();
   }
 }

@@ -1,9 +1,7 @@
 package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.progress.Progress;
@@ -50,7 +48,7 @@ final class AbortLeftoversCommand extends Subcommand {
       Clutter clutter = new Clutter(store, s3.prefix(), Progress.NONE);
       List<Pending> found = clutter.uploadsBefore(Instant.now().minus(age));
       if (!given(json)) {
-        found.forEach(upload -> out().println(upload.started() + "  " + upload.key()));
+        found.forEach(upload -> say(upload.started() + "  " + upload.key()));
         out().flush();
       }
       boolean remove = !found.isEmpty() && !given(dryRun) && agrees(found.size());
@@ -88,13 +86,12 @@ final class AbortLeftoversCommand extends Subcommand {
                           .with("started", upload.started()))
               .toList();
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("address", s3.address())
               .with("uploads", uploads)
               .with("removed", removed));
     } else {
-      out().println(uploads(found.size()) + " in " + s3.address() + (removed ? " removed" : ""));
+      say(uploads(found.size()) + " in " + s3.address() + (removed ? " removed" : ""));
     }
   }
 
@@ -106,9 +103,8 @@ final class AbortLeftoversCommand extends Subcommand {
     return Span.of(typed)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.OPTION_INVALID,
+                invalid(
                     "--older-than: expected a time such as 12h or 7d, got '" + typed + "'",
-                    Advice.step("--older-than 1d")));
+                    "--older-than 1d"));
   }
 }

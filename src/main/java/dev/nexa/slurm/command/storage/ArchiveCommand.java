@@ -16,6 +16,7 @@ import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
@@ -54,13 +55,7 @@ public final class ArchiveCommand extends Subcommand {
   private static final String OWN = ".nexa-";
 
   private final PositionalParamSpec runs =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN")
-              .arity("0..*")
-              .type(List.class)
-              .auxiliaryTypes(String.class),
-          "The runs: ids or their beginnings, names, `latest`, job ids.");
+      parameters("RUN", "The runs: ids or their beginnings, names, `latest`, job ids.");
   private final OptionSpec pastRetention =
       flag("--past-retention", "All runs that `audit` lists as past their retention.");
   private final OptionSpec to =
@@ -130,7 +125,7 @@ public final class ArchiveCommand extends Subcommand {
         if (asJson) {
           print(ArchiveText.document(goes, keeps, address, Optional.empty()));
         } else if (!goes.isEmpty()) {
-          out().println("nothing was archived");
+          say("nothing was archived");
         }
         return status;
       }
@@ -260,14 +255,13 @@ public final class ArchiveCommand extends Subcommand {
   }
 
   private static NexaException misplaced(String address, Path folder, String why) {
-    return new NexaException(
-        ErrorCode.OPTION_INVALID,
+    return invalid(
         "the archive %s lies in %s %s"
             .formatted(
                 address,
                 folder.toString().equals(address) ? "a folder" : folder + ", a folder",
                 why),
-        Advice.step("nothing was archived; name a folder outside: --to DIR"));
+        "nothing was archived; name a folder outside: --to DIR");
   }
 
   private static WholeRun kept(WholeRun run, String why) {
@@ -283,9 +277,9 @@ public final class ArchiveCommand extends Subcommand {
   }
 
   private List<RunId> chosen(Context context) {
-    @Nullable List<String> named = runs.getValue();
+    List<String> named = runs.getValue();
     boolean all = given(pastRetention);
-    if (all == (named != null && !named.isEmpty())) {
+    if (all != named.isEmpty()) {
       throw new NexaException(
           all ? ErrorCode.OPTIONS_CONFLICT : ErrorCode.ARGUMENT_MISSING,
           all ? "--past-retention chooses the runs, and runs are named" : "no run is named",
@@ -293,7 +287,7 @@ public final class ArchiveCommand extends Subcommand {
               "shows the runs that can go", "nexa-slurm archive --past-retention --dry-run"),
           Advice.step("or name the runs: nexa-slurm archive RUN"));
     }
-    return all || named == null ? past(context) : named(context, named);
+    return all ? past(context) : named(context, named);
   }
 
   private static List<RunId> named(Context context, List<String> references) {
@@ -324,7 +318,7 @@ public final class ArchiveCommand extends Subcommand {
           found.add(id);
         }
       } catch (RuntimeException broken) {
-        err().println("note: " + id + " is left out, its records cannot be read: `audit` says why");
+        note(id + " is left out, its records cannot be read: `audit` says why");
       }
     }
     return found;
@@ -368,17 +362,16 @@ public final class ArchiveCommand extends Subcommand {
       }
       for (ArchiveText.Row row : rows) {
         if (row.bundle().filter(bundle -> !bundle.isThere()).isPresent()) {
-          err().println("note: " + row.archive().where() + " " + row.bundle().get().sentence());
+          note(row.archive().where() + " " + row.bundle().get().sentence());
           DamagedArchive.advice(context.workspace(), row.archive())
               .forEach(advice -> err().println("  → " + advice));
         }
       }
       for (UnfinishedBundle one : unfinished) {
-        err()
-            .println(
-                ("note: %s (%s) is an unfinished bundle of %s: `archive` is writing it"
-                        + " now, or was killed")
-                    .formatted(one.file(), Memory.plain(one.bytes()), one.run()));
+        note(
+            ("%s (%s) is an unfinished bundle of %s: `archive` is writing it"
+                    + " now, or was killed")
+                .formatted(one.file(), Memory.plain(one.bytes()), one.run()));
         err()
             .println(
                 "  → if it was killed, this replaces the file: "
@@ -388,6 +381,17 @@ public final class ArchiveCommand extends Subcommand {
       }
       return ExitCode.OK.status();
     }
+  }
+
+  private static ArchiveFile archiveOf(Workspace workspace, String run) {
+    return ArchiveFile.require(workspace, new RunLookup(workspace).find(run).run().id());
+  }
+
+  /** Returns the members with which the document about an archive begins. */
+  private static JsonObject document(ArchiveFile archive) {
+    return JsonObject.ofVersion(1)
+        .with("run_id", archive.run().value())
+        .with("bundle", archive.where());
   }
 
   /** The command {@code archive verify}. */
@@ -410,10 +414,7 @@ public final class ArchiveCommand extends Subcommand {
     @Override
     public Integer call() {
       Context context = existing();
-      ArchiveFile archive =
-          ArchiveFile.require(
-              context.workspace(),
-              new RunLookup(context.workspace()).find(run.getValue()).run().id());
+      ArchiveFile archive = archiveOf(context.workspace(), run.getValue());
       boolean read;
       try (ProgressBar progress = ProgressBar.of(this);
           ArchivePlaces.Opened opened = places.recorded(context, archive.place())) {
@@ -423,25 +424,21 @@ public final class ArchiveCommand extends Subcommand {
       }
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
-                .with("run_id", archive.run().value())
-                .with("bundle", archive.where())
+            document(archive)
                 .with("files", archive.count())
                 .with("bytes", archive.bytes())
                 .with("bytes_read", read)
                 .with("whole", true));
       } else {
-        out()
-            .println(
-                archive.where()
-                    + " is whole: "
-                    + (read
-                        ? archive.count()
-                            + (archive.count() == 1 ? " file, " : " files, ")
-                            + Memory.plain(archive.bytes())
-                            + " were read"
-                        : "its size and its SHA-256 in S3 are as recorded; --checksum reads it"));
+        say(
+            archive.where()
+                + " is whole: "
+                + (read
+                    ? archive.count()
+                        + (archive.count() == 1 ? " file, " : " files, ")
+                        + Memory.plain(archive.bytes())
+                        + " were read"
+                    : "its size and its SHA-256 in S3 are as recorded; --checksum reads it"));
       }
       return ExitCode.OK.status();
     }
@@ -471,10 +468,7 @@ public final class ArchiveCommand extends Subcommand {
     public Integer call() {
       NamesOfFiles.requireUtf8("nexa-slurm archive restore");
       Context context = existing();
-      ArchiveFile archive =
-          ArchiveFile.require(
-              context.workspace(),
-              new RunLookup(context.workspace()).find(run.getValue()).run().id());
+      ArchiveFile archive = archiveOf(context.workspace(), run.getValue());
       List<Path> restored;
       try (ProgressBar progress = ProgressBar.of(this);
           ArchivePlaces.Opened opened = places.recorded(context, archive.place());
@@ -486,20 +480,13 @@ public final class ArchiveCommand extends Subcommand {
                 ? restore.toOldPlace(archive)
                 : List.of(restore.toFolder(archive, existing(folder)));
         if (!lock.holds()) {
-          err().println("note: another archive took over the lock meanwhile");
+          note("another archive took over the lock meanwhile");
         }
       }
-      if (given(json)) {
-        print(
-            new JsonObject()
-                .with("schema_version", 1)
-                .with("run_id", archive.run().value())
-                .with("bundle", archive.where())
-                .with("restored", restored.stream().map(Path::toString).toList()));
-      } else {
-        restored.forEach(path -> out().println("restored " + path));
-      }
-      return ExitCode.OK.status();
+      return answer(
+          json,
+          () -> document(archive).with("restored", restored.stream().map(Path::toString).toList()),
+          () -> restored.forEach(path -> say("restored " + path)));
     }
 
     private static Path existing(String typed) {

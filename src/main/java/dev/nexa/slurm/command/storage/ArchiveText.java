@@ -145,8 +145,7 @@ final class ArchiveText {
   static JsonObject document(
       List<WholeRun> goes, List<WholeRun> stays, String place, Optional<List<Archived>> done) {
     JsonObject document =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("place", place)
             .with("archives", goes.stream().map(ArchiveText::json).toList())
             .with("keeps", stays.stream().map(ArchiveText::kept).toList())
@@ -185,8 +184,7 @@ final class ArchiveText {
 
   /** Returns the document of the list. */
   static JsonObject list(List<Row> rows, List<UnfinishedBundle> unfinished) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("archives", rows.stream().map(ArchiveText::json).toList())
         .with("unfinished", unfinished.stream().map(ArchiveText::json).toList());
   }

@@ -111,8 +111,7 @@ final class BucketText {
   JsonObject document(
       Plan plan, Optional<String> refused, Optional<Done> done, Optional<Path> journal) {
     JsonObject document =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("address", place.address())
             .with("objects", plan.objects())
             .with("removes", pieces(plan.removes()))

@@ -133,7 +133,7 @@ public final class CleanupCommand extends Subcommand {
     boolean lost = !planned.lastCopies().isEmpty();
     if (text && !(given(quiet) && planned.isEmpty() && !lost)) {
       printTable(CleanupText.plan(planned, given(quiet), style()));
-      planned.plan().notes().forEach(note -> err().println("note: " + note));
+      planned.plan().notes().forEach(this::note);
     }
     boolean acts = !planned.isEmpty() && !given(dryRun) && agrees(CleanupText.acts(planned));
     Optional<Done> done = acts ? Optional.of(clean.run(planned)) : Optional.empty();
@@ -142,7 +142,7 @@ public final class CleanupCommand extends Subcommand {
     } else if (done.isPresent()) {
       out().print(CleanupText.done(done.get(), settings));
     } else if (!planned.isEmpty()) {
-      out().println("nothing was removed");
+      say("nothing was removed");
     }
     boolean failed = done.isPresent() && !done.get().failed().isEmpty();
     return failed || (lost && !given(dryRun)) ? ExitCode.DEFECT.status() : ExitCode.OK.status();
@@ -180,10 +180,9 @@ public final class CleanupCommand extends Subcommand {
     options.add(maxDelete);
     for (OptionSpec option : options) {
       if (typed(option)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw invalid(
             option.longestName() + " needs --s3; nothing was removed",
-            Advice.step("add --s3 to clean up the bucket, or leave the option out"));
+            "add --s3 to clean up the bucket, or leave the option out");
       }
     }
   }
@@ -191,10 +190,9 @@ public final class CleanupCommand extends Subcommand {
   private static void requireTrash(Context context, String id) {
     Optional<Path> bucket = BucketJournal.of(context.workspace(), id);
     if (bucket.isPresent()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           id + " deleted objects in S3, where there is no trash: a cleanup of S3 cannot be undone",
-          Advice.step(bucket.get() + " names the objects"));
+          bucket.get() + " names the objects");
     }
   }
 
@@ -235,7 +233,7 @@ public final class CleanupCommand extends Subcommand {
     boolean asText = !given(json);
     if (asText && !(given(quiet) && empty)) {
       printTable(text.plan(plan, given(quiet), style()));
-      BucketText.notes(plan).forEach(note -> err().println("note: " + note));
+      BucketText.notes(plan).forEach(this::note);
     }
     if (refusal.isPresent() && !given(dryRun)) {
       throw tooMany(refusal.get(), plan);
@@ -254,8 +252,8 @@ public final class CleanupCommand extends Subcommand {
     } else if (done.isPresent()) {
       out().print(BucketText.done(done.get(), file.orElseThrow()));
     } else if (!empty) {
-      refusal.ifPresent(why -> out().println("this would be refused: " + why));
-      out().println("nothing was deleted");
+      refusal.ifPresent(why -> say("this would be refused: " + why));
+      say("nothing was deleted");
     }
     return done.isPresent() && !done.get().failed().isEmpty()
         ? ExitCode.DEFECT.status()
@@ -312,12 +310,11 @@ public final class CleanupCommand extends Subcommand {
     } catch (IllegalArgumentException none) {
       // Refused below.
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw invalid(
         "--prune-size: expected a size with its unit, such as +2G, +500M or +100K, got '"
             + typed
             + "'",
-        Advice.step("--prune-size +2G: checkpoints of more than 2 GiB"));
+        "--prune-size +2G: checkpoints of more than 2 GiB");
   }
 
   static Duration grace(String typed) {
@@ -327,11 +324,10 @@ public final class CleanupCommand extends Subcommand {
             .filter(span -> span.compareTo(LONGEST_GRACE) <= 0)
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.OPTION_INVALID,
+                    invalid(
                         "--grace: expected a time such as 12h or 3d, at most 3650d, got '%s'%s"
                             .formatted(typed, Span.hint(typed)),
-                        Advice.step("--grace 3d")));
+                        "--grace 3d"));
   }
 
   /** The command {@code nexa-slurm cleanup list}. */
@@ -353,13 +349,12 @@ public final class CleanupCommand extends Subcommand {
       Instant now = Instant.now();
       if (given(json)) {
         print(
-            new JsonObject()
-                .with("schema_version", 1)
+            JsonObject.ofVersion(1)
                 .with("cleanups", CleanupText.json(journals.states()))
                 .with("notes", journals.problems()));
       } else {
         printTable(CleanupText.list(journals.states(), now, style()));
-        journals.problems().forEach(problem -> err().println("note: " + problem));
+        journals.problems().forEach(this::note);
       }
       return ExitCode.OK.status();
     }

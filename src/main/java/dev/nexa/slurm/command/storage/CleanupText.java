@@ -156,8 +156,7 @@ final class CleanupText {
 
   /** Returns the document of an undo. */
   static JsonObject undone(Done done) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("cleanup_id", done.id().orElseThrow().value())
         .with("restored", TRASHED.of(done.moved()).json())
         .with("failed", KEPT.of(done.failed()).json());
@@ -168,8 +167,7 @@ final class CleanupText {
     List<KeptPath> keeps = new ArrayList<>(planned.lastCopies());
     keeps.addAll(planned.plan().kept());
     JsonObject document =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("cleanup_id", done.flatMap(Done::id).map(Object::toString).orElse(null))
             .with("removes", CANDIDATES.of(planned.plan().candidates()).json())
             .with("bytes", planned.plan().bytes())

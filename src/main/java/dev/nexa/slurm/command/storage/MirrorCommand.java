@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -43,11 +42,9 @@ final class MirrorCommand extends Subcommand {
           "The durable tier, such as gpu-node:/mnt/nexa_durable, or a folder; and the folder here that becomes"
               + " its mirror.");
   private final OptionSpec exclude =
-      add(
-          OptionSpec.builder("--exclude")
-              .paramLabel("GLOB")
-              .type(List.class)
-              .auxiliaryTypes(String.class),
+      options(
+          "--exclude",
+          "GLOB",
           "Leaves out what matches, as rsync has it. `*.tmp` and `.nexa-*` are left out always.");
   private final OptionSpec delete =
       flag("--delete", "Also deletes here what the source does not have; shows it first.");
@@ -73,10 +70,9 @@ final class MirrorCommand extends Subcommand {
     for (OptionSpec option : List.of(maxDelete, yes)) {
       Object typed = option.getValue();
       if (!given(delete) && typed != null && !typed.equals(false)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw invalid(
             option.longestName() + " needs --delete",
-            Advice.step("add --delete, or leave " + option.longestName() + " out"));
+            "add --delete, or leave " + option.longestName() + " out");
       }
     }
     Rsync rsync = rsync();
@@ -120,9 +116,7 @@ final class MirrorCommand extends Subcommand {
           Advice.step("nexa-slurm sync mirror gpu-node:/mnt/nexa_durable ~/nexa_compute/durable"));
     }
     requireOutside(Path.of(typed.get(0)), folder);
-    @Nullable List<String> globs = exclude.getValue();
-    return new Rsync(
-        typed.get(0), folder.toString(), given(delete), globs == null ? List.of() : globs);
+    return new Rsync(typed.get(0), folder.toString(), given(delete), exclude.getValue());
   }
 
   /** A mirror inside its source would be copied into itself, again at each call. */
@@ -137,10 +131,9 @@ final class MirrorCommand extends Subcommand {
               ? target.toRealPath()
               : target.resolveSibling("").toRealPath().resolve(target.getFileName());
       if (to.startsWith(from)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw invalid(
             "LOCAL: " + target + (to.equals(from) ? " is " : " is inside ") + source,
-            Advice.step("nothing was copied; name a folder outside of " + source));
+            "nothing was copied; name a folder outside of " + source);
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", source, failed);
@@ -197,8 +190,7 @@ final class MirrorCommand extends Subcommand {
   private void tell(Rsync rsync, Rsync.Stats stats, boolean acted) {
     if (given(json)) {
       print(
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("source", rsync.source())
               .with("target", rsync.target())
               .with("acted", acted)
@@ -207,17 +199,16 @@ final class MirrorCommand extends Subcommand {
               .with("bytes", stats.bytes())
               .with("deleted", stats.deleted()));
     } else if (acted) {
-      out()
-          .println(
-              "copied %s%s: %s has the %s of %s"
-                  .formatted(
-                      words(stats),
-                      stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "",
-                      rsync.target(),
-                      SyncText.files(stats.files()),
-                      rsync.source()));
+      say(
+          "copied %s%s: %s has the %s of %s"
+              .formatted(
+                  words(stats),
+                  stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "",
+                  rsync.target(),
+                  SyncText.files(stats.files()),
+                  rsync.source()));
     } else {
-      out().println("nothing was copied or deleted");
+      say("nothing was copied or deleted");
     }
   }
 

@@ -51,13 +51,13 @@ final class StorageInitCommand extends Subcommand {
     for (Folder folder : folders) {
       String note = folder.note().isEmpty() ? "" : ": " + folder.note();
       switch (folder.outcome()) {
-        case MADE -> out().println("made   " + folder.path());
-        case WOULD_MAKE -> out().println("would make " + folder.path());
+        case MADE -> say("made   " + folder.path());
+        case WOULD_MAKE -> say("would make " + folder.path());
         case FAILED -> err().println("nexa-slurm: " + folder.path() + " could not be made" + note);
         case EXISTS -> there++;
       }
     }
-    out().println(there + " of " + folders.size() + " folders exist already");
+    say(there + " of " + folders.size() + " folders exist already");
     if (folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED)) {
       err()
           .println(
@@ -75,6 +75,6 @@ final class StorageInitCommand extends Subcommand {
               .with("outcome", folder.outcome().name().toLowerCase(Locale.ROOT));
       all.add(folder.note().isEmpty() ? one : one.with("note", folder.note()));
     }
-    return new JsonObject().with("schema_version", 1).with("folders", all);
+    return JsonObject.ofVersion(1).with("folders", all);
   }
 }

@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.storage;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.text.Columns;
@@ -73,33 +70,32 @@ final class StorageStatusCommand extends Subcommand {
     }
     if (given(json)) {
       print(document(measured, missing, key.isPresent()));
-      return ExitCode.OK.status();
-    }
-    if (!measured.isEmpty()) {
-      printTable(StorageText.tiers(measured, style()));
-    }
-    if (key.isPresent()) {
-      for (Measured one : measured) {
-        if (one.usage().rows().isEmpty()) {
-          continue;
-        }
-        out().println();
-        out().println(one.root().tier().key() + " " + one.root().path());
-        printTable(StorageText.rows(one.usage(), key.get(), most, style()));
+    } else {
+      if (!measured.isEmpty()) {
+        printTable(StorageText.tiers(measured, style()));
       }
+      if (key.isPresent()) {
+        for (Measured one : measured) {
+          if (one.usage().rows().isEmpty()) {
+            continue;
+          }
+          out().println();
+          say(one.root().tier().key() + " " + one.root().path());
+          printTable(StorageText.rows(one.usage(), key.get(), most, style()));
+        }
+      }
+      for (TierRoot root : missing) {
+        note(
+            "%s (%s%s"
+                .formatted(
+                    root.path(),
+                    root.key(),
+                    Files.exists(root.path())
+                        ? ") is a file; move it away, or correct the profile"
+                        : ") is not on this host; `nexa-slurm storage init` makes it"));
+      }
+      measured.forEach(this::tellUnread);
     }
-    for (TierRoot root : missing) {
-      err()
-          .println(
-              "note: %s (%s%s"
-                  .formatted(
-                      root.path(),
-                      root.key(),
-                      Files.exists(root.path())
-                          ? ") is a file; move it away, or correct the profile"
-                          : ") is not on this host; `nexa-slurm storage init` makes it"));
-    }
-    measured.forEach(this::tellUnread);
     return ExitCode.OK.status();
   }
 
@@ -116,22 +112,18 @@ final class StorageStatusCommand extends Subcommand {
     } catch (NumberFormatException none) {
       // Refused below.
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
-        "--limit: expected a whole number from 1 on, got '" + typed + "'",
-        Advice.step("--limit 40"));
+    throw invalid("--limit: expected a whole number from 1 on, got '" + typed + "'", "--limit 40");
   }
 
   private void tellUnread(Measured one) {
     List<String> unread = one.unread();
     for (String message : unread.subList(0, Math.min(MOST_UNREAD, unread.size()))) {
-      err().println("note: not counted: " + message);
+      note("not counted: " + message);
     }
     if (unread.size() > MOST_UNREAD) {
-      err()
-          .println(
-              "note: %s more folders of %s are not counted; --json lists them"
-                  .formatted(unread.size() - MOST_UNREAD, one.root().path()));
+      note(
+          "%s more folders of %s are not counted; --json lists them"
+              .formatted(unread.size() - MOST_UNREAD, one.root().path()));
     }
   }
 
@@ -165,8 +157,7 @@ final class StorageStatusCommand extends Subcommand {
       }
       tiers.add(tier);
     }
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("tiers", tiers)
         .with("not_on_this_host", missing.stream().map(root -> root.path().toString()).toList());
   }

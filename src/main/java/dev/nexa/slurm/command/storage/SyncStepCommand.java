@@ -145,9 +145,7 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private void globs(String name, String description) {
-    add(
-        OptionSpec.builder(name).paramLabel("GLOB").type(List.class).auxiliaryTypes(String.class),
-        description);
+    options(name, "GLOB", description);
   }
 
   @Override
@@ -209,7 +207,7 @@ final class SyncStepCommand extends Subcommand {
         SyncRun run =
             SyncRun.plan(
                 folder, pair.s3(), store, new Filters(rules(pair.only())), options, progress)) {
-      run.note().ifPresent(note -> err().println("note: " + note));
+      run.note().ifPresent(note -> note(note));
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
     }
@@ -245,7 +243,7 @@ final class SyncStepCommand extends Subcommand {
     if (none) {
       throw emptySource(text);
     }
-    out().println(text.equal(report));
+    say(text.equal(report));
     return ExitCode.OK.status();
   }
 
@@ -263,7 +261,7 @@ final class SyncStepCommand extends Subcommand {
       if (asJson) {
         print(text.document(planned).withOptional("refused", refusal));
       } else {
-        refusal.ifPresent(why -> out().println("  this would be refused: " + why));
+        refusal.ifPresent(why -> say("  this would be refused: " + why));
       }
       if (empty && refusal.isEmpty() && !asJson) {
         throw emptySource(text);
@@ -287,7 +285,7 @@ final class SyncStepCommand extends Subcommand {
       return ExitCode.INTERRUPTED.status();
     }
     SyncReport report = run.execute(limit);
-    report.note().ifPresent(note -> err().println("note: " + note));
+    report.note().ifPresent(note -> note(note));
     boolean whole =
         planned.complete()
             && report.count(Outcome.FAILED) == 0
@@ -304,7 +302,7 @@ final class SyncStepCommand extends Subcommand {
     if (empty) {
       throw emptySource(text);
     }
-    out().println(text.done(report));
+    say(text.done(report));
     if (!whole) {
       throw new NexaException(
           ErrorCode.SYNC_INCOMPLETE,
@@ -483,6 +481,6 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private static NexaException usage(String message, String advice) {
-    return new NexaException(ErrorCode.OPTION_INVALID, message, Advice.step(advice));
+    return invalid(message, advice);
   }
 }

@@ -207,8 +207,7 @@ final class SyncText {
             name ->
                 skipped.add(
                     new JsonObject().with("path", name.path()).with("reason", name.reason())));
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("source", source())
         .with("target", target())
         .with("new", count(plan.count(Kind.NEW)))
@@ -229,8 +228,7 @@ final class SyncText {
   }
 
   JsonObject verified(SyncPlan plan, SyncReport report) {
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("folder", folder.toString())
         .with("address", s3.address())
         .with("equal", report.count(Outcome.SAME))

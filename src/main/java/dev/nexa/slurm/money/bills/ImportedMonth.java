@@ -71,8 +71,7 @@ public record ImportedMonth(
         .replace(
             file,
             Json.pretty(
-                new JsonObject()
-                    .with("schema_version", 1)
+                JsonObject.ofVersion(1)
                     .with("read", at)
                     .with("estimated", estimated)
                     .with("tag", tag)

@@ -109,8 +109,7 @@ public record HistoryLine(
 
   /** Returns the line as {@code history --json} shows it: without its signature. */
   public JsonObject json() {
-    return new JsonObject()
-        .with("schema_version", VERSION)
+    return JsonObject.ofVersion(VERSION)
         .with("seq", number)
         .with("at", at)
         .with("action", what.action().text())

@@ -136,8 +136,7 @@ final class Download {
     Files.deleteIfExists(part);
     if (object.bytes() > Upload.PART) {
       JsonObject begun =
-          new JsonObject()
-              .with("schema_version", 1)
+          JsonObject.ofVersion(1)
               .with("key", key)
               .with("etag", object.etag())
               .with("bytes", object.bytes());

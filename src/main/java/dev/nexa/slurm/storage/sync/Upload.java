@@ -249,8 +249,7 @@ public final class Upload {
     Properties properties = new Properties(digests.sha256(), file.modified(), mode);
     String uploadId = sides.retry().call(() -> sides.store().begin(key, properties));
     JsonObject begun =
-        new JsonObject()
-            .with("schema_version", 1)
+        JsonObject.ofVersion(1)
             .with("key", key)
             .with("upload_id", uploadId)
             .with("sha256", digests.sha256())
