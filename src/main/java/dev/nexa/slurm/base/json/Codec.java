@@ -72,15 +72,13 @@ public final class Codec {
   public static JsonObject write(Record record, JsonObject json) {
     for (RecordComponent component : record.getClass().getRecordComponents()) {
       Object value = value(component, record);
-      boolean nothing = List.of().equals(value) || Boolean.FALSE.equals(value);
+      boolean isLeftOut =
+          (List.of().equals(value) || Boolean.FALSE.equals(value))
+              && component.isAnnotationPresent(IfAny.class);
       if (value instanceof Optional<?> optional) {
         value = optional.orElse(null);
-        nothing = value == null;
+        isLeftOut = value == null && !(record instanceof WithNulls);
       }
-      boolean isLeftOut =
-          value == null
-              ? !(record instanceof WithNulls)
-              : nothing && component.isAnnotationPresent(IfAny.class);
       if (value instanceof Flat && toJson(value) instanceof JsonObject members) {
         members.members().forEach(json::with);
       } else if (!isLeftOut) {

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -110,12 +111,7 @@ public final class LedgerMend {
 
   private static boolean endsWith(byte[] all, byte[] end) {
     int from = all.length - end.length;
-    for (int i = 0; i < end.length; i++) {
-      if (from < 0 || all[from + i] != end[i]) {
-        return false;
-      }
-    }
-    return true;
+    return from >= 0 && Arrays.equals(all, from, all.length, end, 0, end.length);
   }
 
   /** Splits the bytes into lines with their line feeds; the last line may lack one. */
@@ -124,7 +120,7 @@ public final class LedgerMend {
     int begin = 0;
     for (int i = 0; i < bytes.length; i++) {
       if (bytes[i] == '\n' || i == bytes.length - 1) {
-        lines.add(java.util.Arrays.copyOfRange(bytes, begin, i + 1));
+        lines.add(Arrays.copyOfRange(bytes, begin, i + 1));
         begin = i + 1;
       }
     }

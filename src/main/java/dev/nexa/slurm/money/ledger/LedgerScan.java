@@ -142,13 +142,8 @@ final class LedgerScan {
   /** Returns whether the line ends with the CRC-32 of the bytes before it. */
   private boolean isSealed(int begin, int feed) {
     int seal = feed - SEAL;
-    if (seal < begin) {
+    if (seal < begin || !isAt(seal, CRC_KEY)) {
       return false;
-    }
-    for (int i = 0; i < CRC_KEY.length; i++) {
-      if (bytes[seal + i] != CRC_KEY[i]) {
-        return false;
-      }
     }
     crc.reset();
     crc.update(bytes, begin, seal - begin);
