@@ -4,9 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The amount that a run needs from one budget, before it is submitted.
@@ -69,18 +67,6 @@ public record BudgetClaim(BudgetStatus budget, Money needs) {
         + "; with this run "
         + taken().multiply(HUNDRED).divide(amount, 0, RoundingMode.CEILING).toPlainString()
         + " % of it are gone";
-  }
-
-  /** Adds the claims of several runs up: returns one claim for each budget, in order. */
-  public static List<BudgetClaim> added(List<BudgetClaim> claims) {
-    Map<String, BudgetClaim> sums = new LinkedHashMap<>();
-    for (BudgetClaim claim : claims) {
-      sums.merge(
-          claim.budget().name() + claim.budget().period(),
-          claim,
-          (sum, more) -> new BudgetClaim(sum.budget(), sum.needs().plus(more.needs())));
-    }
-    return List.copyOf(sums.values());
   }
 
   /** Returns the claims as estimate.json stores them. */

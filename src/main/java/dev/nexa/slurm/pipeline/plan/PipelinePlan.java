@@ -14,8 +14,11 @@ import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.records.approvals.ApprovalGate;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.BudgetGate;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.start.LivePartitions;
 import dev.nexa.slurm.run.start.Prepared;
@@ -255,14 +258,16 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
    * @throws NexaException if the policy and the price books have different currencies
    */
   public boolean needsApproval() {
-    // A stage alone is compared first: it names the price book if the currencies differ.
-    return stages.get(0).prepared().needsApproval() || total().compareTo(policy.approvalOver()) > 0;
+    return ApprovalGate.needsApproval(
+        stages.stream().map(stage -> stage.prepared().estimate()).toList(), policy);
   }
 
   /** Returns the amount that all stages together take from each budget that applies to them. */
   public List<BudgetClaim> budgets(Context context) {
-    List<BudgetClaim> claims = new ArrayList<>();
-    stages.forEach(stage -> claims.addAll(stage.prepared().budgets(context)));
-    return BudgetClaim.added(claims);
+    return BudgetGate.look(
+            context,
+            policy,
+            stages.stream().map(stage -> PlanFile.of(stage.prepared().plan())).toList())
+        .claims(stages.stream().map(PlannedStage::total).toList());
   }
 }

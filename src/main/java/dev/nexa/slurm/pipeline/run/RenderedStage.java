@@ -8,7 +8,7 @@ import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.decision.ClearanceOfAll;
+import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.run.start.SubmitRun;
 
@@ -42,7 +42,7 @@ record RenderedStage(
     return planned.stage().name();
   }
 
-  ClearanceOfAll.Asked asked() {
-    return new ClearanceOfAll.Asked(name(), proposal, plan, estimate);
+  Asked.Stage asked() {
+    return new Asked.Stage(name(), proposal, plan, estimate);
   }
 }

@@ -22,8 +22,8 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.decision.Clearance;
-import dev.nexa.slurm.run.decision.ClearanceOfAll;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.reconcile.EarlierJobs;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
@@ -83,10 +83,9 @@ public record SubmitPipeline(Context context) {
     List<RenderedStage> rendered = chosen.toRun();
     RequireNoHalt halts = new RequireNoHalt(context, plan.policy());
     for (RenderedStage stage : rendered) {
-      halts.of(
+      halts.require(
           plan.config().file() + ": " + stage.name(),
-          stage.plan().stage(),
-          stage.plan().storage().durable(),
+          stage.plan(),
           Optional.of(plan.config().name()));
     }
     // Before the budgets are locked: a folder of many files takes a while.
@@ -96,12 +95,13 @@ public record SubmitPipeline(Context context) {
       PipelineFolder folder;
       PipelineFile file;
       List<String> notes;
-      try (ClearanceOfAll clearance =
-          ClearanceOfAll.of(
+      try (Clearance clearance =
+          Clearance.of(
               context,
               plan.policy(),
-              Proposal.below(context.root(), plan.config().file()),
-              rendered.stream().map(RenderedStage::asked).toList(),
+              Asked.ofPipeline(
+                  Proposal.below(context.root(), plan.config().file()),
+                  rendered.stream().map(RenderedStage::asked).toList()),
               approval)) {
         notes = clearance.notes();
         folder = context.workspace().claimPipeline(Instant.now());
@@ -134,10 +134,7 @@ public record SubmitPipeline(Context context) {
 
   /** Claims a run for each stage and writes its files. Adds each to {@code staged} at once. */
   private void stage(
-      PipelineFolder folder,
-      ChosenStages chosen,
-      ClearanceOfAll clearance,
-      List<NewRun.Staged> staged) {
+      PipelineFolder folder, ChosenStages chosen, Clearance clearance, List<NewRun.Staged> staged) {
     Map<String, RunInput> inputs = new LinkedHashMap<>();
     for (RenderedStage one : chosen.all()) {
       Optional<RunId> reused = chosen.reused(one);
@@ -145,7 +142,7 @@ public record SubmitPipeline(Context context) {
         inputs.put(one.name(), input(one, reused.get()));
         continue;
       }
-      Clearance own = clearance.of(staged.size());
+      Clearance own = clearance.ofRun(staged.size());
       List<RunInput> ofStage = new ArrayList<>();
       List<Earlier> after = new ArrayList<>();
       one.planned()
@@ -183,10 +180,7 @@ public record SubmitPipeline(Context context) {
   }
 
   private static PipelineFile document(
-      PipelineFolder folder,
-      ChosenStages chosen,
-      List<NewRun.Staged> staged,
-      ClearanceOfAll clearance) {
+      PipelineFolder folder, ChosenStages chosen, List<NewRun.Staged> staged, Clearance clearance) {
     List<PipelineFile.Stage> stages = new ArrayList<>();
     int made = 0;
     for (RenderedStage one : chosen.all()) {
@@ -204,7 +198,7 @@ public record SubmitPipeline(Context context) {
               one.planned().prepared().plan().tasks(),
               reused.isPresent()
                   ? new Money(new BigDecimal("0.00"), clearance.total().currency())
-                  : clearance.of(made).total(),
+                  : clearance.ofRun(made).total(),
               one.estimate().configDigest(),
               one.script().digest(),
               reused.isPresent()));

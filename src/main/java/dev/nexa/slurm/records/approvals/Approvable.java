@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
 import dev.nexa.slurm.base.units.Money;
+import java.util.List;
 
 /** What needs an approval: one run, or all stages of a pipeline. */
 public sealed interface Approvable permits Proposal, PipelineProposal {
@@ -15,6 +16,14 @@ public sealed interface Approvable permits Proposal, PipelineProposal {
 
   /** Returns the most that it can cost. */
   Money total();
+
+  /** Returns the runs, in order; at least one. */
+  List<Proposal> runs();
+
+  /** Returns what each run can cost, in order. */
+  default List<Money> totals() {
+    return runs().stream().map(Proposal::total).toList();
+  }
 
   /** Returns a copy at the prices that an approval pins; this object if it pins none of them. */
   Approvable at(Approval.Scope scope);

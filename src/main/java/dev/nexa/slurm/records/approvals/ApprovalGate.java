@@ -3,8 +3,10 @@ package dev.nexa.slurm.records.approvals;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
+import java.util.List;
 
 /** Decides whether an estimate needs an approval. */
 public final class ApprovalGate {
@@ -29,5 +31,23 @@ public final class ApprovalGate {
           Advice.step("give both the same currency"));
     }
     return estimate.total().compareTo(policy.approvalOver()) > 0;
+  }
+
+  /**
+   * Returns whether several runs together can cost more than the policy's limit for runs without an
+   * approval.
+   *
+   * @param runs the estimates, in one currency; at least one
+   * @throws NexaException as {@link #needsApproval(Estimate, Policy)} does
+   */
+  public static boolean needsApproval(List<Estimate> runs, Policy policy) {
+    // One run alone is compared first: the message names its price book if the currencies differ.
+    return needsApproval(runs.get(0), policy)
+        || runs.stream()
+                .map(Estimate::total)
+                .reduce(Money::plus)
+                .orElseThrow()
+                .compareTo(policy.approvalOver())
+            > 0;
   }
 }

@@ -45,9 +45,9 @@ public record PipelineProposal(String config, String digest, List<Stage> stages)
     return total;
   }
 
-  /** Returns what each stage can cost, in order. */
-  public List<Money> totals() {
-    return stages.stream().map(stage -> stage.proposal().total()).toList();
+  @Override
+  public List<Proposal> runs() {
+    return stages.stream().map(Stage::proposal).toList();
   }
 
   @Override

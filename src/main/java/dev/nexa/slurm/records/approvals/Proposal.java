@@ -75,6 +75,11 @@ public record Proposal(
   }
 
   @Override
+  public List<Proposal> runs() {
+    return List.of(this);
+  }
+
+  @Override
   public Money total() {
     return estimate.total();
   }

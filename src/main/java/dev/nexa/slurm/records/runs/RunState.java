@@ -182,6 +182,11 @@ public record RunState(
         : Optional.of(submissions.get(submissions.size() - 1));
   }
 
+  /** Returns the submissions that were made since the last rerun; all if there was none. */
+  public List<Submission> sinceRerun() {
+    return submissions.subList(submissionsBefore, submissions.size());
+  }
+
   /**
    * Returns the submission that counts for each task: the last one that holds the task. A failed
    * submission does not replace one that has not failed, unless that one was made before the last
@@ -224,7 +229,7 @@ public record RunState(
   /** Returns how many links of its chain a task has, since the last rerun. */
   public int links(int task) {
     Set<String> links = new HashSet<>();
-    for (Submission submission : submissions.subList(submissionsBefore, submissions.size())) {
+    for (Submission submission : sinceRerun()) {
       if (submission.tasks().indices().contains(task)) {
         links.add(submission.link());
       }
@@ -248,7 +253,7 @@ public record RunState(
       links.put(task, new HashSet<>());
     }
     boolean stopped = cancelRequested || (submissions.isEmpty() && pipeline.isEmpty());
-    for (Submission submission : submissions.subList(submissionsBefore, submissions.size())) {
+    for (Submission submission : sinceRerun()) {
       stopped |= submission.phase() == Phase.REFUSED;
       for (int task : submission.tasks().indices()) {
         links.getOrDefault(task, new HashSet<>()).add(submission.link());

@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
@@ -48,12 +49,7 @@ public record RerunRun(Context context) {
     Policy policy = context.configs().policy();
     RunState was = RunState.of(old.journal().read());
     new RequireGate(context, policy).of(plan, was.after());
-    new RequireNoHalt(context, policy)
-        .of(
-            plan.config(),
-            plan.stage(),
-            plan.storage().durable(),
-            RequireNoHalt.nameOf(context, was.pipeline()));
+    new RequireNoHalt(context, policy).require(plan, was.pipeline());
     List<RunInput> inputs = old.inputs();
     Set<RunId> read = inputs.stream().map(RunInput::run).collect(Collectors.toSet());
     // The other dependencies were met when the run ran first.
@@ -64,8 +60,8 @@ public record RerunRun(Context context) {
             ? ""
             : RerunTasks.dependency(
                 context, old, was.pipeline(), after, context.scheduler(plan.scheduler()));
-    EstimateFile asked = proposal.addTo(EstimateFile.of(estimate, true));
-    try (Clearance clearance = Clearance.of(context, policy, proposal, plan, asked, approval)) {
+    Asked asked = Asked.ofRun(proposal, plan, proposal.addTo(EstimateFile.of(estimate, true)));
+    try (Clearance clearance = Clearance.of(context, policy, asked, approval)) {
       List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));
       was.pipeline().ifPresent(pipeline -> notes.add(unread(old, pipeline, array.tasks())));
       notes.addAll(clearance.notes());

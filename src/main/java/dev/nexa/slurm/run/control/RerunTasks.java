@@ -20,7 +20,6 @@ import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.PlanFile;
-import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -33,12 +32,10 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.decision.Approved;
-import dev.nexa.slurm.run.decision.BudgetGate;
+import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.decision.Clearance;
-import dev.nexa.slurm.run.decision.Decision;
-import dev.nexa.slurm.run.decision.RequireApproval;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.run.decision.Rerun;
 import dev.nexa.slurm.run.decision.RunMoney;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.CostRecord;
@@ -109,7 +106,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     }
     Submitted submitted;
     try (FileLock lock = CancelRun.lock(run)) {
-      submitted = locked(run, scheduler, choice, lock);
+      submitted = rerunLocked(run, scheduler, choice, lock);
     }
     try {
       // The pass writes to the manifest that the run is running again.
@@ -120,7 +117,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     return submitted;
   }
 
-  private Submitted locked(
+  private Submitted rerunLocked(
       RunFolder run,
       Scheduler scheduler,
       Function<RunOutcome, Optional<IndexRange>> choice,
@@ -141,41 +138,28 @@ public record RerunTasks(Context context, Optional<String> approval) {
     PlanFile plan = files.plan();
     String digest = facts.estimate().configDigest();
     int count = tasks.indices().size();
-    // The rerun is settled at the run's own rates, but the policy's limits apply at today's rates
-    // too.
     Estimate estimate = Estimate.again(plan, digest, facts.rates(), count, 1);
     Estimate today = today(context, plan, digest, count, 1);
     Policy policy = context.configs().policy();
-    new RequireNoHalt(context, policy)
-        .of(
-            plan.config(),
-            plan.stage(),
-            plan.storage().durable(),
-            RequireNoHalt.nameOf(context, state.pipeline()));
+    new RequireNoHalt(context, policy).require(plan, state.pipeline());
     List<String> notes = new ArrayList<>();
     notes.add((count == 1 ? "task " : "tasks ") + tasks + " again");
-    try (BudgetGate budgets = BudgetGate.enter(context, policy, plan)) {
-      notes.addAll(budgets.notes(estimate.total()));
-      boolean needed =
-          approval.isPresent()
-              || Clearance.needsApproval(estimate, policy, budgets)
-              || Clearance.needsApproval(today, policy, budgets);
-      Optional<Grant> grant =
-          needed
-              ? approved(
-                  run,
-                  policy,
-                  files,
-                  estimate,
-                  today,
-                  new RunMoney(
-                      spent(run, facts, state, outcome), open(plan, facts, outcome, tasks)),
-                  budgets)
-              : Optional.empty();
+    Rerun rerun =
+        new Rerun(
+            run,
+            propose(files, plan, estimate),
+            today,
+            () ->
+                new RunMoney(
+                    spent(run, facts, state, outcome), openTasks(plan, facts, outcome, tasks)));
+    Proposal part = propose(files, plan.once(count), estimate);
+    Asked asked = Asked.ofRerun(part, plan, part.addTo(EstimateFile.of(estimate, true)), rerun);
+    try (Clearance clearance = Clearance.of(context, policy, asked, approval)) {
+      notes.addAll(clearance.budgetNotes());
       try {
-        begin(run, plan, lock, grant, asked(tasks, estimate, grant));
+        begin(run, plan, lock, clearance.grant(), event(tasks, estimate, clearance.grant()));
       } catch (RuntimeException failed) {
-        grant.ifPresent(Grant::release);
+        clearance.release();
         throw failed;
       }
     }
@@ -192,11 +176,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
                 () -> {});
     context.interruption().end();
     RunState now = RunState.of(run.journal().read());
-    List<String> keys = new ArrayList<>();
-    List<Submission> made = now.submissions();
-    for (Submission submission : made.subList(now.submissionsBefore(), made.size())) {
-      keys.add(submission.key());
-    }
+    List<String> keys = now.sinceRerun().stream().map(Submission::key).toList();
     return new Submitted(
         run,
         tasks,
@@ -261,7 +241,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
    * process dies.
    */
   private void begin(
-      RunFolder run, PlanFile plan, FileLock lock, Optional<Grant> grant, Event asked) {
+      RunFolder run, PlanFile plan, FileLock lock, Optional<Grant> grant, Event rerun) {
     if (!lock.holds()) {
       throw new IllegalStateException(
           "the lock of " + run.id() + " was taken over while we hold it");
@@ -275,7 +255,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     Interruption interruption = context.interruption();
     interruption.writeBefore(
         () -> {
-          run.journal().append(asked);
+          run.journal().append(rerun);
           interruption.begin(run, lock, true);
         });
   }
@@ -308,7 +288,8 @@ public record RerunTasks(Context context, Optional<String> approval) {
    *
    * @param again the tasks of the rerun, which have ended
    */
-  private static Money open(PlanFile plan, RunFacts facts, RunOutcome outcome, IndexRange again) {
+  private static Money openTasks(
+      PlanFile plan, RunFacts facts, RunOutcome outcome, IndexRange again) {
     int open = 0;
     for (TaskOutcome task : outcome.tasks()) {
       open += task.ended() || again.indices().contains(task.task()) ? 0 : 1;
@@ -323,7 +304,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     return open == 0 ? Money.zero(all.total().currency()) : all.total();
   }
 
-  private static Event asked(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
+  private static Event event(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
     return Event.now(
         Event.Type.RERUN,
         new JsonObject()
@@ -334,63 +315,8 @@ public record RerunTasks(Context context, Optional<String> approval) {
             .withOptional("approval_sha256", grant.map(taken -> Sha256.of(taken.file().text()))));
   }
 
-  /**
-   * Returns a new approval for the rerun; empty if the run's own approval covers it.
-   *
-   * <p>The run is settled at its own rates, so an approval must pin those rates.
-   */
-  private Optional<Grant> approved(
-      RunFolder run,
-      Policy policy,
-      ProvenFiles files,
-      Estimate estimate,
-      Estimate today,
-      RunMoney money,
-      BudgetGate budgets) {
-    Script script = files.script();
-    Proposal whole = Proposal.of(context.root(), files.plan(), script, estimate, UnixUser.me());
-    PlanFile once = files.plan().once(estimate.tasks());
-    Proposal part = Proposal.of(context.root(), once, script, estimate, UnixUser.me());
-    RequireApproval required =
-        new RequireApproval(
-            context, policy, part, part.addTo(EstimateFile.of(estimate, true)), budgets);
-    List<Decision.Mismatch> reasons = new ArrayList<>();
-    if (approval.isEmpty()
-        && required.ofRun(run, whole, today.total(), money, reasons).isPresent()) {
-      return Optional.empty();
-    }
-    Approved approved;
-    do {
-      approved = required.check(approval, reasons);
-      if (!approved.estimate().rates().equals(estimate.rates())) {
-        throw new NexaException(
-            ErrorCode.NEEDS_APPROVAL,
-            "the rates of %s differ from the approved rates, and it is settled at its own"
-                .formatted(run.id()),
-            Advice.step(
-                "approve the estimate of this rerun: "
-                    + context.workspace().estimate(estimate.configDigest())));
-      }
-      requireEnough(run, approved.grant(), today);
-    } while (!approved.grant().claim());
-    return Optional.of(approved.grant());
-  }
-
-  /**
-   * Checks that the rerun at today's prices is within the approval, whatever the run's own rates
-   * are.
-   */
-  private static void requireEnough(RunFolder run, Grant grant, Estimate today) {
-    Money most = grant.approval().maxCost();
-    if (most.currency().equals(today.total().currency()) && today.total().compareTo(most) <= 0) {
-      return;
-    }
-    throw new NexaException(
-        ErrorCode.NEEDS_APPROVAL,
-        "at today's prices this rerun of %s can cost %s, and %s allows at most %s"
-            .formatted(run.id(), today.total(), grant.file().name(), most),
-        Advice.command(
-            "makes a new run of all its tasks at today's prices", "nexa-slurm", "rerun", run.id()));
+  private Proposal propose(ProvenFiles files, PlanFile plan, Estimate estimate) {
+    return Proposal.of(context.root(), plan, files.script(), estimate, UnixUser.me());
   }
 
   /**

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.shared.NoticeKind;
 import dev.nexa.slurm.job.config.site.Policy;
@@ -27,8 +26,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Builds the error for a run that needs an approval and has none. */
-record ApprovalRefusal(
-    Context context, Policy policy, Approvable asked, JsonObject document, List<String> warnings) {
+record ApprovalRefusal(Context context, Policy policy, Asked whole) {
   private static final int MISMATCHES_SHOWN = 3;
   private static final int DIGITS_SHOWN = 8;
 
@@ -41,9 +39,9 @@ record ApprovalRefusal(
     boolean over = !refused.overBudgets().isEmpty();
     ErrorCode code = over ? ErrorCode.OVER_BUDGET : ErrorCode.NEEDS_APPROVAL;
     Workspace workspace = context.workspace();
-    Path file = workspace.estimate(asked.digest()).toAbsolutePath().normalize();
+    Path file = workspace.estimate(asked().digest()).toAbsolutePath().normalize();
     workspace.files().directories(workspace.estimates());
-    workspace.files().replace(file, Json.pretty(document));
+    workspace.files().replace(file, Json.pretty(whole.document()));
     Optional<String> unrecorded =
         new Outbox(workspace).recordIfAsked(policy.channels(), notice(refused, over));
     String shortName = shortName(workspace.estimates());
@@ -59,7 +57,7 @@ record ApprovalRefusal(
             named
                 ? "nothing was submitted; the estimate is written"
                 : "nothing was submitted; the estimate is in estimates/" + shortName + "….json"));
-    warnings.forEach(warning -> advice.add(Advice.note(warning)));
+    whole.warnings().forEach(warning -> advice.add(Advice.note(warning)));
     unrecorded.ifPresent(why -> advice.add(Advice.note(why)));
     if (over) {
       advice.add(
@@ -85,22 +83,22 @@ record ApprovalRefusal(
   /** Returns the notification; the same estimate gives the same one, however often it is tried. */
   private Notice notice(Decision.Refused refused, boolean over) {
     List<String> lines = new ArrayList<>(refused.overBudgets());
-    lines.add("asked for by " + asked.submitter().user());
-    lines.add("most it can cost: " + asked.total());
-    lines.add("nexa-slurm approve " + asked.digest() + (over ? " --over-budget" : ""));
+    lines.add("asked for by " + asked().submitter().user());
+    lines.add("most it can cost: " + asked().total());
+    lines.add("nexa-slurm approve " + asked().digest() + (over ? " --over-budget" : ""));
     Notice notice =
         Notice.of(
             over ? NoticeKind.OVER_BUDGET : NoticeKind.APPROVAL_NEEDED,
-            asked.digest(),
+            asked().digest(),
             Optional.empty(),
-            asked.config() + (over ? " does not fit into a budget" : " needs an approval"),
+            asked().config() + (over ? " does not fit into a budget" : " needs an approval"),
             lines);
     boolean both = over && exceedsLimit();
     return (both ? notice.with(Notice.ALSO, NoticeKind.APPROVAL_NEEDED.text()) : notice)
-        .with("digest", asked.digest())
-        .with("config", asked.config())
-        .with("cost", asked.total().amount().toPlainString())
-        .with("currency", asked.total().currency());
+        .with("digest", asked().digest())
+        .with("config", asked().config())
+        .with("cost", asked().total().amount().toPlainString())
+        .with("currency", asked().total().currency());
   }
 
   /** Adds why the approvals that are most like the run do not cover it. */
@@ -126,7 +124,7 @@ record ApprovalRefusal(
    * this estimate.
    */
   private String shortName(Path estimates) {
-    String digest = asked.digest();
+    String digest = asked().digest();
     int length = DIGITS_SHOWN;
     try (DirectoryStream<Path> files = Files.newDirectoryStream(estimates)) {
       for (Path file : files) {
@@ -187,7 +185,7 @@ record ApprovalRefusal(
     boolean self = approvals.policy().selfApproval();
     for (String principal :
         approvals.signers().principals(Approval.NAMESPACE, Instant.now(), self)) {
-      if (self || !asked.submitter().mayBe(principal)) {
+      if (self || !asked().submitter().mayBe(principal)) {
         others.add(principal);
       }
     }
@@ -199,20 +197,24 @@ record ApprovalRefusal(
     if (exceedsLimit()) {
       why.add(
           "%s can cost %s; the limit without an approval is %s"
-              .formatted(what(), asked.total(), policy.approvalOver()));
+              .formatted(what(), asked().total(), policy.approvalOver()));
     }
     why.addAll(refused.overBudgets());
     return why.isEmpty() ? "the named approval does not cover " + what() : String.join("\n", why);
   }
 
+  private Approvable asked() {
+    return whole.proposal();
+  }
+
   private boolean exceedsLimit() {
-    Money total = asked.total();
+    Money total = asked().total();
     return total.currency().equals(policy.approvalOver().currency())
         && total.compareTo(policy.approvalOver()) > 0;
   }
 
   private String what() {
-    return asked instanceof Proposal ? "this run" : "this pipeline";
+    return asked() instanceof Proposal ? "this run" : "this pipeline";
   }
 
   private static String either(List<String> names) {

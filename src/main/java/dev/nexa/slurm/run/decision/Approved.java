@@ -6,7 +6,6 @@ import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Grant;
-import dev.nexa.slurm.records.approvals.PipelineProposal;
 import dev.nexa.slurm.records.approvals.Proposal;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,10 +24,9 @@ public record Approved(Grant grant, Approvable asked, Optional<String> note) imp
     return ((Proposal) asked).estimate();
   }
 
-  /** Returns the same approval for one stage of a pipeline. */
-  Approved ofStage(int stage) {
-    return new Approved(
-        grant, ((PipelineProposal) asked).stages().get(stage).proposal(), Optional.empty());
+  /** Returns the same approval for one of the runs. */
+  Approved ofRun(int index) {
+    return new Approved(grant, asked.runs().get(index), Optional.empty());
   }
 
   Approval approval() {

@@ -20,47 +20,54 @@ import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Compares a run's cost with the policy's budgets.
+ * Compares the cost of runs that start together with the policy's budgets.
  *
  * <p>{@link #enter} takes a lock that all submits in the workspace share. A second submit waits
- * until this run's reservation is on disk, so two runs cannot both take the last of a budget.
+ * until the reservations are on disk, so two runs cannot both take the last of a budget.
  */
 public final class BudgetGate implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Optional<FileLock> lock;
-  private final List<BudgetStatus> budgets;
+  private final List<OfRun> runs;
   private final List<String> unread;
-  private final List<String> notCounted;
 
-  private BudgetGate(
-      Optional<FileLock> lock,
-      List<BudgetStatus> budgets,
-      List<String> unread,
-      List<String> notCounted) {
+  private BudgetGate(Optional<FileLock> lock, List<OfRun> runs, List<String> unread) {
     this.lock = lock;
-    this.budgets = budgets;
+    this.runs = runs;
     this.unread = unread;
-    this.notCounted = notCounted;
   }
 
   /**
-   * Takes the lock for a run that is about to be submitted. Close the gate when the run's
-   * reservation is on disk.
+   * The budgets that apply to a run.
    *
-   * @param plan the content of plan.json; gets {@code charged_account} if a budget is by account
-   *     and only Slurm knows the account
+   * @param notCounted notes about a project or an account that no budget counts
+   */
+  private record OfRun(List<BudgetStatus> budgets, List<String> notCounted) {}
+
+  /**
+   * Takes the lock for runs that are about to be submitted together. Close the gate when their
+   * reservations are on disk.
+   *
+   * @param plans the content of each run's plan.json; gets {@code charged_account} if a budget is
+   *     by account and only Slurm knows the account
    * @throws NexaException if other submits hold the lock for 60 seconds, or if a budget is by
    *     account and the account is unknown
    */
-  public static BudgetGate enter(Context context, Policy policy, PlanFile plan) {
-    List<String> notes = account(context, policy, plan);
+  static BudgetGate enter(Context context, Policy policy, List<PlanFile> plans) {
+    List<List<String>> notes = new ArrayList<>();
+    for (PlanFile plan : plans) {
+      notes.add(account(context, policy, plan));
+    }
     if (policy.budgets().isEmpty()) {
-      return of(Optional.empty(), context, policy, plan, notes);
+      return of(Optional.empty(), context, policy, plans, notes);
     }
     Optional<FileLock> lock = context.workspace().lockBudgets(PATIENCE);
     if (lock.isEmpty()) {
@@ -70,87 +77,51 @@ public final class BudgetGate implements AutoCloseable {
           Advice.step("nothing was submitted; type it again"));
     }
     try {
-      return of(lock, context, policy, plan, notes);
+      return of(lock, context, policy, plans, notes);
     } catch (RuntimeException failed) {
       lock.get().close();
       throw failed;
     }
   }
 
-  /**
-   * Takes the lock for runs that are submitted together.
-   *
-   * @return the lock, and a gate without a lock for each plan, in order
-   * @throws NexaException as {@link #enter(Context, Policy, PlanFile)} does
-   */
-  static Together enter(Context context, Policy policy, List<PlanFile> plans) {
-    BudgetGate first = enter(context, policy, plans.get(0));
-    try {
-      List<BudgetGate> gates = new ArrayList<>();
-      for (PlanFile plan : plans) {
-        List<String> notes = account(context, policy, plan);
-        gates.add(of(Optional.empty(), context, policy, plan, notes));
-      }
-      return new Together(first, gates);
-    } catch (RuntimeException failed) {
-      first.close();
-      throw failed;
-    }
-  }
-
-  /**
-   * The budgets of runs that are submitted together.
-   *
-   * @param holder holds the lock
-   * @param gates the budgets that apply to each run
-   */
-  record Together(BudgetGate holder, List<BudgetGate> gates) implements AutoCloseable {
-    /**
-     * Returns the claims of all runs, added up for each budget.
-     *
-     * @param needs what each run can cost, in the order of the gates
-     */
-    List<BudgetClaim> claims(List<Money> needs) {
-      List<BudgetClaim> claims = new ArrayList<>();
-      for (int i = 0; i < gates.size(); i++) {
-        claims.addAll(gates.get(i).claims(needs.get(i)));
-      }
-      return BudgetClaim.added(claims);
-    }
-
-    /** Returns a line for each budget that the runs would exceed together. */
-    List<String> over(List<Money> needs) {
-      return BudgetGate.over(claims(needs), holder.unread);
-    }
-
-    @Override
-    public void close() {
-      holder.close();
-    }
-  }
-
   /** Returns the budgets without a lock and without asking Slurm, for a report. */
-  public static BudgetGate look(Context context, Policy policy, PlanFile plan) {
-    return of(Optional.empty(), context, policy, plan, List.of());
+  public static BudgetGate look(Context context, Policy policy, List<PlanFile> plans) {
+    return of(
+        Optional.empty(), context, policy, plans, Collections.nCopies(plans.size(), List.of()));
   }
 
   private static BudgetGate of(
-      Optional<FileLock> lock, Context context, Policy policy, PlanFile plan, List<String> notes) {
-    if (policy.budgets().isEmpty()) {
-      return new BudgetGate(lock, List.of(), List.of(), notes);
-    }
+      Optional<FileLock> lock,
+      Context context,
+      Policy policy,
+      List<PlanFile> plans,
+      List<List<String>> notes) {
     LocalDate today = LocalDate.now(ZoneOffset.UTC);
-    LedgerLine asks = asks(plan, YearMonth.from(today));
     List<String> unread = new ArrayList<>();
-    List<BudgetStatus> budgets = new ArrayList<>();
-    for (BudgetStatus budget : new BudgetUsage(context).on(policy, today, unread)) {
-      if (budget.covers(asks)) {
-        budgets.add(budget);
+    List<BudgetStatus> all = new BudgetUsage(context).on(policy, today, unread);
+    List<OfRun> runs = new ArrayList<>();
+    boolean anyBudget = false;
+    for (int i = 0; i < plans.size(); i++) {
+      List<String> notCounted = new ArrayList<>(notes.get(i));
+      List<BudgetStatus> budgets = new ArrayList<>();
+      if (!policy.budgets().isEmpty()) {
+        LedgerLine asks = asks(plans.get(i), YearMonth.from(today));
+        for (BudgetStatus budget : all) {
+          if (budget.covers(asks)) {
+            budgets.add(budget);
+          }
+        }
+        outside(policy, asks).ifPresent(notCounted::add);
       }
+      anyBudget |= !budgets.isEmpty();
+      runs.add(new OfRun(budgets, notCounted));
     }
-    List<String> all = new ArrayList<>(notes);
-    outside(policy, asks).ifPresent(all::add);
-    return new BudgetGate(lock, budgets, budgets.isEmpty() ? List.of() : unread, all);
+    return new BudgetGate(lock, runs, anyBudget ? unread : List.of());
+  }
+
+  /** Returns the budgets that apply to one of the runs, without the lock. */
+  BudgetGate ofRun(int index) {
+    return new BudgetGate(Optional.empty(), List.of(runs.get(index)), unread);
   }
 
   /**
@@ -241,26 +212,31 @@ public final class BudgetGate implements AutoCloseable {
     return List.of();
   }
 
-  /** Returns the run's claim on each budget that applies to it. */
-  public List<BudgetClaim> claims(Money needs) {
-    List<BudgetClaim> claims = new ArrayList<>();
-    for (BudgetStatus budget : budgets) {
-      claims.add(new BudgetClaim(budget, needs));
+  /**
+   * Returns the claim on each budget that applies to a run; the claims of several runs on one
+   * budget are added up.
+   *
+   * @param needs what each run can cost, in the order of the plans
+   */
+  public List<BudgetClaim> claims(List<Money> needs) {
+    Map<BudgetStatus, Money> sums = new LinkedHashMap<>();
+    for (int i = 0; i < runs.size(); i++) {
+      for (BudgetStatus budget : runs.get(i).budgets()) {
+        sums.merge(budget, needs.get(i), Money::plus);
+      }
     }
+    List<BudgetClaim> claims = new ArrayList<>();
+    sums.forEach((budget, sum) -> claims.add(new BudgetClaim(budget, sum)));
     return claims;
   }
 
   /**
-   * Returns a line for each budget that the run would exceed, and for each record that cannot be
-   * read; empty if the run fits.
+   * Returns a line for each budget that the runs would exceed together, and for each record that
+   * cannot be read; empty if the runs fit.
    */
-  List<String> over(Money needs) {
-    return over(claims(needs), unread);
-  }
-
-  private static List<String> over(List<BudgetClaim> claims, List<String> unread) {
+  List<String> over(List<Money> needs) {
     List<String> over = new ArrayList<>();
-    for (BudgetClaim claim : claims) {
+    for (BudgetClaim claim : claims(needs)) {
       if (claim.over()) {
         over.add(claim.sentence());
       }
@@ -271,26 +247,21 @@ public final class BudgetGate implements AutoCloseable {
     return over;
   }
 
-  /** Returns the warnings that the budgets ask for, such as a budget that is nearly used up. */
-  public List<String> notes(Money needs) {
-    List<String> notes = warnings(claims(needs));
-    notes.addAll(notCounted);
-    return notes;
-  }
-
-  static List<String> warnings(List<BudgetClaim> claims) {
+  /**
+   * Returns the warnings that the budgets ask for, such as a budget that is nearly used up, and
+   * notes about a project or an account that no budget counts.
+   */
+  List<String> notes(List<Money> needs) {
     List<String> notes = new ArrayList<>();
-    for (BudgetClaim claim : claims) {
+    for (BudgetClaim claim : claims(needs)) {
       if (claim.warns() || !claim.comparable()) {
         notes.add(claim.warning());
       }
     }
+    for (OfRun run : runs) {
+      run.notCounted().stream().filter(note -> !notes.contains(note)).forEach(notes::add);
+    }
     return notes;
-  }
-
-  /** Returns notes about a project or an account that no budget counts. */
-  List<String> notCounted() {
-    return notCounted;
   }
 
   @Override

@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.ApprovalGate;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
@@ -16,45 +17,38 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The permission to submit a run: room in the budgets, and an approval if the policy requires one.
+ * The permission to start what is asked for, be it a run, a rerun or the stages of a pipeline: room
+ * in the budgets, and an approval if the policy requires one.
  *
- * <p>It holds the budgets' lock until it is closed. Close it when the run's reservation is on disk.
+ * <p>It holds the budgets' lock until it is closed. Close it when the reservations are on disk.
  */
 public final class Clearance implements AutoCloseable {
   private final BudgetGate budgets;
   private final Optional<Approved> approved;
-  private final Estimate estimate;
+  private final Approvable proposal;
 
-  private Clearance(BudgetGate budgets, Optional<Approved> approved, Estimate estimate) {
+  private Clearance(BudgetGate budgets, Optional<Approved> approved, Approvable proposal) {
     this.budgets = budgets;
     this.approved = approved;
-    this.estimate = estimate;
+    this.proposal = proposal;
   }
 
   /**
-   * Clears a run and takes a use of its approval. Call this after all other checks.
+   * Clears what is asked for and takes a use of its approval. Call this after all other checks.
    *
-   * @param plan the content of plan.json; gets {@code charged_account}
-   * @param asked the estimate as an approver reads it
    * @param named the approval's file; if empty, it is searched in the policy's folder
-   * @throws NexaException if the run needs an approval and has none
+   * @throws NexaException if an approval is needed and there is none
    */
-  public static Clearance of(
-      Context context,
-      Policy policy,
-      Proposal proposal,
-      PlanFile plan,
-      EstimateFile asked,
-      Optional<String> named) {
-    BudgetGate budgets = BudgetGate.enter(context, policy, plan);
+  public static Clearance of(Context context, Policy policy, Asked asked, Optional<String> named) {
+    BudgetGate budgets = BudgetGate.enter(context, policy, asked.plans());
     try {
-      Estimate estimate = proposal.estimate();
-      if (named.isEmpty() && !needsApproval(estimate, policy, budgets)) {
-        return new Clearance(budgets, Optional.empty(), estimate);
+      if (named.isEmpty() && !needsApproval(asked, policy, budgets)) {
+        return new Clearance(budgets, Optional.empty(), asked.proposal());
       }
-      RequireApproval required = new RequireApproval(context, policy, proposal, asked, budgets);
-      Approved approved = required.claim(named);
-      return new Clearance(budgets, Optional.of(approved), approved.estimate());
+      Optional<Approved> approved =
+          new RequireApproval(context, policy, asked, budgets).claim(named);
+      return new Clearance(
+          budgets, approved, approved.isPresent() ? approved.get().asked() : asked.proposal());
     } catch (RuntimeException refused) {
       budgets.close();
       throw refused;
@@ -62,36 +56,35 @@ public final class Clearance implements AutoCloseable {
   }
 
   /**
-   * Returns why {@link #of} would refuse the run now; empty if it would clear it. Takes no lock and
-   * no use of an approval, and writes nothing.
+   * Returns why {@link #of} would refuse what is asked for now; empty if it would clear it. Takes
+   * no lock and no use of an approval, and writes nothing.
    *
-   * @param plan the content of plan.json; gets {@code charged_account}
-   * @param asked the estimate as an approver reads it
    * @param named the approval's file; if empty, it is searched in the policy's folder
    */
   public static Optional<String> refusal(
-      Context context,
-      Policy policy,
-      Proposal proposal,
-      PlanFile plan,
-      EstimateFile asked,
-      Optional<String> named) {
+      Context context, Policy policy, Asked asked, Optional<String> named) {
     try {
       if (context.slurm().isPresent()) {
-        BudgetGate.account(context, policy, plan);
+        for (PlanFile plan : asked.plans()) {
+          BudgetGate.account(context, policy, plan);
+        }
       }
     } catch (NexaException unknown) {
       return Optional.of(String.valueOf(unknown.getMessage()));
     }
-    BudgetGate budgets = BudgetGate.look(context, policy, plan);
-    Money most = proposal.estimate().total();
+    BudgetGate budgets = BudgetGate.look(context, policy, asked.plans());
     List<String> reasons = new ArrayList<>();
-    if (ApprovalGate.needsApproval(proposal.estimate(), policy)) {
-      reasons.add(most + " is over the limit of " + policy.approvalOver() + " in " + policy.name());
+    if (isOverLimit(asked.proposal(), policy)) {
+      reasons.add(
+          asked.proposal().total()
+              + " is over the limit of "
+              + policy.approvalOver()
+              + " in "
+              + policy.name());
     }
-    reasons.addAll(budgets.over(most));
+    reasons.addAll(budgets.over(asked.proposal().totals()));
     boolean asks = named.isPresent() || !reasons.isEmpty();
-    if (!asks || new RequireApproval(context, policy, proposal, asked, budgets).isCovered(named)) {
+    if (!asks || new RequireApproval(context, policy, asked, budgets).isCovered(named)) {
       return Optional.empty();
     }
     reasons.add(
@@ -101,31 +94,46 @@ public final class Clearance implements AutoCloseable {
     return Optional.of(String.join("; ", reasons));
   }
 
+  /** Returns whether an approval is needed, because of the cost or because of a budget. */
+  private static boolean needsApproval(Asked asked, Policy policy, BudgetGate budgets) {
+    if (isOverLimit(asked.proposal(), policy)
+        || !budgets.over(asked.proposal().totals()).isEmpty()) {
+      return true;
+    }
+    if (asked.rerun().isEmpty()) {
+      return false;
+    }
+    Estimate today = asked.rerun().get().today();
+    return ApprovalGate.needsApproval(today, policy)
+        || !budgets.over(List.of(today.total())).isEmpty();
+  }
+
+  private static boolean isOverLimit(Approvable proposal, Policy policy) {
+    return ApprovalGate.needsApproval(
+        proposal.runs().stream().map(Proposal::estimate).toList(), policy);
+  }
+
   /**
-   * Returns the permission of one of several runs that are cleared together.
+   * Returns the permission of one of the runs. It holds no lock.
    *
-   * @param budgets the budgets that apply to the run, without a lock
-   * @param approved the approval that all of them share
-   * @param estimate the run's own estimate
+   * @param index the run's place among the plans that were asked for
    */
-  static Clearance ofOne(BudgetGate budgets, Optional<Approved> approved, Estimate estimate) {
-    return new Clearance(budgets, approved, estimate);
+  public Clearance ofRun(int index) {
+    return new Clearance(
+        budgets.ofRun(index),
+        approved.map(shared -> shared.ofRun(index)),
+        proposal.runs().get(index));
   }
 
   /**
-   * Returns whether the run needs an approval, because of its cost or because it exceeds a budget.
+   * Returns the estimate of a run at the rates that it will be settled at. Must not be called for a
+   * pipeline as a whole.
    */
-  public static boolean needsApproval(Estimate estimate, Policy policy, BudgetGate budgets) {
-    return ApprovalGate.needsApproval(estimate, policy)
-        || !budgets.over(estimate.total()).isEmpty();
-  }
-
-  /** Returns the estimate at the rates that the run will be settled at. */
   public Estimate estimate() {
-    return estimate;
+    return ((Proposal) proposal).estimate();
   }
 
-  /** Returns the approval and its use; empty if the run needs none. */
+  /** Returns the approval and its use; empty if none is needed. */
   public Optional<Grant> grant() {
     return approved.isPresent() ? Optional.of(approved.get().grant()) : Optional.empty();
   }
@@ -135,25 +143,30 @@ public final class Clearance implements AutoCloseable {
     if (approved.isPresent()) {
       kept.quote(approved.get().quote());
     }
-    List<BudgetClaim> claims = budgets.claims(total());
+    List<BudgetClaim> claims = budgets.claims(proposal.totals());
     return claims.isEmpty() ? kept : kept.budgets(BudgetClaim.toJson(claims));
   }
 
   /** Returns lines for the user about budgets and the approval. */
   public List<String> notes() {
-    List<String> notes = new ArrayList<>(budgets.notes(total()));
+    List<String> notes = budgetNotes();
     if (approved.isPresent()) {
       notes.addAll(approved.get().notes());
     }
     return notes;
   }
 
-  /** Returns the upper bound of the run's cost, which its reservation holds. */
-  public Money total() {
-    return estimate.total();
+  /** Returns lines for the user about budgets. */
+  public List<String> budgetNotes() {
+    return budgets.notes(proposal.totals());
   }
 
-  /** Gives the use of the approval back, because the run was not made. */
+  /** Returns the upper bound of the cost, which the reservations hold. */
+  public Money total() {
+    return proposal.total();
+  }
+
+  /** Gives the use of the approval back, because nothing was made. */
   public void release() {
     if (approved.isPresent()) {
       approved.get().grant().release();

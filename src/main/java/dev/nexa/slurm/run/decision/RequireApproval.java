@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.Policy;
-import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalDirectory;
@@ -26,95 +25,56 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 
 /**
  * Finds the approval for a run over the policy's limits. Without an approval, the run is not
  * submitted and its estimate is written to {@code estimates/}.
  */
-public final class RequireApproval {
+final class RequireApproval {
   private static final int MOST_TOLD = 5;
 
   private final Context context;
   private final Policy policy;
+  private final Asked whole;
   private final Approvable asked;
-  private final JsonObject document;
-  private final List<String> warnings;
-  private final Function<Approvable, List<String>> overBudgets;
+  private final BudgetGate budgets;
   private final Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
 
-  /**
-   * Makes a check for one run.
-   *
-   * @param estimate the estimate as an approver reads it
-   * @param budgets the budgets that the run takes from
-   */
-  public RequireApproval(
-      Context context,
-      Policy policy,
-      Proposal proposal,
-      EstimateFile estimate,
-      BudgetGate budgets) {
-    this(
-        context,
-        policy,
-        proposal,
-        estimate.json(),
-        estimate.warnings(),
-        asked -> budgets.over(asked.total()));
-  }
-
-  /**
-   * Makes a check for a run or a pipeline.
-   *
-   * @param document what an approver reads
-   * @param warnings lines for the approver
-   * @param overBudgets returns a line for each budget that it would exceed
-   */
-  RequireApproval(
-      Context context,
-      Policy policy,
-      Approvable asked,
-      JsonObject document,
-      List<String> warnings,
-      Function<Approvable, List<String>> overBudgets) {
+  RequireApproval(Context context, Policy policy, Asked whole, BudgetGate budgets) {
     this.context = context;
     this.policy = policy;
-    this.asked = asked;
-    this.document = document;
-    this.warnings = warnings;
-    this.overBudgets = overBudgets;
+    this.whole = whole;
+    this.asked = whole.proposal();
+    this.budgets = budgets;
   }
 
   /**
-   * Returns the approval that covers the run, and takes a use of it.
-   *
-   * @throws NexaException as {@link #check(Optional, List)} does
-   */
-  Approved claim(Optional<String> named) {
-    Approved approved;
-    do {
-      approved = check(named, List.of());
-    } while (!approved.grant().claim());
-    return approved;
-  }
-
-  /**
-   * Returns the approval that covers the run. No use of it is taken yet.
+   * Returns the approval that covers what is asked for, and takes a use of it.
    *
    * @param named the file that the user named; if empty, the approval is searched in the policy's
    *     folder
-   * @param before why an approval that was tried before does not cover the run
+   * @return empty if the approval of the run itself covers its rerun
    * @throws NexaException if there is none; the estimate is then written, and the advice says what
    *     to send to whom
    */
-  public Approved check(Optional<String> named, List<Decision.Mismatch> before) {
-    Decision decision = decide(named, before);
-    if (decision instanceof Approved approved) {
-      return approved;
+  Optional<Approved> claim(Optional<String> named) {
+    List<Decision.Mismatch> before = new ArrayList<>();
+    Optional<Rerun> rerun = whole.rerun();
+    if (rerun.isPresent() && named.isEmpty() && coversRerun(rerun.get(), before)) {
+      return Optional.empty();
     }
-    throw new ApprovalRefusal(context, policy, asked, document, warnings)
-        .of((Decision.Refused) decision);
+    Approved approved;
+    do {
+      Decision decision = decide(named, before);
+      if (decision instanceof Decision.Refused refused) {
+        throw new ApprovalRefusal(context, policy, whole).of(refused);
+      }
+      approved = (Approved) decision;
+      if (rerun.isPresent()) {
+        rerun.get().requireWithin(approved, ((Proposal) asked).estimate(), context.workspace());
+      }
+    } while (!approved.grant().claim());
+    return Optional.of(approved);
   }
 
   /** Returns whether an approval covers the run. Takes no use of it and writes nothing. */
@@ -191,7 +151,7 @@ public final class RequireApproval {
     }
     differences.addAll(
         ApprovalMatcher.differences(file.approval(), pinned, now, approvals.policy().longest()));
-    if (!file.approval().overBudget() && !overBudgets.apply(pinned).isEmpty()) {
+    if (!file.approval().overBudget() && !budgets.over(pinned.totals()).isEmpty()) {
       differences.add("it does not let the run take more than is left of a budget");
     }
     return differences;
@@ -241,34 +201,33 @@ public final class RequireApproval {
   }
 
   /**
-   * Returns the run's own approval if it also covers a rerun of some tasks.
+   * Returns whether the run's own approval also covers a rerun of some tasks.
    *
    * <p>The rerun takes no further use. The whole run with its rerun must stay within the approval,
    * and within an envelope's monthly limit. If it does, the run's use is enlarged to the whole
    * run's new cost.
    *
-   * @param whole the proposal of the whole run, as it was approved
-   * @param today the cost of the tasks at today's prices
-   * @param money what the run has cost, and what its open tasks can cost
    * @param reasons receives the reasons if the approval does not cover the rerun
-   * @return empty if the run has no approval, or if it does not cover the rerun
+   * @return false also if the run has no approval
    */
-  public Optional<ApprovalFile> ofRun(
-      RunFolder run, Proposal whole, Money today, RunMoney money, List<Decision.Mismatch> reasons) {
+  private boolean coversRerun(Rerun rerun, List<Decision.Mismatch> reasons) {
+    RunFolder run = rerun.run();
     if (policy.approvals().isEmpty() || !Files.exists(run.approval())) {
-      return Optional.empty();
+      return false;
     }
     PolicyApprovals approvals = PolicyApprovals.of(context, policy);
     ApprovalFile file = ApprovalFile.read(run.approval());
     Optional<String> unsigned = approvals.signers().refusal(file, now);
     if (unsigned.isPresent()) {
       reasons.add(Decision.Mismatch.unusable(file.name(), file.name() + ": " + unsigned.get()));
-      return Optional.empty();
+      return false;
     }
-    List<String> differences = differences(approvals, file, whole);
+    List<String> differences = differences(approvals, file, rerun.whole());
     Money own = asked.total();
+    Money today = rerun.today().total();
     Money most = own.compareTo(today) < 0 ? today : own;
-    Money approved = file.approval().mostFor(whole.digest());
+    Money approved = file.approval().mostFor(rerun.whole().digest());
+    RunMoney money = rerun.money().get();
     if (money.withRerun(most).compareTo(approved) > 0) {
       differences.add(money.beyond(most, approved));
     }
@@ -278,10 +237,10 @@ public final class RequireApproval {
       differences.add(String.valueOf(notCounted.getMessage()));
     }
     if (differences.isEmpty()) {
-      return Optional.of(file);
+      return true;
     }
     reasons.add(mismatch(file, differences));
-    return Optional.empty();
+    return false;
   }
 
   /** Enlarges the run's use by the rerun's cost, unless there are differences. */
@@ -328,6 +287,6 @@ public final class RequireApproval {
 
   private Decision.Refused refused(
       List<Decision.Mismatch> reasons, Optional<PolicyApprovals> approvals) {
-    return new Decision.Refused(overBudgets.apply(asked), reasons, approvals);
+    return new Decision.Refused(budgets.over(asked.totals()), reasons, approvals);
   }
 }

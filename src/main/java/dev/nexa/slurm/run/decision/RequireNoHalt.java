@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
@@ -56,21 +57,31 @@ public final class RequireNoHalt {
   }
 
   /**
+   * Checks a run outside a pipeline, or one that runs again.
+   *
+   * @param pipeline the pipeline's id; empty for a run without one
+   * @throws NexaException with {@link ErrorCode#HALTED} if a halt stops it
+   */
+  public void require(PlanFile plan, Optional<String> pipeline) {
+    if (concerns(policy, plan.stage())) {
+      require(plan.config(), plan, nameOf(context, pipeline));
+    }
+  }
+
+  /**
    * Checks a run.
    *
    * @param what the config, or the pipeline and its stage, for the message
-   * @param stage the run's stage
-   * @param durable the durable tier of the run's profile
    * @param pipeline the name of the run's pipeline; empty if it has none
    * @throws NexaException with {@link ErrorCode#HALTED} if a halt stops it
    */
-  public void of(String what, String stage, String durable, Optional<String> pipeline) {
-    if (!concerns(policy, stage)) {
+  public void require(String what, PlanFile plan, Optional<String> pipeline) {
+    if (!concerns(policy, plan.stage())) {
       return;
     }
-    List<Halts.Judged> halts = halts(durable, pipeline);
+    List<Halts.Judged> halts = halts(plan.storage().durable(), pipeline);
     if (!halts.isEmpty()) {
-      throw refusal(what + ": no run of stage " + stage + " may start", halts);
+      throw refusal(what + ": no run of stage " + plan.stage() + " may start", halts);
     }
   }
 

@@ -38,8 +38,7 @@ record SubmitOpenTasks(
     boolean unsettled = false;
     boolean submitted = false;
     boolean waits = false;
-    List<Submission> round =
-        state.submissions().subList(state.submissionsBefore(), state.submissions().size());
+    List<Submission> round = state.sinceRerun();
     for (int i = 0; i < round.size(); i++) {
       Submission submission = round.get(i);
       unsettled |= submission.unresolved();

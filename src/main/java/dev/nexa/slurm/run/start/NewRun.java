@@ -278,10 +278,7 @@ public record NewRun(
     context.interruption().end();
     RunState state = RunState.of(run.journal().read());
     RunOutcome outcome = record(context, run, state, Instant.now());
-    List<String> keys = new ArrayList<>();
-    for (Submission submission : state.submissions()) {
-      keys.add(submission.key());
-    }
+    List<String> keys = state.submissions().stream().map(Submission::key).toList();
     return new Submitted(
         run,
         tasks,

@@ -344,7 +344,8 @@ public record Prepared(
   public List<BudgetClaim> budgets(Context context) {
     return policy.budgets().isEmpty()
         ? List.of()
-        : BudgetGate.look(context, policy, PlanFile.of(plan)).claims(estimate.total());
+        : BudgetGate.look(context, policy, List.of(PlanFile.of(plan)))
+            .claims(List.of(estimate.total()));
   }
 
   /** Returns the estimate's document without the digests of what will run. */

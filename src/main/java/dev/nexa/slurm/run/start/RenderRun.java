@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.submit.ArrayShape;
@@ -71,9 +72,7 @@ public record RenderRun(Context context) {
         Clearance.refusal(
             context,
             prepared.policy(),
-            proposal,
-            plan,
-            proposal.addTo(prepared.estimateFile()),
+            Asked.ofRun(proposal, plan, proposal.addTo(prepared.estimateFile())),
             approval);
     return rendered(
         prepared,

@@ -18,6 +18,7 @@ import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
@@ -85,20 +86,14 @@ public record SubmitRun(Context context) {
         after.isPresent() || !prepared.inputs().isEmpty()
             ? Dependencies.of(context, prepared.inputs(), after)
             : List.of();
-    if (!prepared.policy().evaluation().gateBefore().isEmpty()) {
-      new RequireGate(context, prepared.policy()).of(plan, earlier);
-    }
-    // Two plain questions here, so that an ordinary submit does not load the class.
-    if (plan.stage().equals("serve")
-        || prepared.policy().evaluation().gateBefore().contains(plan.stage())) {
-      new RequireNoHalt(context, prepared.policy())
-          .of(plan.config(), plan.stage(), plan.storage().durable(), Optional.empty());
-    }
+    new RequireGate(context, prepared.policy()).of(plan, earlier);
+    new RequireNoHalt(context, prepared.policy()).require(plan, Optional.empty());
     String dependency =
         earlier.isEmpty()
             ? ""
             : Dependencies.onJobs(context, scheduler, prepared.inputs(), earlier);
-    try (Clearance clearance = cleared(prepared, proposal, plan, estimate, approval)) {
+    Asked asked = Asked.ofRun(proposal, plan, estimate);
+    try (Clearance clearance = clear(prepared, asked, approval)) {
       EstimateFile kept =
           clearance.grant().isPresent()
               ? proposal.addTo(prepared.at(clearance.estimate()).estimateFile())
@@ -125,14 +120,9 @@ public record SubmitRun(Context context) {
    * Returns the permission to submit. A refusal begins with the plan's notes: the sum can follow
    * from values that the user did not write.
    */
-  private Clearance cleared(
-      Prepared prepared,
-      Proposal proposal,
-      PlanFile plan,
-      EstimateFile estimate,
-      Optional<String> approval) {
+  private Clearance clear(Prepared prepared, Asked asked, Optional<String> approval) {
     try {
-      return Clearance.of(context, prepared.policy(), proposal, plan, estimate, approval);
+      return Clearance.of(context, prepared.policy(), asked, approval);
     } catch (NexaException refused) {
       List<String> notes = prepared.plan().notes();
       if (notes.isEmpty() || refused.exitCode() != ExitCode.NEEDS_APPROVAL) {

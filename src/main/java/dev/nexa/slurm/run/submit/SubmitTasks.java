@@ -129,8 +129,7 @@ public final class SubmitTasks {
       ProvenFiles files) {
     String comment = requireProven(files);
     Map<Integer, Submission> before = new HashMap<>();
-    List<Submission> made = state.submissions();
-    for (Submission submission : made.subList(state.submissionsBefore(), made.size())) {
+    for (Submission submission : state.sinceRerun()) {
       submission.tasks().indices().forEach(task -> before.put(task, submission));
     }
     int links = state.links(tasks.indices().get(0));
