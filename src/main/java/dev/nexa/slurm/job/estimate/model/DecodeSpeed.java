@@ -33,11 +33,11 @@ record DecodeSpeed(double tokensPerSecond, double flopsPerToken, double peak, in
     if (gpu.bandwidthBytes().isEmpty() || gpu.bf16Flops().isEmpty()) {
       return Optional.empty();
     }
-    double step = HALF * run.setup().parameters() / run.setup().splits();
+    double step = HALF * run.setup().model().parameters() / run.setup().spread().splits();
     double reading = step / gpu.bandwidthBytes().get() / REQUESTS;
-    double flops = run.flops() / run.setup().splits();
+    double flops = run.flops() / run.setup().spread().splits();
     double computing = flops / gpu.bf16Flops().get();
-    double each = 1 / Math.max(reading, computing) / run.setup().splits();
+    double each = 1 / Math.max(reading, computing) / run.setup().spread().splits();
     return Optional.of(new DecodeSpeed(each, run.flops(), gpu.bf16Flops().get(), REQUESTS));
   }
 

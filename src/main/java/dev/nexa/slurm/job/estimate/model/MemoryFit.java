@@ -90,12 +90,15 @@ public record MemoryFit(
     if (parts.total() > gpuBytes) {
       return Optional.of(false);
     }
-    boolean beyond = setup.trains() != Trains.NOTHING && setup.sequence() > LONGEST;
+    boolean beyond =
+        setup.tuning().trains() != Trains.NOTHING && setup.batch().sequence() > LONGEST;
     return beyond || parts.total() * (1 + ERROR) > gpuBytes ? Optional.empty() : Optional.of(true);
   }
 
   private static boolean isWhole(MemorySetup setup) {
-    return setup.shape().isPresent() && setup.microBatch() > 0 && setup.sequence() > 0;
+    return setup.model().shape().isPresent()
+        && setup.batch().size() > 0
+        && setup.batch().sequence() > 0;
   }
 
   private static String sentence(
@@ -127,8 +130,8 @@ public record MemoryFit(
   /** Returns the remedies that are each sufficient. If none is, returns combinations of them. */
   private static List<String> remedies(MemorySetup setup, long gpuBytes, Choices choices) {
     List<String> found = new ArrayList<>();
-    if (setup.trains() == Trains.NOTHING) {
-      for (int splits = setup.splits() * 2; splits <= mostGpus(setup); splits *= 2) {
+    if (setup.tuning().trains() == Trains.NOTHING) {
+      for (int splits = setup.spread().splits() * 2; splits <= mostGpus(setup); splits *= 2) {
         if (tryOut(
             found,
             setup.withSplits(splits),
@@ -145,31 +148,38 @@ public record MemoryFit(
     if (!setup.chunkedLoss()) {
       tryOut(found, setup.withChunkedLoss(), gpuBytes, choices.chunking());
     }
-    if (setup.microBatch() > 1) {
+    if (setup.batch().size() > 1) {
       tryOut(found, setup.withMicroBatch(1), gpuBytes, "batch_size: 1");
     }
-    boolean zero = setup.sharding().name().startsWith("ZERO");
+    boolean zero = setup.spread().sharding().name().startsWith("ZERO");
     Sharding spread = zero ? Sharding.ZERO3 : Sharding.FULL_SHARD;
     String fsdp =
-        setup.sharding() == Sharding.SHARD_GRAD_OP ? "fsdp: full_shard" : "strategy: fsdp";
+        setup.spread().sharding() == Sharding.SHARD_GRAD_OP ? "fsdp: full_shard" : "strategy: fsdp";
     String word = (zero ? "strategy: zero3" : fsdp) + " over ";
-    int first = setup.sharding() == spread ? setup.gpus() * 2 : Math.max(2, setup.gpus());
+    int first =
+        setup.spread().sharding() == spread
+            ? setup.spread().gpus() * 2
+            : Math.max(2, setup.spread().gpus());
     for (int gpus = first; gpus <= mostGpus(setup); gpus *= 2) {
       if (tryOut(found, setup.with(spread, gpus), gpuBytes, word + gpus + " GPUs")) {
         break;
       }
     }
-    if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
-      long adapter = setup.shape().get().adapter(choices.rank());
+    if (setup.tuning().trains() == Trains.ALL && setup.model().shape().isPresent()) {
+      long adapter = setup.model().shape().get().adapter(choices.rank());
       if (!tryOut(found, setup.withAdapter(choices.base(), adapter), gpuBytes, "adapter: lora")) {
         tryOut(found, setup.withAdapter(Weights.NF4, adapter), gpuBytes, "adapter: qlora");
       }
-    } else if (setup.trains() == Trains.ADAPTER && setup.weights() != Weights.NF4) {
+    } else if (setup.tuning().trains() == Trains.ADAPTER && setup.weights() != Weights.NF4) {
       if (setup.weights() == Weights.FP32) {
-        MemorySetup half = setup.withAdapter(Weights.HALF, setup.trained());
+        MemorySetup half = setup.withAdapter(Weights.HALF, setup.tuning().trained());
         tryOut(found, half, gpuBytes, "options.dtype: bfloat16");
       }
-      tryOut(found, setup.withAdapter(Weights.NF4, setup.trained()), gpuBytes, "adapter: qlora");
+      tryOut(
+          found,
+          setup.withAdapter(Weights.NF4, setup.tuning().trained()),
+          gpuBytes,
+          "adapter: qlora");
     }
     tryOut(
         found, setup.with8Bit(), gpuBytes, "an 8-bit optimizer (estimate.optimizer: adamw_8bit)");
@@ -189,20 +199,20 @@ public record MemoryFit(
       Sharding spread) {
     MemorySetup small = setup.recomputing().withMicroBatch(1);
     String also = setup.recomputes() ? "" : " with " + RECOMPUTES;
-    if (setup.microBatch() > 1) {
+    if (setup.batch().size() > 1) {
       also += also.isEmpty() ? " with batch_size: 1" : " and batch_size: 1";
     }
-    for (int gpus = Math.max(2, setup.gpus()); gpus <= mostGpus(setup); gpus *= 2) {
+    for (int gpus = Math.max(2, setup.spread().gpus()); gpus <= mostGpus(setup); gpus *= 2) {
       if (tryOut(found, small.with(spread, gpus), gpuBytes, word + gpus + " GPUs" + also)) {
         break;
       }
     }
-    if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
-      long adapter = setup.shape().get().adapter(choices.rank());
+    if (setup.tuning().trains() == Trains.ALL && setup.model().shape().isPresent()) {
+      long adapter = setup.model().shape().get().adapter(choices.rank());
       tryOut(found, small.withAdapter(Weights.NF4, adapter), gpuBytes, "adapter: qlora" + also);
     }
-    if (found.isEmpty() && setup.offload() == Offload.NONE) {
-      int gpus = Math.max(2, setup.gpus());
+    if (found.isEmpty() && setup.spread().offload() == Offload.NONE) {
+      int gpus = Math.max(2, setup.spread().gpus());
       MemorySetup off = small.with(spread, gpus).withOffload();
       tryOut(found, off, gpuBytes, word + gpus + " GPUs, offload: cpu" + also);
     }
@@ -210,7 +220,7 @@ public record MemoryFit(
 
   /** Limits the number of GPUs in a remedy to a realistic one. */
   private static int mostGpus(MemorySetup setup) {
-    return Math.max(MOST_GPUS, setup.gpus() * 2);
+    return Math.max(MOST_GPUS, setup.spread().gpus() * 2);
   }
 
   private static boolean tryOut(

@@ -43,15 +43,16 @@ public record MemoryParts(
 
   /** Returns the parts for a setup. */
   public static MemoryParts of(MemorySetup setup) {
-    double n = setup.gpus();
-    double trained = setup.trains() == Trains.NOTHING ? 0 : setup.trained();
+    double n = setup.spread().gpus();
+    double trained = setup.tuning().trains() == Trains.NOTHING ? 0 : setup.tuning().trained();
     int width = setup.weights() == Weights.FP32 ? FULL : HALF;
     double weights = weights(setup, width);
     double gradients = trained * width;
     double state = trained * stateBytes(setup, width);
     double gathered = 0;
-    double ddp = setup.sharding() == Sharding.DDP && setup.gpus() > 1 ? gradients : 0;
-    switch (setup.sharding()) {
+    double ddp =
+        setup.spread().sharding() == Sharding.DDP && setup.spread().gpus() > 1 ? gradients : 0;
+    switch (setup.spread().sharding()) {
       case NONE, DDP -> {}
       case ZERO1 -> state /= n;
       case ZERO2 -> {
@@ -66,18 +67,21 @@ public record MemoryParts(
         gathered = gathered(setup, weights);
         weights /= n;
         gradients /= n;
-        state = (state + (setup.sharding() == Sharding.ZERO3 ? HALF * trained : 0)) / n;
+        state = (state + (setup.spread().sharding() == Sharding.ZERO3 ? HALF * trained : 0)) / n;
       }
     }
-    if (setup.offload() != Offload.NONE) {
+    if (setup.spread().offload() != Offload.NONE) {
       gradients = 0;
       state = 0;
-      weights = setup.offload() == Offload.ALL && setup.sharding().spreadsWeights() ? 0 : weights;
+      weights =
+          setup.spread().offload() == Offload.ALL && setup.spread().sharding().spreadsWeights()
+              ? 0
+              : weights;
     }
-    weights = weights / setup.splits() + width * (double) setup.teacher();
-    double activations = setup.trains() == Trains.NOTHING ? 0 : activations(setup);
-    double cache = setup.trains() == Trains.NOTHING ? cache(setup) : 0;
-    double buffers = deepSpeed(setup) ? 2.0 * HALF * setup.bucket() : 0;
+    weights = weights / setup.spread().splits() + width * (double) setup.model().teacher();
+    double activations = setup.tuning().trains() == Trains.NOTHING ? 0 : activations(setup);
+    double cache = setup.tuning().trains() == Trains.NOTHING ? cache(setup) : 0;
+    double buffers = deepSpeed(setup) ? 2.0 * HALF * setup.spread().bucket() : 0;
     return new MemoryParts(
         (long) weights,
         (long) gradients,
@@ -104,33 +108,35 @@ public record MemoryParts(
   }
 
   private static boolean deepSpeed(MemorySetup setup) {
-    return switch (setup.sharding()) {
+    return switch (setup.spread().sharding()) {
       case ZERO1, ZERO2, ZERO3 -> true;
       default -> false;
     };
   }
 
   private static double weights(MemorySetup setup, int width) {
-    double all = setup.parameters();
-    double adapter = setup.trains() == Trains.ADAPTER ? (double) setup.trained() * HALF : 0;
+    double all = setup.model().parameters();
+    double adapter =
+        setup.tuning().trains() == Trains.ADAPTER ? (double) setup.tuning().trained() * HALF : 0;
     if (setup.weights() != Weights.NF4) {
       return all * width + adapter;
     }
-    double open = setup.shape().isPresent() ? setup.shape().get().embedding() : 0;
+    double open = setup.model().shape().isPresent() ? setup.model().shape().get().embedding() : 0;
     return open * HALF + (all - open) * NF4_BYTES + adapter;
   }
 
   /** Returns the bytes of optimizer state for each trained parameter. */
   private static int stateBytes(MemorySetup setup, int width) {
-    boolean wide = setup.copy() || width == FULL || setup.trains() == Trains.ADAPTER;
+    boolean wide =
+        setup.tuning().copy() || width == FULL || setup.tuning().trains() == Trains.ADAPTER;
     int moments = 2 * (wide ? FULL : HALF);
     int own =
-        switch (setup.optimizer()) {
+        switch (setup.tuning().optimizer()) {
           case ADAMW -> moments;
           case ADAMW_8BIT -> 2;
           case ADAFACTOR, SGD -> 0;
         };
-    return own + (setup.copy() ? FULL : 0);
+    return own + (setup.tuning().copy() ? FULL : 0);
   }
 
   /**
@@ -138,21 +144,21 @@ public record MemoryParts(
    * outside of layers.
    */
   private static double gathered(MemorySetup setup, double weights) {
-    if (setup.shape().isEmpty()) {
+    if (setup.model().shape().isEmpty()) {
       return 0;
     }
-    ModelShape shape = setup.shape().get();
+    ModelShape shape = setup.model().shape().get();
     double outside =
-        setup.sharding() == Sharding.FULL_SHARD ? HALF * (double) shape.embedding() : 0;
+        setup.spread().sharding() == Sharding.FULL_SHARD ? HALF * (double) shape.embedding() : 0;
     return 2 * weights / shape.layers() + outside;
   }
 
   private static double activations(MemorySetup setup) {
-    if (setup.shape().isEmpty()) {
+    if (setup.model().shape().isEmpty()) {
       return 0;
     }
-    ModelShape shape = setup.shape().get();
-    double tokens = (double) setup.microBatch() * setup.sequence();
+    ModelShape shape = setup.model().shape().get();
+    double tokens = (double) setup.batch().size() * setup.batch().sequence();
     double layer = layer(setup, shape) * shape.hidden() * tokens;
     double logits = tokens * shape.vocabulary();
     if (!setup.recomputes()) {
@@ -166,7 +172,7 @@ public record MemoryParts(
   private static double layer(MemorySetup setup, ModelShape shape) {
     double share = (double) shape.keyValueHeads() / shape.heads();
     double wide = (double) shape.intermediate() / shape.hidden();
-    boolean adapter = setup.trains() == Trains.ADAPTER;
+    boolean adapter = setup.tuning().trains() == Trains.ADAPTER;
     double attention = HALF * (1 + 2 * share) + HALF;
     double norms = shape.gated() ? 18 : 11;
     // A frozen matrix has no gradient, so its input is not kept.
@@ -177,13 +183,13 @@ public record MemoryParts(
 
   /** Returns the bytes of the keys and values of all tokens that a server holds. */
   private static double cache(MemorySetup setup) {
-    if (setup.shape().isEmpty()) {
+    if (setup.model().shape().isEmpty()) {
       return 0;
     }
-    ModelShape shape = setup.shape().get();
+    ModelShape shape = setup.model().shape().get();
     double width = (double) shape.hidden() / shape.heads() * shape.keyValueHeads();
-    double tokens = (double) setup.microBatch() * setup.sequence();
-    return 2 * shape.layers() * width * HALF * tokens / setup.splits();
+    double tokens = (double) setup.batch().size() * setup.batch().sequence();
+    return 2 * shape.layers() * width * HALF * tokens / setup.spread().splits();
   }
 
   JsonObject toJson() {

@@ -5,38 +5,51 @@ import java.util.Optional;
 /**
  * The facts that determine the memory of one GPU.
  *
- * @param parameters the model's parameters
- * @param shape the model's layers and widths; empty if unknown: then activations and caches are not
- *     counted
- * @param trained the trained parameters; those of the adapter for {@link Trains#ADAPTER}
- * @param copy whether the optimizer keeps an fp32 copy of 16-bit weights
- * @param gpus the number of GPUs over which {@code sharding} spreads
- * @param splits the parts of a server's model: tensor x pipeline
- * @param microBatch examples on a GPU at once, or sequences that a server holds; 0 if unknown
- * @param sequence tokens of each; 0 if unknown
  * @param recomputes whether activations are computed again in the backward pass
  * @param chunkedLoss whether the loss is computed in parts
- * @param bucket the elements of a DeepSpeed communication buffer
- * @param teacher the parameters of a teacher on the same GPU; 0 for none
  */
 public record MemorySetup(
-    long parameters,
-    Optional<ModelShape> shape,
+    Model model,
     Weights weights,
-    Trains trains,
-    long trained,
-    Optimizer optimizer,
-    boolean copy,
-    Sharding sharding,
-    Offload offload,
-    int gpus,
-    int splits,
-    int microBatch,
-    int sequence,
+    Tuning tuning,
+    Spread spread,
+    Batch batch,
     boolean recomputes,
-    boolean chunkedLoss,
-    long bucket,
-    long teacher) {
+    boolean chunkedLoss) {
+
+  /**
+   * The model.
+   *
+   * @param shape its layers and widths; empty if unknown: then activations and caches are not
+   *     counted
+   * @param teacher the parameters of a teacher on the same GPU; 0 for none
+   */
+  public record Model(long parameters, Optional<ModelShape> shape, long teacher) {}
+
+  /**
+   * What is trained.
+   *
+   * @param trained the trained parameters; those of the adapter for {@link Trains#ADAPTER}
+   * @param copy whether the optimizer keeps an fp32 copy of 16-bit weights
+   */
+  public record Tuning(Trains trains, long trained, Optimizer optimizer, boolean copy) {}
+
+  /**
+   * How the state is spread over GPUs.
+   *
+   * @param gpus the number of GPUs over which {@code sharding} spreads
+   * @param splits the parts of a server's model: tensor x pipeline
+   * @param bucket the elements of a DeepSpeed communication buffer
+   */
+  public record Spread(Sharding sharding, Offload offload, int gpus, int splits, long bucket) {}
+
+  /**
+   * What a GPU works on at once.
+   *
+   * @param size examples, or sequences that a server holds; 0 if unknown
+   * @param sequence tokens of each; 0 if unknown
+   */
+  public record Batch(int size, int sequence) {}
 
   /** The precision of the weights. */
   public enum Weights {
@@ -82,92 +95,49 @@ public record MemorySetup(
     ALL
   }
 
-  MemorySetup with(Sharding other, int count) {
-    Draft draft = new Draft();
-    draft.sharding = other;
-    draft.gpus = count;
-    return draft.done();
+  MemorySetup with(Sharding sharding, int gpus) {
+    return with(new Spread(sharding, spread.offload(), gpus, spread.splits(), spread.bucket()));
   }
 
   MemorySetup withOffload() {
-    Draft draft = new Draft();
-    draft.offload = Offload.ALL;
-    return draft.done();
+    return with(
+        new Spread(
+            spread.sharding(), Offload.ALL, spread.gpus(), spread.splits(), spread.bucket()));
+  }
+
+  MemorySetup withSplits(int splits) {
+    return with(
+        new Spread(spread.sharding(), spread.offload(), spread.gpus(), splits, spread.bucket()));
+  }
+
+  private MemorySetup with(Spread other) {
+    return new MemorySetup(model, weights, tuning, other, batch, recomputes, chunkedLoss);
   }
 
   MemorySetup recomputing() {
-    Draft draft = new Draft();
-    draft.recomputes = true;
-    return draft.done();
+    return new MemorySetup(model, weights, tuning, spread, batch, true, chunkedLoss);
   }
 
   MemorySetup withChunkedLoss() {
-    Draft draft = new Draft();
-    draft.chunkedLoss = true;
-    return draft.done();
+    return new MemorySetup(model, weights, tuning, spread, batch, recomputes, true);
   }
 
-  MemorySetup withMicroBatch(int other) {
-    Draft draft = new Draft();
-    draft.microBatch = other;
-    return draft.done();
+  MemorySetup withMicroBatch(int size) {
+    Batch smaller = new Batch(size, batch.sequence());
+    return new MemorySetup(model, weights, tuning, spread, smaller, recomputes, chunkedLoss);
   }
 
   MemorySetup with8Bit() {
-    Draft draft = new Draft();
-    draft.optimizer = Optimizer.ADAMW_8BIT;
-    return draft.done();
+    return with(
+        weights,
+        new Tuning(tuning.trains(), tuning.trained(), Optimizer.ADAMW_8BIT, tuning.copy()));
   }
 
   MemorySetup withAdapter(Weights base, long adapter) {
-    Draft draft = new Draft();
-    draft.weights = base;
-    draft.trains = Trains.ADAPTER;
-    draft.trained = adapter;
-    draft.copy = false;
-    return draft.done();
+    return with(base, new Tuning(Trains.ADAPTER, adapter, tuning.optimizer(), false));
   }
 
-  MemorySetup withSplits(int other) {
-    Draft draft = new Draft();
-    draft.splits = other;
-    return draft.done();
-  }
-
-  /** A copy of this setup with some values changed. */
-  private final class Draft {
-    private Weights weights = MemorySetup.this.weights;
-    private Trains trains = MemorySetup.this.trains;
-    private long trained = MemorySetup.this.trained;
-    private Optimizer optimizer = MemorySetup.this.optimizer;
-    private boolean copy = MemorySetup.this.copy;
-    private Sharding sharding = MemorySetup.this.sharding;
-    private Offload offload = MemorySetup.this.offload;
-    private int gpus = MemorySetup.this.gpus;
-    private int splits = MemorySetup.this.splits;
-    private int microBatch = MemorySetup.this.microBatch;
-    private boolean recomputes = MemorySetup.this.recomputes;
-    private boolean chunkedLoss = MemorySetup.this.chunkedLoss;
-
-    MemorySetup done() {
-      return new MemorySetup(
-          parameters,
-          shape,
-          weights,
-          trains,
-          trained,
-          optimizer,
-          copy,
-          sharding,
-          offload,
-          gpus,
-          splits,
-          microBatch,
-          sequence,
-          recomputes,
-          chunkedLoss,
-          bucket,
-          teacher);
-    }
+  private MemorySetup with(Weights base, Tuning other) {
+    return new MemorySetup(model, base, other, spread, batch, recomputes, chunkedLoss);
   }
 }

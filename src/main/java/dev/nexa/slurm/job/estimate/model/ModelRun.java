@@ -106,28 +106,25 @@ public record ModelRun(
     Optional<Long> teacher = teacher(one);
     MemorySetup setup =
         new MemorySetup(
-            parameters,
-            shape,
+            new MemorySetup.Model(parameters, shape, teacher.orElse(0L)),
             weights,
-            adapter ? Trains.ADAPTER : Trains.ALL,
-            trained,
-            optimizer(told, assumptions),
-            copy,
-            sharding(training, gpus),
-            training.offload().equals("none") ? Offload.NONE : Offload.ALL,
-            gpus,
-            1,
-            teacher.isEmpty() ? 0 : training.integer("batch_size").orElse(0),
-            sequence(one),
+            new MemorySetup.Tuning(
+                adapter ? Trains.ADAPTER : Trains.ALL, trained, optimizer(told, assumptions), copy),
+            new MemorySetup.Spread(
+                sharding(training, gpus),
+                training.offload().equals("none") ? Offload.NONE : Offload.ALL,
+                gpus,
+                1,
+                BUCKET),
+            new MemorySetup.Batch(
+                teacher.isEmpty() ? 0 : training.integer("batch_size").orElse(0), sequence(one)),
             recomputes(one, assumptions),
-            chunksLoss(told, trl, assumptions),
-            BUCKET,
-            teacher.orElse(0L));
+            chunksLoss(told, trl, assumptions));
     assumptions.add("attention in blocks (FlashAttention or PyTorch's own)");
     return new ModelRun(
         setup,
         active(told, parameters),
-        tokens(plan, one, setup.sequence()),
+        tokens(plan, one, setup.batch().sequence()),
         training.precision(),
         new MemoryFit.Choices(
             rank,
@@ -149,23 +146,13 @@ public record ModelRun(
     assumptions.add("the cache of one request of full length; vLLM gives the rest to more");
     MemorySetup setup =
         new MemorySetup(
-            parameters,
-            shape,
+            new MemorySetup.Model(parameters, shape, 0),
             Weights.HALF,
-            Trains.NOTHING,
-            0,
-            Optimizer.ADAMW,
+            new MemorySetup.Tuning(Trains.NOTHING, 0, Optimizer.ADAMW, false),
+            new MemorySetup.Spread(Sharding.NONE, Offload.NONE, all, splits, 0),
+            new MemorySetup.Batch(1, sequence),
             false,
-            Sharding.NONE,
-            Offload.NONE,
-            all,
-            splits,
-            1,
-            sequence,
-            false,
-            false,
-            0,
-            0);
+            false);
     return new ModelRun(
         setup,
         active(one.inputs().workload(), parameters),
@@ -290,7 +277,7 @@ public record ModelRun(
     if (tokens.isEmpty() || peak.isEmpty()) {
       return Optional.empty();
     }
-    if (setup.trains() == Trains.NOTHING) {
+    if (setup.tuning().trains() == Trains.NOTHING) {
       return DecodeSpeed.of(this, gpu).map(speed -> speed.estimate(tokens.get(), this));
     }
     return Optional.of(AnalyticEstimate.of(flops() * tokens.get(), peak.get(), mfu, assumptions));
@@ -299,12 +286,17 @@ public record ModelRun(
   /** Returns the operations for one token. */
   double flops() {
     double attention = 0;
-    if (setup.shape().isPresent()) {
-      ModelShape shape = setup.shape().get();
-      attention = 2.0 * shape.layers() * shape.hidden() * setup.sequence();
+    if (setup.model().shape().isPresent()) {
+      ModelShape shape = setup.model().shape().get();
+      attention = 2.0 * shape.layers() * shape.hidden() * setup.batch().sequence();
     }
     return new TrainingFlops(
-            active, setup.trains(), setup.trained(), setup.recomputes(), setup.teacher(), attention)
+            active,
+            setup.tuning().trains(),
+            setup.tuning().trained(),
+            setup.recomputes(),
+            setup.model().teacher(),
+            attention)
         .perToken();
   }
 }

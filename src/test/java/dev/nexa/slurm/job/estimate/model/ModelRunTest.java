@@ -307,7 +307,7 @@ class ModelRunTest {
                         + "estimate: {layers: 20, hidden_size: 1024, kv_heads: 4, vocab_size: 1000}\n"))
             .orElseThrow();
 
-    assertThat(run.setup().shape().orElseThrow().layers()).isEqualTo(20);
+    assertThat(run.setup().model().shape().orElseThrow().layers()).isEqualTo(20);
     assertThat(run.assumptions()).noneMatch(assumption -> assumption.contains("as of"));
   }
 

@@ -128,33 +128,32 @@ class PublishedMemoryTest {
         };
     long parameters = (long) number(row, "parameters");
     return new MemorySetup(
-        parameters,
-        shape(row, parameters),
+        new MemorySetup.Model(parameters, shape(row, parameters), 0),
         switch (row.get("weights")) {
           case "fp32" -> Weights.FP32;
           case "nf4" -> Weights.NF4;
           default -> Weights.HALF;
         },
-        trains,
-        trains == Trains.ALL ? parameters : (long) number(row, "trained_parameters"),
-        row.get("optimizer").equals("none")
-            ? Optimizer.SGD
-            : Optimizer.valueOf(row.get("optimizer").toUpperCase(Locale.ROOT)),
-        row.get("copy").equals("yes"),
-        Sharding.valueOf(row.get("strategy").toUpperCase(Locale.ROOT)),
-        switch (row.get("offload")) {
-          case "optimizer" -> Offload.OPTIMIZER;
-          case "cpu" -> Offload.ALL;
-          default -> Offload.NONE;
-        },
-        (int) number(row, "gpus"),
-        1,
-        (int) number(row, "micro_batch"),
-        (int) number(row, "sequence"),
+        new MemorySetup.Tuning(
+            trains,
+            trains == Trains.ALL ? parameters : (long) number(row, "trained_parameters"),
+            row.get("optimizer").equals("none")
+                ? Optimizer.SGD
+                : Optimizer.valueOf(row.get("optimizer").toUpperCase(Locale.ROOT)),
+            row.get("copy").equals("yes")),
+        new MemorySetup.Spread(
+            Sharding.valueOf(row.get("strategy").toUpperCase(Locale.ROOT)),
+            switch (row.get("offload")) {
+              case "optimizer" -> Offload.OPTIMIZER;
+              case "cpu" -> Offload.ALL;
+              default -> Offload.NONE;
+            },
+            (int) number(row, "gpus"),
+            1,
+            (long) number(row, "bucket")),
+        new MemorySetup.Batch((int) number(row, "micro_batch"), (int) number(row, "sequence")),
         row.get("checkpointing").equals("yes"),
-        row.get("loss").equals("chunked"),
-        (long) number(row, "bucket"),
-        0);
+        row.get("loss").equals("chunked"));
   }
 
   private static Optional<ModelShape> shape(Map<String, String> row, long parameters) {
