@@ -27,7 +27,7 @@ public final class ApprovalText {
   private static final Columns<ShowApprovals.Row> COLUMNS =
       new Columns<ShowApprovals.Row>()
           .text("id", row -> approval(row).map(Approval::id))
-          .text("state", ShowApprovals.Row::state)
+          .text("state", row -> row.state().text())
           .text(
               "uses",
               row -> approval(row).map(it -> ApprovalUseLog.taken(row.uses()) + "/" + it.uses()))

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.command.approvals.ShowApprovals.State;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -55,7 +56,7 @@ public final class ApprovalsCommand extends CommandGroup {
       command.print(document);
       return;
     }
-    command.say(row.path() + ": " + row.state());
+    command.say(row.path() + ": " + row.state().text());
     row.reasons().forEach(reason -> command.say("  " + reason));
     if (row.file().isPresent()) {
       command.out().print(ApprovalText.of(row.file().get().approval()));
@@ -168,7 +169,7 @@ public final class ApprovalsCommand extends CommandGroup {
     public Integer call() {
       ShowApprovals.Row row = new ShowApprovals(ruled()).verify(file.getValue());
       tell(this, row, given(json));
-      boolean valid = row.state().equals("valid");
+      boolean valid = row.state() == State.VALID;
       return valid ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
     }
   }
@@ -241,12 +242,12 @@ public final class ApprovalsCommand extends CommandGroup {
   private static List<Installed> install(
       Context context, Path file, Path directory, Optional<String> named) {
     ShowApprovals.Row row = new ShowApprovals(context).verify(file);
-    if (!row.state().equals("valid")) {
+    if (row.state() != State.VALID) {
       throw new NexaException(
           ErrorCode.APPROVAL_REFUSED,
           file
               + " is "
-              + row.state()
+              + row.state().text()
               + (row.reasons().isEmpty() ? "" : ": " + String.join("; ", row.reasons())),
           Advice.step("nothing was written"));
     }

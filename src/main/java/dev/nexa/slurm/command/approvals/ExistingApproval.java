@@ -32,7 +32,7 @@ final class ExistingApproval {
   static Optional<ShowApprovals.Row> find(
       Wanted wanted, List<ShowApprovals.Row> rows, Instant now) {
     for (ShowApprovals.Row row : rows) {
-      if (row.state().equals("valid")
+      if (row.state() == ShowApprovals.State.VALID
           && row.file().isPresent()
           && allows(row, row.file().get(), wanted, now)) {
         return Optional.of(row);

@@ -27,6 +27,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Implements {@code approvals list}, {@code show}, {@code revoke} and {@code verify}. */
@@ -38,17 +39,31 @@ public final class ShowApprovals {
     this.approvals = PolicyApprovals.of(context, policy);
   }
 
+  /** Whether an approval can be used today. */
+  public enum State {
+    VALID,
+    NOT_VALID,
+    USED_UP,
+    EXPIRED,
+    REVOKED,
+    /** It cannot be read. */
+    BROKEN;
+
+    /** Returns the words in documents and for people, such as {@code used up}. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+  }
+
   /**
    * An approval and its state today.
    *
-   * @param state {@code valid}, {@code used up}, {@code expired}, {@code revoked}, {@code not
-   *     valid}, or {@code broken} if it cannot be read
    * @param reasons why it is not valid; empty if it is
    */
   public record Row(
       Path path,
       Optional<ApprovalFile> file,
-      String state,
+      State state,
       List<String> reasons,
       List<ApprovalUse> uses,
       Optional<JsonObject> revocation) {
@@ -58,7 +73,7 @@ public final class ShowApprovals {
       JsonObject json =
           new JsonObject()
               .with("file", path.toString())
-              .with("state", state)
+              .with("state", state.text())
               .with("reasons", reasons);
       if (file.isEmpty()) {
         return json;
@@ -167,7 +182,8 @@ public final class ShowApprovals {
   }
 
   private static Row broken(Path path, String problem) {
-    return new Row(path, Optional.empty(), "broken", List.of(problem), List.of(), Optional.empty());
+    return new Row(
+        path, Optional.empty(), State.BROKEN, List.of(problem), List.of(), Optional.empty());
   }
 
   private Row row(Path path, ApprovalFile file) {
@@ -183,19 +199,19 @@ public final class ShowApprovals {
     } catch (NexaException notCounted) {
       reasons.add(String.valueOf(notCounted.getMessage()));
     }
-    String state = reasons.isEmpty() ? "valid" : "not valid";
+    State state = reasons.isEmpty() ? State.VALID : State.NOT_VALID;
     if (ApprovalUseLog.taken(uses) >= approval.uses()) {
-      state = "used up";
+      state = State.USED_UP;
     }
     if (!times.isEmpty()) {
-      state = now.isBefore(approval.expires()) ? "not valid" : "expired";
+      state = now.isBefore(approval.expires()) ? State.NOT_VALID : State.EXPIRED;
       reasons.addAll(times);
     }
     if (revocation.isPresent()) {
-      state = "revoked";
+      state = State.REVOKED;
     }
     boolean unsigned = !reasons.isEmpty() && times.size() < reasons.size();
     return new Row(
-        path, Optional.of(file), unsigned ? "not valid" : state, reasons, uses, revocation);
+        path, Optional.of(file), unsigned ? State.NOT_VALID : state, reasons, uses, revocation);
   }
 }
