@@ -161,7 +161,7 @@ class PipelineFaultTest {
         context.workspace().allRuns().stream()
             .map(id -> RunState.of(context.workspace().run(id).journal().read()))
             .toList();
-    assertThat(end.state()).as("%s", runs).isEqualTo("completed");
+    assertThat(end.state().text()).as("%s", runs).isEqualTo("completed");
     assertThat(trial.worked()).containsExactlyElementsOf(TrialPipeline.WORK);
     assertThat(type(trial, 0, "audit")).doesNotContain("differs");
   }

@@ -109,7 +109,7 @@ class PipelineKillTest {
       return false;
     }
     PipelineProgress end = new ReadProgress(context).of(pipelines.get(0), new ArrayList<>());
-    assertThat(end.state()).as("%s %s: %s", root, death, end).isEqualTo("completed");
+    assertThat(end.state().text()).as("%s %s: %s", root, death, end).isEqualTo("completed");
     assertThat(worked).as("%s %s", root, death).containsExactlyElementsOf(TrialPipeline.WORK);
     end.stages()
         .forEach(

@@ -33,6 +33,14 @@ public record QueueEntry(
         : new QueueEntry(rawJobId, arrayJobId, task + offset, state, reason, start, end, name);
   }
 
+  /**
+   * Returns whether the task waits for what cannot happen any more: squeue's reason
+   * DependencyNeverSatisfied (squeue(1)).
+   */
+  public boolean neverStarts() {
+    return reason.equals("DependencyNeverSatisfied");
+  }
+
   /** Returns whether the task may still run: its state does not end a task. */
   public boolean active() {
     return !state.endsTask();

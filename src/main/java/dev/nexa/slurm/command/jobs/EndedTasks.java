@@ -56,10 +56,10 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
    */
   static EndedTasks of(Context context, RunFolder run) {
     RunState state = RunState.of(run.journal().read());
-    return state.finished() ? kept(run) : asked(context, run, state);
+    return state.finished() ? readCostFile(run) : askScheduler(context, run, state);
   }
 
-  private static EndedTasks kept(RunFolder run) {
+  private static EndedTasks readCostFile(RunFolder run) {
     Map<Integer, End> ends = new TreeMap<>();
     if (!Files.exists(run.cost())) {
       return new EndedTasks(ends, true, Optional.empty(), false);
@@ -76,7 +76,7 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
     return new EndedTasks(ends, true, Optional.empty(), false);
   }
 
-  private static EndedTasks asked(Context context, RunFolder run, RunState state) {
+  private static EndedTasks askScheduler(Context context, RunFolder run, RunState state) {
     TaskEvidence evidence =
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
     RunOutcome outcome = evidence.outcome(run, RunFacts.shown(run), state, new ArrayList<>());

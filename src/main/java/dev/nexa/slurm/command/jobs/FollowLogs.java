@@ -71,7 +71,7 @@ public final class FollowLogs {
     }
     String subject =
         rank.isEmpty() ? "task " + task : "rank " + rank.getAsInt() + " of task " + task;
-    Path file = log.orElseThrow(() -> nothing(context, run, subject));
+    Path file = log.orElseThrow(() -> nothing(context, run, Optional.of(subject)));
     try {
       long start = tail.isEmpty() ? 0 : TaskLog.startOfLast(file, tail.getAsInt());
       copy(file, start, run, follow, out);
@@ -88,9 +88,9 @@ public final class FollowLogs {
   /**
    * Returns the error for a run that has no log.
    *
-   * @param subject the task or rank that has none, or {@code no task}
+   * @param subject the task or rank that has none; empty if no task has one
    */
-  static NexaException nothing(Context context, RunFolder run, String subject) {
+  static NexaException nothing(Context context, RunFolder run, Optional<String> subject) {
     Optional<RunRow> row = Optional.empty();
     try {
       row = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()).stream().findFirst();
@@ -103,7 +103,7 @@ public final class FollowLogs {
     boolean neverRan =
         ended
             && row.isPresent()
-            && row.get().cancelled() == row.get().tasks()
+            && row.get().tasks().cancelled() == row.get().tasks().all()
             && row.get().elapsed().isZero();
     if (neverRan) {
       return new NexaException(
@@ -113,9 +113,8 @@ public final class FollowLogs {
     }
     String message =
         subject
-            + " of "
-            + run.id()
-            + (subject.equals("no task") ? " has printed anything" : " has printed nothing");
+            .map(one -> one + " of " + run.id() + " has printed nothing")
+            .orElse("no task of " + run.id() + " has printed anything");
     return ended
         ? new NexaException(
             ErrorCode.LOGS_MISSING,

@@ -96,7 +96,7 @@ public final class MergeLogs {
         follow(ended, files);
       }
       if (logs.isEmpty()) {
-        throw FollowLogs.nothing(context, run, "no task");
+        throw FollowLogs.nothing(context, run, Optional.empty());
       }
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read a log in " + run.logs(), failed);

@@ -66,7 +66,7 @@ public final class StatusCommand extends Subcommand {
     List<RunRow> rows =
         new StatusRows(context)
             .rows(references.isEmpty() ? context.workspace().openRuns() : ids, problems);
-    if (rows.stream().anyMatch(row -> row.failed() > 0)) {
+    if (rows.stream().anyMatch(row -> row.tasks().failed() > 0)) {
       rows = explained(context, rows);
     }
     problems.forEach(err()::println);
@@ -77,7 +77,7 @@ public final class StatusCommand extends Subcommand {
       printTable(
           StatusText.of(
               rows,
-              row -> CostFile.text(workspace.run(new RunId(row.runId())), row.cost()),
+              row -> CostFile.text(workspace.run(new RunId(row.runId())), row.spent().cost()),
               style()));
     }
     return ExitCode.OK.status();
@@ -119,7 +119,7 @@ public final class StatusCommand extends Subcommand {
     int asked = 0;
     for (int i = rows.size() - 1; i >= 0 && asked < MOST_EXPLAINED; i--) {
       RunRow row = rows.get(i);
-      if (row.failed() > 0 && row.note().isEmpty()) {
+      if (row.tasks().failed() > 0 && row.note().isEmpty()) {
         Optional<String> why = explain.headline(context.workspace().run(new RunId(row.runId())));
         explained.set(i, why.map(row::noted).orElse(row));
         asked++;

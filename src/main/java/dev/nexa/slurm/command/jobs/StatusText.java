@@ -22,24 +22,24 @@ public final class StatusText {
           .text("stage", RunRow::stage)
           .text("status", row -> row.status().text())
           .state("state", RunRow::state)
-          .number("tasks", RunRow::tasks)
-          .number("tasks_done", RunRow::done)
+          .number("tasks", row -> row.tasks().all())
+          .number("tasks_done", row -> row.tasks().done())
           .as("DONE")
-          .number("tasks_failed", RunRow::failed)
+          .number("tasks_failed", row -> row.tasks().failed())
           .as("FAILED")
-          .number("tasks_cancelled", RunRow::cancelled)
+          .number("tasks_cancelled", row -> row.tasks().cancelled())
           .as("CANCELLED")
-          .number("tasks_running", RunRow::running)
+          .number("tasks_running", row -> row.tasks().running())
           .as("RUNNING")
           .text("job_id", RunRow::jobId)
           .as("JOB")
           .seconds("elapsed_seconds", RunRow::elapsed)
-          .money("cost", RunRow::cost)
-          .text("currency", row -> row.cost().currency())
-          .money("cost_so_far", RunRow::soFar)
+          .money("cost", row -> row.spent().cost())
+          .text("currency", row -> row.spent().cost().currency())
+          .money("cost_so_far", row -> row.spent().soFar())
           .as("SO FAR")
           .rare()
-          .text("cost_lacks", RunRow::costLacks)
+          .text("cost_lacks", row -> row.spent().lacks())
           .rare()
           .note("note", RunRow::note);
 
@@ -47,7 +47,7 @@ public final class StatusText {
 
   /** Returns the table, or a sentence if there are no rows. */
   public static String of(List<RunRow> rows, TableStyle style) {
-    return of(rows, row -> row.cost().toString(), style);
+    return of(rows, row -> row.spent().cost().toString(), style);
   }
 
   /** Returns the table with a run's cost as the function formats it. */
@@ -82,8 +82,7 @@ public final class StatusText {
         .select("user", "run_id", "name", "job_id", "state")
         .and(new Columns<RunRow>().text("tasks", StatusText::progress).as("DONE"))
         .and(COLUMNS.select("elapsed_seconds"))
-        .and(
-            new Columns<RunRow>().money("cost", row -> row.soFar().orElse(row.cost())).as("SO FAR"))
+        .and(new Columns<RunRow>().money("cost", row -> row.spent().now()).as("SO FAR"))
         .and(COLUMNS.select("cost_lacks", "note"))
         .of(forPeople(rows))
         .withoutRare()
@@ -92,11 +91,8 @@ public final class StatusText {
 
   /** Returns {@code 10/64, 1 failed}. */
   private static String progress(RunRow row) {
-    return row.done()
-        + "/"
-        + row.tasks()
-        + (row.failed() > 0 ? ", " + row.failed() + " failed" : "")
-        + (row.cancelled() > 0 ? ", " + row.cancelled() + " cancelled" : "");
+    int cancelled = row.tasks().cancelled();
+    return row.tasks().progress() + (cancelled > 0 ? ", " + cancelled + " cancelled" : "");
   }
 
   private static List<RunRow> forPeople(List<RunRow> rows) {

@@ -119,7 +119,7 @@ final class WatchRuns implements WatchSource {
     List<RunRow> changed = new ArrayList<>();
     for (LiveRun run : snapshot.runs()) {
       RunRow row = run.row();
-      String now = row.forPeople().state() + " " + counts(row) + " " + row.note();
+      String now = row.forPeople().state() + " " + row.tasks() + " " + row.note();
       if (!now.equals(known.put(row.runId(), now))) {
         changed.add(row);
       }
@@ -147,10 +147,6 @@ final class WatchRuns implements WatchSource {
     StringBuilder block = new StringBuilder(PlainTime.utc(snapshot.at())).append('\n');
     lines.toString().lines().forEach(line -> block.append(VisibleText.line(line)).append('\n'));
     return block.append('\n').toString();
-  }
-
-  private static List<Integer> counts(RunRow row) {
-    return List.of(row.done(), row.failed(), row.cancelled(), row.running());
   }
 
   @Override

@@ -100,16 +100,16 @@ public final class WhyText {
 
   private static String options(Failure failure) {
     return "--task "
-        + failure.task()
+        + failure.place().task()
         + " "
-        + failure.rank().map(rank -> "--rank " + rank + " ").orElse("");
+        + failure.place().rank().map(rank -> "--rank " + rank + " ").orElse("");
   }
 
   private static String where(Failure failure) {
-    String task = "task " + failure.task() + ", attempt " + failure.attempt();
-    String rank = failure.rank().map(number -> ", rank " + number).orElse("");
-    String node = failure.node().map(name -> " on " + name).orElse("");
-    int others = failure.failedTasks() - 1;
+    String task = "task " + failure.place().task() + ", attempt " + failure.place().attempt();
+    String rank = failure.place().rank().map(number -> ", rank " + number).orElse("");
+    String node = failure.place().node().map(name -> " on " + name).orElse("");
+    int others = failure.place().failedTasks() - 1;
     String more =
         others <= 0 ? "" : "; " + others + " more " + (others == 1 ? "task" : "tasks") + " failed";
     return task + rank + node + more;
@@ -216,11 +216,11 @@ public final class WhyText {
   private static JsonObject json(Failure failure) {
     JsonObject json =
         new JsonObject()
-            .with("task", failure.task())
-            .with("attempt", failure.attempt())
-            .with("tasks_failed", failure.failedTasks())
-            .withOptional("rank", failure.rank())
-            .withOptional("node", failure.node())
+            .with("task", failure.place().task())
+            .with("attempt", failure.place().attempt())
+            .with("tasks_failed", failure.place().failedTasks())
+            .withOptional("rank", failure.place().rank())
+            .withOptional("node", failure.place().node())
             .with("cause", failure.verdict().root().map(WhyText::json).orElse(null))
             .with("certain", failure.verdict().certain())
             .with("also", failure.verdict().also().map(WhyText::json).orElse(null))

@@ -5,9 +5,9 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
+import dev.nexa.slurm.pipeline.run.PipelineProgress.State;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.Workspace;
-import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.util.List;
 
@@ -24,12 +24,12 @@ record ProgressText(Workspace workspace, TableStyle style) {
         .text("run_id", row -> row.stage().run().value())
         .as("RUN")
         .state("state", StageProgress::state)
-        .text("tasks", row -> row.row().map(ProgressText::tasks).orElse("?"))
+        .text("tasks", row -> row.row().map(one -> one.tasks().progress()).orElse("?"))
         .text("cost", row -> new Money(row.cost(), currency).cell(unrounded(row, currency)))
         .right()
         .text("cost_lacks", StageProgress::costLacks)
         .rare()
-        .text("total", row -> row.stage().total().cell(most(row)))
+        .text("total", row -> row.stage().total().cell(highestCost(row)))
         .right()
         .as("AT MOST")
         .note("why", StageProgress::why);
@@ -44,10 +44,10 @@ record ProgressText(Workspace workspace, TableStyle style) {
         .text("stages", row -> row.completed() + "/" + row.stages().size())
         .text("cost", row -> row.cost().cell(unrounded(row)))
         .right()
-        .text("total", row -> row.file().total().cell(most(row)))
+        .text("total", row -> row.file().total().cell(highestCost(row)))
         .right()
         .as("AT MOST")
-        .text("currency", row -> row.file().currency())
+        .text("currency", row -> row.file().total().currency())
         .of(all)
         .table(style);
   }
@@ -72,14 +72,16 @@ record ProgressText(Workspace workspace, TableStyle style) {
         : CostFile.unrounded(workspace.run(one.stage().run()), new Money(one.cost(), currency));
   }
 
-  private BigDecimal most(PipelineProgress progress) {
+  private BigDecimal highestCost(PipelineProgress progress) {
     BigDecimal total = progress.file().total().amount();
     return total.signum() != 0
         ? total
-        : progress.stages().stream().map(this::most).reduce(BigDecimal.ZERO, BigDecimal::add);
+        : progress.stages().stream()
+            .map(this::highestCost)
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
   }
 
-  private BigDecimal most(StageProgress one) {
+  private BigDecimal highestCost(StageProgress one) {
     return one.stage().reused()
         ? BigDecimal.ZERO
         : CostFile.unroundedMost(workspace.run(one.stage().run()), one.stage().total().amount());
@@ -89,20 +91,13 @@ record ProgressText(Workspace workspace, TableStyle style) {
     Money total = progress.file().total();
     StringBuilder text = new StringBuilder();
     text.append(progress.file().id()).append(" (").append(progress.file().name()).append("): ");
-    text.append(progress.state()).append(", cost ").append(cost(progress)).append(" of ");
-    text.append(total.atMost(most(progress))).append("\n\n");
+    text.append(progress.state().text()).append(", cost ").append(cost(progress)).append(" of ");
+    text.append(total.atMost(highestCost(progress))).append("\n\n");
     text.append(stages(total.currency()).of(progress.stages()).withoutRare().table(style));
-    if (progress.state().equals("blocked") || progress.state().equals("failed")) {
+    if (progress.state() == State.BLOCKED || progress.state() == State.FAILED) {
       text.append("\n  nexa-slurm pipeline resume ").append(progress.file().id());
       text.append("  # runs again what failed, then the stages after it\n");
     }
     return text.toString();
-  }
-
-  private static String tasks(RunRow row) {
-    return row.done()
-        + "/"
-        + row.tasks()
-        + (row.failed() > 0 ? ", " + row.failed() + " failed" : "");
   }
 }

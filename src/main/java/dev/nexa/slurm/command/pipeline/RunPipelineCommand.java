@@ -224,7 +224,7 @@ final class RunPipelineCommand extends Subcommand {
       print(ProgressFile.of(end));
     } else {
       ProgressText text = new ProgressText(context.workspace(), style());
-      lines.println(end.state() + ", cost " + text.cost(end));
+      lines.println(end.state().text() + ", cost " + text.cost(end));
       lines.println("  manifest  " + submitted.folder().manifest().normalize());
     }
     return end.failed() ? ExitCode.RUN_FAILED.status() : ExitCode.OK.status();

@@ -176,7 +176,7 @@ public final class ListRuns {
       ManifestFile manifest = unfinished.get(row.runId());
       if (manifest != null) {
         RunRow words = row.forPeople();
-        manifest.now(words.status(), words.state(), row.soFar().orElse(row.cost()));
+        manifest.now(words.status(), words.state(), row.spent().now());
       }
     }
   }

@@ -242,7 +242,7 @@ public final class RunsCommand extends CommandGroup {
         archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
         boolean failed =
             RunRecordFile.manifest(found.run(), RunsText::failed)
-                || now.row().map(row -> row.failed() > 0).orElse(false);
+                || now.row().map(row -> row.tasks().failed() > 0).orElse(false);
         Optional<String> why =
             failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();
         out().print(RunRecordFile.manifest(found.run(), RunsText::remediation));

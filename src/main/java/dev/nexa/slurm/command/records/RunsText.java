@@ -169,7 +169,7 @@ public final class RunsText {
    */
   public static String cost(RunFolder run, CostFile cost, RunNow now) {
     StringBuilder text = new StringBuilder();
-    Optional<Money> live = now.row().map(row -> row.soFar().orElse(row.cost()));
+    Optional<Money> live = now.row().map(row -> row.spent().now());
     line(
         text,
         "cost",
@@ -254,14 +254,11 @@ public final class RunsText {
 
   private static String tasks(RunRow row) {
     List<String> words = new ArrayList<>();
-    count(words, row.done(), "completed");
-    count(words, row.failed(), "failed");
-    count(words, row.cancelled(), "cancelled");
-    count(words, row.running(), "running");
-    count(
-        words,
-        row.tasks() - row.done() - row.failed() - row.cancelled() - row.running(),
-        "pending");
+    count(words, row.tasks().done(), "completed");
+    count(words, row.tasks().failed(), "failed");
+    count(words, row.tasks().cancelled(), "cancelled");
+    count(words, row.tasks().running(), "running");
+    count(words, row.tasks().pending(), "pending");
     return String.join(", ", words);
   }
 

@@ -262,8 +262,7 @@ public final class AfterSubmit {
   /** Returns the known jobs since the last rerun, in words. */
   private static String jobsOf(RunState state) {
     List<String> ids = new ArrayList<>();
-    List<Submission> all = state.submissions();
-    for (Submission submission : all.subList(state.submissionsBefore(), all.size())) {
+    for (Submission submission : state.sinceRerun()) {
       submission.jobId().ifPresent(id -> ids.add("" + id));
     }
     return ids.isEmpty()

@@ -158,7 +158,7 @@ public final class LiveReader {
           budgets.add(budget.name());
         }
       }
-      boolean samples = row.running() > 0 && line != null && line.gpuType() != null;
+      boolean samples = row.tasks().running() > 0 && line != null && line.gpuType() != null;
       Optional<Integer> gpu =
           samples && sampled++ < MOST_SAMPLED
               ? gpuPercent(context.workspace().run(one.getKey()), now)
@@ -178,7 +178,7 @@ public final class LiveReader {
   }
 
   private static int rank(LiveRun run) {
-    return run.row().status().ended() ? 2 : run.row().running() > 0 ? 0 : 1;
+    return run.row().status().ended() ? 2 : run.row().tasks().running() > 0 ? 0 : 1;
   }
 
   /**
@@ -201,11 +201,11 @@ public final class LiveReader {
         RunRow row = rows.get(new RunId(line.runId()));
         if (row == null
             || !budget.covers(line)
-            || !amount.currency().equals(row.cost().currency())) {
+            || !amount.currency().equals(row.spent().cost().currency())) {
           continue;
         }
         BigDecimal before = line.cost() == null ? BigDecimal.ZERO : line.cost();
-        BigDecimal now = row.soFar().orElse(row.cost()).amount();
+        BigDecimal now = row.spent().now().amount();
         spent = spent.add(now.subtract(before));
         BigDecimal most = line.reservation();
         if (most != null) {

@@ -24,7 +24,7 @@ public record LiveRun(
 
   /** Returns the cost with what the running attempts have held until now. */
   public Money cost() {
-    return row.soFar().orElse(row.cost());
+    return row.spent().now();
   }
 
   /** Returns the cost in percent of the reservation; empty without a reservation. */
@@ -32,11 +32,6 @@ public record LiveRun(
     return reserved
         .filter(most -> most.amount().signum() > 0 && most.currency().equals(cost().currency()))
         .map(most -> percent(cost().amount(), most.amount()));
-  }
-
-  /** Returns how many tasks have neither begun nor ended. */
-  public int pending() {
-    return Math.max(0, row.tasks() - row.done() - row.failed() - row.cancelled() - row.running());
   }
 
   static int percent(BigDecimal part, BigDecimal whole) {

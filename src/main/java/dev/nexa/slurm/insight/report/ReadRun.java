@@ -152,13 +152,13 @@ final class ReadRun {
         new Fact(
             "Where",
             "task "
-                + failure.task()
+                + failure.place().task()
                 + ", attempt "
-                + failure.attempt()
-                + failure.rank().map(rank -> ", rank " + rank).orElse("")
-                + failure.node().map(node -> " on " + node).orElse("")));
-    if (failure.failedTasks() > 1) {
-      facts.add(new Fact("Failed tasks", Integer.toString(failure.failedTasks())));
+                + failure.place().attempt()
+                + failure.place().rank().map(rank -> ", rank " + rank).orElse("")
+                + failure.place().node().map(node -> " on " + node).orElse("")));
+    if (failure.place().failedTasks() > 1) {
+      facts.add(new Fact("Failed tasks", Integer.toString(failure.place().failedTasks())));
     }
     root.flatMap(Finding::line)
         .ifPresent(

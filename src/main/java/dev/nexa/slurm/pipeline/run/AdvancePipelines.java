@@ -34,7 +34,6 @@ import java.util.Set;
  * waiting jobs wait for the right jobs, and writes the pipelines' manifests.
  */
 public record AdvancePipelines(Context context) {
-  private static final String NEVER = "DependencyNeverSatisfied";
 
   /**
    * Advances all of this user's pipelines that have not ended. A failure of one pipeline is a
@@ -100,7 +99,7 @@ public record AdvancePipelines(Context context) {
   private static void tellBlocked(
       PipelineFolder folder, PipelineProgress progress, List<String> problems) {
     for (PipelineProgress.StageProgress stage : progress.stages()) {
-      if (stage.state().equals(PipelineProgress.BLOCKED)) {
+      if (stage.isBlocked()) {
         problems.add(
             ("%s: %s is blocked, because %s; `nexa-slurm pipeline resume %s` runs again what"
                     + " failed")
@@ -147,7 +146,7 @@ public record AdvancePipelines(Context context) {
     boolean never = false;
     for (QueueEntry entry : evidence.queue(submission)) {
       waits |= entry.state() == JobState.PENDING && entry.reason().startsWith("Dependency");
-      never |= entry.reason().equals(NEVER);
+      never |= entry.neverStarts();
     }
     if (!waits || !(jobs.of(state.after()) instanceof EarlierJobs.Waits now)) {
       return;

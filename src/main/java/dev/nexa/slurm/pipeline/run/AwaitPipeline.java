@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.serving.AwaitServer;
 import dev.nexa.slurm.run.status.AwaitRun;
@@ -131,9 +132,9 @@ public final class AwaitPipeline {
     for (PipelineProgress.StageProgress stage : now.stages()) {
       String name = stage.stage().name();
       String state = stage.state();
-      boolean waits = state.equals("pending");
+      boolean waits = state.equals(RunOutcome.PENDING);
       if (!waits && !stage.stage().reused() && !state.equals(last.put(name, state))) {
-        boolean tells = state.equals(PipelineProgress.BLOCKED) && !stage.why().isEmpty();
+        boolean tells = stage.isBlocked() && !stage.why().isEmpty();
         progress.accept(name + ": " + state + (tells ? ", because " + stage.why() : ""));
         changed = true;
       }

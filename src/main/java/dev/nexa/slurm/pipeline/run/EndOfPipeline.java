@@ -48,16 +48,16 @@ record EndOfPipeline(Context context) {
     states.forEach((state, count) -> counts.add(count + " " + state));
     lines.add(0, progress.stages().size() + " stages: " + String.join(", ", counts));
     lines.add("cost: " + progress.cost());
-    boolean failed = progress.state().equals("failed");
+    boolean failed = progress.state() == PipelineProgress.State.FAILED;
     return Notice.of(
             failed ? NoticeKind.FAILED : NoticeKind.ENDED,
             file.id() + "." + digest(progress),
             Optional.empty(),
-            "pipeline " + file.name() + " (" + file.id() + ") " + progress.state(),
+            "pipeline " + file.name() + " (" + file.id() + ") " + progress.state().text(),
             lines)
         .with("pipeline_id", file.id())
         .with("pipeline", file.name())
-        .with("state", progress.state())
+        .with("state", progress.state().text())
         .with("cost", progress.cost().amount().toPlainString())
         .with("currency", progress.cost().currency());
   }

@@ -1,12 +1,15 @@
 package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -17,24 +20,69 @@ import java.util.Optional;
  * @param stages each stage, in the order of the document
  */
 public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
-  /** The stage waits for something that cannot happen any more, unless a run is run again. */
-  static final String BLOCKED = "blocked";
-
   private static final BigDecimal NOTHING = new BigDecimal("0.00");
 
-  /** The stage handles a failure that did not happen. */
-  static final String SKIPPED = "skipped";
+  /** What keeps a stage from starting. */
+  enum Obstacle {
+    NONE,
+    /** It waits for something that cannot happen any more, unless a run is run again. */
+    BLOCKED,
+    /** It handles a failure that did not happen. */
+    SKIPPED
+  }
+
+  /** The state of a pipeline. */
+  public enum State {
+    PENDING,
+    RUNNING,
+    /** Nothing runs, and a stage is blocked. */
+    BLOCKED,
+    COMPLETED,
+    CANCELLED,
+    FAILED;
+
+    /** Returns the word in documents and for people. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /**
    * One stage.
    *
    * @param row its run; empty if the run cannot be read
-   * @param state the run's state, {@code blocked} or {@code skipped}
    * @param why why the stage waits, cannot start or failed; may be empty
    * @param gated whether the stage is a gate that failed, or comes after one
    */
   public record StageProgress(
-      PipelineFile.Stage stage, Optional<RunRow> row, String state, String why, boolean gated) {
+      PipelineFile.Stage stage,
+      Optional<RunRow> row,
+      Obstacle obstacle,
+      String why,
+      boolean gated) {
+    /** Returns the run's state, {@code blocked} or {@code skipped}. */
+    public String state() {
+      if (obstacle != Obstacle.NONE) {
+        return obstacle.name().toLowerCase(Locale.ROOT);
+      }
+      String state = row.map(RunRow::state).orElse(RunOutcome.UNKNOWN);
+      // A job that was accepted a moment ago waits as any other, for a reader of pipelines.
+      return state.equals(RunOutcome.UNCONFIRMED) ? RunOutcome.PENDING : state;
+    }
+
+    boolean isBlocked() {
+      return obstacle == Obstacle.BLOCKED;
+    }
+
+    boolean isSkipped() {
+      return obstacle == Obstacle.SKIPPED;
+    }
+
+    private boolean endedAs(JobState wanted) {
+      return obstacle == Obstacle.NONE
+          && row.isPresent()
+          && JobState.parse(row.get().state()) == wanted;
+    }
 
     /** Returns whether all tasks of the run have ended. */
     public boolean ended() {
@@ -43,7 +91,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
     /** Returns whether the run has completed. */
     public boolean completed() {
-      return state.equals("completed");
+      return endedAs(JobState.COMPLETED);
     }
 
     /**
@@ -52,7 +100,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
      */
     public boolean done() {
       return completed()
-          || (serves() && state.equals("cancelled") && !row.orElseThrow().elapsed().isZero());
+          || (serves() && endedAs(JobState.CANCELLED) && !row.orElseThrow().elapsed().isZero());
     }
 
     /** Returns whether the stage is a server. */
@@ -62,12 +110,12 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
     /** Returns the cost of the attempts that have ended; zero for a reused run. */
     public BigDecimal cost() {
-      return stage.reused() || row.isEmpty() ? NOTHING : row.get().cost().amount();
+      return stage.reused() || row.isEmpty() ? NOTHING : row.get().spent().cost().amount();
     }
 
     /** Returns a phrase that names what the cost does not include; empty if it includes all. */
     public Optional<String> costLacks() {
-      return stage.reused() || row.isEmpty() ? Optional.empty() : row.get().costLacks();
+      return stage.reused() || row.isEmpty() ? Optional.empty() : row.get().spent().lacks();
     }
   }
 
@@ -100,31 +148,30 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
       Optional<String> gate,
       Map<String, StageProgress> earlier) {
     if (row.isEmpty()) {
-      return new StageProgress(stage, row, "unknown", "its run cannot be read", false);
+      return new StageProgress(stage, row, Obstacle.NONE, "its run cannot be read", false);
     }
     RunRow run = row.get();
     if (gate.isPresent()) {
-      return new StageProgress(stage, row, run.state(), gate.get(), true);
+      return new StageProgress(stage, row, Obstacle.NONE, gate.get(), true);
     }
-    boolean begun = !run.stuck() && run.done() + run.failed() + run.running() > 0;
+    boolean begun =
+        !run.stuck() && run.tasks().done() + run.tasks().failed() + run.tasks().running() > 0;
     Optional<String> never = begun ? Optional.empty() : never(stage, earlier);
     if (never.isPresent() && never.get().isEmpty()) {
-      return new StageProgress(stage, row, SKIPPED, "nothing has failed", false);
+      return new StageProgress(stage, row, Obstacle.SKIPPED, "nothing has failed", false);
     }
     boolean gated =
         never.isPresent()
             && stage.after().keySet().stream()
                 .anyMatch(name -> Objects.requireNonNull(earlier.get(name)).gated());
     if (never.isPresent() && !run.status().ended()) {
-      return new StageProgress(stage, row, BLOCKED, never.get(), gated);
+      return new StageProgress(stage, row, Obstacle.BLOCKED, never.get(), gated);
     }
     String why = stage.reused() ? "reused" : run.note();
     if (run.jobId().isEmpty() && !run.status().ended() && why.isEmpty()) {
       why = "not submitted yet";
     }
-    // A job that was accepted a moment ago waits as any other, for a reader of pipelines.
-    String state = run.state().equals("unconfirmed") ? "pending" : run.state();
-    return new StageProgress(stage, row, state, why, gated);
+    return new StageProgress(stage, row, Obstacle.NONE, why, gated);
   }
 
   /**
@@ -135,7 +182,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
       PipelineFile.Stage stage, Map<String, StageProgress> earlier) {
     for (Map.Entry<String, String> after : stage.after().entrySet()) {
       StageProgress other = Objects.requireNonNull(earlier.get(after.getKey()));
-      if (other.state().equals(BLOCKED)) {
+      if (other.isBlocked()) {
         return Optional.of(after.getKey() + " cannot start");
       }
       if (!other.ended()) {
@@ -153,46 +200,46 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     return Optional.empty();
   }
 
-  /**
-   * Returns the pipeline's state: {@code pending}, {@code running}, {@code blocked} if nothing runs
-   * and a stage is blocked, else {@code completed}, {@code cancelled} or {@code failed}.
-   */
-  public String state() {
+  /** Returns the pipeline's state. */
+  public State state() {
     boolean active = false;
     boolean begun = false;
     boolean blocked = false;
     boolean failed = false;
     boolean cancelled = false;
     for (StageProgress one : stages) {
-      boolean skipped = one.state().equals(SKIPPED);
-      blocked |= one.state().equals(BLOCKED);
-      active |= !one.ended() && !one.state().equals(BLOCKED) && !skipped;
-      begun |= one.ended() || one.row().map(run -> run.running() + run.done() > 0).orElse(false);
-      boolean well = skipped || one.done();
-      cancelled |= !well && one.state().equals("cancelled");
-      failed |= !well && one.ended() && !one.state().equals("cancelled");
+      blocked |= one.isBlocked();
+      active |= !one.ended() && one.obstacle() == Obstacle.NONE;
+      begun |=
+          one.ended()
+              || one.row().map(run -> run.tasks().running() + run.tasks().done() > 0).orElse(false);
+      boolean well = one.isSkipped() || one.done();
+      cancelled |= !well && one.endedAs(JobState.CANCELLED);
+      failed |= !well && one.ended() && !one.endedAs(JobState.CANCELLED);
     }
     if (active) {
-      return begun ? "running" : "pending";
+      return begun ? State.RUNNING : State.PENDING;
     }
-    return blocked ? BLOCKED : failed ? "failed" : cancelled ? "cancelled" : "completed";
+    return blocked
+        ? State.BLOCKED
+        : failed ? State.FAILED : cancelled ? State.CANCELLED : State.COMPLETED;
   }
 
   /** Returns whether a stage is blocked, or ended without having done what it was for. */
   public boolean failed() {
     return stages.stream()
-        .filter(one -> one.ended() || one.state().equals(BLOCKED))
-        .anyMatch(one -> !one.done() && !one.state().equals(SKIPPED));
+        .filter(one -> one.ended() || one.isBlocked())
+        .anyMatch(one -> !one.done() && !one.isSkipped());
   }
 
   /** Returns the stages whose state nothing shows, if no task of another stage runs. */
   List<StageProgress> unknown() {
     List<StageProgress> unknown =
-        stages.stream().filter(one -> one.state().equals("unknown")).toList();
+        stages.stream().filter(one -> one.state().equals(RunOutcome.UNKNOWN)).toList();
     boolean works =
         stages.stream()
             .filter(one -> !unknown.contains(one))
-            .anyMatch(one -> one.row().orElseThrow().running() > 0);
+            .anyMatch(one -> one.row().orElseThrow().tasks().running() > 0);
     return works ? List.of() : unknown;
   }
 
@@ -205,7 +252,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   List<StageProgress> ending() {
     List<StageProgress> ending = new ArrayList<>();
     for (StageProgress one : stages) {
-      boolean stops = one.state().equals(SKIPPED) || (one.state().equals(BLOCKED) && one.gated());
+      boolean stops = one.isSkipped() || (one.isBlocked() && one.gated());
       if (stops && !one.ended()) {
         ending.add(one);
       }
@@ -215,7 +262,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
   /** Returns whether nothing will happen unless a user acts. */
   public boolean rests() {
-    return ended() || state().equals(BLOCKED);
+    return ended() || state() == State.BLOCKED;
   }
 
   /** Returns the number of stages all of whose tasks have ended. */

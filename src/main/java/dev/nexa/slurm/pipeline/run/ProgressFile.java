@@ -23,7 +23,7 @@ public final class ProgressFile {
         .with("user", file.user())
         .with("created", file.created())
         .with("scheduler", file.scheduler())
-        .with("state", progress.state())
+        .with("state", progress.state().text())
         .with("cost", progress.cost().amount().toPlainString())
         .with("total", file.total().amount().toPlainString())
         .with("currency", file.currency())
@@ -51,9 +51,9 @@ public final class ProgressFile {
             .with("tasks", stage.tasks());
     if (one.row().isPresent()) {
       RunRow row = one.row().get();
-      json.with("tasks_done", row.done())
-          .with("tasks_failed", row.failed())
-          .with("tasks_running", row.running());
+      json.with("tasks_done", row.tasks().done())
+          .with("tasks_failed", row.tasks().failed())
+          .with("tasks_running", row.tasks().running());
     }
     return json;
   }

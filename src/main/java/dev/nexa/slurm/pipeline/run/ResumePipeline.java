@@ -50,7 +50,7 @@ public record ResumePipeline(Context context, Optional<String> approval) {
     boolean any = false;
     for (StageProgress stage : progress.stages()) {
       String name = stage.stage().name();
-      if (stage.state().equals(PipelineProgress.SKIPPED)) {
+      if (stage.isSkipped()) {
         say.accept(name + ": it is not needed, because nothing has failed");
       } else if (stage.done()) {
         say.accept(name + (stage.completed() ? ": it has completed" : ": it was stopped"));

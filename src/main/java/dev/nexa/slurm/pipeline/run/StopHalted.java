@@ -99,7 +99,7 @@ final class StopHalted {
   boolean cancelWaiting(PipelineProgress progress, List<String> problems) {
     boolean any = false;
     for (StageProgress stage : progress.stages()) {
-      if (stage.ended() || stage.row().isEmpty() || stage.row().get().running() > 0) {
+      if (stage.ended() || stage.row().isEmpty() || stage.row().get().tasks().running() > 0) {
         continue;
       }
       List<Halts.Judged> stops = stops(progress, stage);
@@ -132,7 +132,7 @@ final class StopHalted {
    */
   void requireNone(PipelineProgress progress) {
     for (StageProgress stage : progress.stages()) {
-      if (stage.completed() || stage.state().equals(PipelineProgress.SKIPPED)) {
+      if (stage.completed() || stage.isSkipped()) {
         continue;
       }
       List<Halts.Judged> stops = stops(progress, stage);

@@ -267,7 +267,7 @@ public final class RunFolder {
    */
   public String attempts(OptionalInt task) {
     List<String> lines = new ArrayList<>();
-    for (Map.Entry<String, Path> done : done().entrySet()) {
+    for (Map.Entry<String, Path> done : linksOfCompleted().entrySet()) {
       if (task.isEmpty() || done.getKey().equals("" + task.getAsInt())) {
         lines.add(done.getKey() + " " + done.getValue() + "\n");
       }
@@ -282,9 +282,9 @@ public final class RunFolder {
    */
   public Map<Integer, Map<String, String>> attemptsUsed() {
     Map<Integer, Map<String, String>> all = new TreeMap<>();
-    for (Map.Entry<String, Path> done : done().entrySet()) {
+    for (Map.Entry<String, Path> done : linksOfCompleted().entrySet()) {
       Map<String, String> attempts = new TreeMap<>();
-      for (String line : noted(done.getValue(), ".inputs")) {
+      for (String line : linesBeside(done.getValue(), ".inputs")) {
         int blank = line.indexOf(' ');
         attempts.put(line.substring(0, blank), line.substring(blank + 1));
       }
@@ -300,8 +300,8 @@ public final class RunFolder {
    */
   public Map<Path, Set<String>> modelsRead() {
     Map<Path, Set<String>> models = new HashMap<>();
-    for (Path result : done().values()) {
-      for (String line : noted(result, ".models")) {
+    for (Path result : linksOfCompleted().values()) {
+      for (String line : linesBeside(result, ".models")) {
         // sha256sum writes a name that holds a line's end in another form, which begins with \.
         if (line.length() > 66 && line.charAt(64) == ' ') {
           models
@@ -314,14 +314,14 @@ public final class RunFolder {
   }
 
   /** Returns the lines of a file beside the result that a link of {@code done/} leads to. */
-  private List<String> noted(Path result, String ending) {
+  private List<String> linesBeside(Path result, String ending) {
     String path = path().resolve(DONE).resolve(result).normalize().toString();
     Path file = Path.of(path.replaceFirst("[.]json$", ending));
     return Files.exists(file) ? DurableFiles.read(file).lines().toList() : List.of();
   }
 
   /** Returns the links of the tasks that have completed, by the task's number. */
-  private Map<String, Path> done() {
+  private Map<String, Path> linksOfCompleted() {
     Map<String, Path> done = new TreeMap<>();
     Path folder = path().resolve(DONE);
     for (String task : names(folder)) {

@@ -29,8 +29,7 @@ import java.util.TreeMap;
  * @param costDigest SHA-256 of the last final cost file; empty if there was none, or if the journal
  *     is of a version that did not record it
  * @param durableBytes size of its durable files, measured at its end
- * @param rerun the tasks of the last rerun; empty if there was none
- * @param submissionsBefore how many submissions there were before the last rerun
+ * @param rerun the last rerun; empty if there was none
  * @param reservedMore reservations of all reruns, in addition to the run's own
  * @param remediations what was done about failures of the run, as the manifest has it
  */
@@ -44,10 +43,16 @@ public record RunState(
     int timesFinished,
     Optional<String> costDigest,
     Optional<Long> durableBytes,
-    Optional<IndexRange> rerun,
-    int submissionsBefore,
+    Optional<LastRerun> rerun,
     BigDecimal reservedMore,
     List<Remediation> remediations) {
+
+  /**
+   * The last rerun.
+   *
+   * @param submissionsBefore how many submissions there were before it
+   */
+  public record LastRerun(IndexRange tasks, int submissionsBefore) {}
 
   /** Derives the state from a journal's events. */
   public static RunState of(List<Event> events) {
@@ -60,8 +65,7 @@ public record RunState(
     int timesFinished = 0;
     Optional<String> costDigest = Optional.empty();
     Optional<Long> durableBytes = Optional.empty();
-    Optional<IndexRange> rerun = Optional.empty();
-    int before = 0;
+    Optional<LastRerun> rerun = Optional.empty();
     BigDecimal reservedMore = BigDecimal.ZERO;
     List<Remediation> remediations = new ArrayList<>();
     for (Event event : events) {
@@ -81,8 +85,8 @@ public record RunState(
           }
         }
         case RERUN -> {
-          rerun = Optional.of(IndexRange.parse(event.data().text("tasks")));
-          before = submissions.size();
+          IndexRange tasks = IndexRange.parse(event.data().text("tasks"));
+          rerun = Optional.of(new LastRerun(tasks, submissions.size()));
           reservedMore = reservedMore.add(new BigDecimal(event.data().text("reservation")));
           cancelRequested = false;
           finished = false;
@@ -119,7 +123,6 @@ public record RunState(
         costDigest,
         durableBytes,
         rerun,
-        before,
         reservedMore,
         remediations);
   }
@@ -182,9 +185,14 @@ public record RunState(
         : Optional.of(submissions.get(submissions.size() - 1));
   }
 
+  /** Returns how many submissions there were before the last rerun; 0 if there was none. */
+  public int submissionsBefore() {
+    return rerun.isPresent() ? rerun.get().submissionsBefore() : 0;
+  }
+
   /** Returns the submissions that were made since the last rerun; all if there was none. */
   public List<Submission> sinceRerun() {
-    return submissions.subList(submissionsBefore, submissions.size());
+    return submissions.subList(submissionsBefore(), submissions.size());
   }
 
   /**
@@ -202,7 +210,7 @@ public record RunState(
             before != null
                 && submission.failed()
                 && !before.failed()
-                && (i < submissionsBefore || submissions.indexOf(before) >= submissionsBefore);
+                && (i < submissionsBefore() || submissions.indexOf(before) >= submissionsBefore());
         if (!outlived) {
           newest.put(task, submission);
         }
@@ -249,7 +257,7 @@ public record RunState(
   public IndexRange unsubmitted(int count, int chain) {
     // A lost submission and its replacement count as one link.
     Map<Integer, Set<String>> links = new TreeMap<>();
-    for (int task : rerun.orElseGet(() -> IndexRange.upTo(count)).indices()) {
+    for (int task : rerun.map(LastRerun::tasks).orElseGet(() -> IndexRange.upTo(count)).indices()) {
       links.put(task, new HashSet<>());
     }
     boolean stopped = cancelRequested || (submissions.isEmpty() && pipeline.isEmpty());

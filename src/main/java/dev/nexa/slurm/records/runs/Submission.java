@@ -21,11 +21,7 @@ import java.util.Optional;
  * @param phase how far it got
  * @param client the sbatch process; empty if it was not recorded
  * @param clientGone when that process was found to be gone
- * @param jobId the array's job id; empty until it is known
- * @param answered when the job id became known
- * @param missed when a job that had begun was first found neither in squeue nor in accounting
- * @param duplicates ids of further jobs with this name; they are reported, and their cost is
- *     counted
+ * @param job its job; empty until it is known
  * @param doubted whether the job was not known from sbatch's answer alone, so that further jobs may
  *     have its name
  * @param message the scheduler's message, if it refused or its answer was unclear
@@ -40,12 +36,21 @@ public record Submission(
     Phase phase,
     Optional<ProcessIdentity> client,
     Optional<Instant> clientGone,
-    Optional<Long> jobId,
-    Optional<Instant> answered,
-    Optional<Instant> missed,
-    List<Long> duplicates,
+    Optional<Job> job,
     boolean doubted,
     String message) {
+
+  /**
+   * The job of a submission.
+   *
+   * @param id the array's job id
+   * @param answered when the id became known
+   * @param missed when the job, which had begun, was first found neither in squeue nor in
+   *     accounting
+   * @param duplicates ids of further jobs with this name; they are reported, and their cost is
+   *     counted
+   */
+  public record Job(long id, Instant answered, Optional<Instant> missed, List<Long> duplicates) {}
 
   /** The progress of a submission. */
   public enum Phase {
@@ -72,7 +77,19 @@ public record Submission(
   /** Returns a submission with nothing known but its intent. */
   static Submission intended(
       String key, IndexRange tasks, int offset, String dependency, String link, Instant at) {
-    return new Draft(key, tasks, offset, dependency, link, at).done();
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        dependency,
+        link,
+        at,
+        Phase.INTENDED,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        "");
   }
 
   /**
@@ -90,54 +107,91 @@ public record Submission(
   }
 
   Submission in(Phase next, String said) {
-    Draft draft = new Draft(this);
-    draft.phase = next;
-    draft.doubted |= next == Phase.UNKNOWN || next == Phase.REFUSED || next == Phase.CLOSED;
-    draft.message = said;
-    return draft.done();
+    boolean unsure = next == Phase.UNKNOWN || next == Phase.REFUSED || next == Phase.CLOSED;
+    return with(next, job, doubted || unsure, said);
   }
 
   Submission withClient(ProcessIdentity process) {
-    Draft draft = new Draft(this);
-    draft.client = Optional.of(process);
-    return draft.done();
+    return with(dependency, Optional.of(process), clientGone);
   }
 
   Submission withClientGone(Instant at) {
-    Draft draft = new Draft(this);
-    draft.clientGone = Optional.of(at);
-    return draft.done();
-  }
-
-  Submission withMissed(Instant at) {
-    Draft draft = new Draft(this);
-    draft.missed = Optional.of(at);
-    return draft.done();
-  }
-
-  Submission withJob(long id, Instant at, List<Long> further) {
-    Draft draft = new Draft(this);
-    draft.phase = Phase.SUBMITTED;
-    draft.jobId = Optional.of(id);
-    draft.answered = Optional.of(at);
-    draft.missed = Optional.empty();
-    draft.duplicates = List.copyOf(further);
-    draft.message = "";
-    return draft.done();
+    return with(dependency, client, Optional.of(at));
   }
 
   /** Returns a copy that waits for other jobs. */
   Submission waitingFor(String other) {
-    Draft draft = new Draft(this);
-    draft.dependency = other;
-    return draft.done();
+    return with(other, client, clientGone);
+  }
+
+  Submission withMissed(Instant at) {
+    Optional<Job> missed =
+        job.map(known -> new Job(known.id, known.answered, Optional.of(at), known.duplicates));
+    return with(phase, missed, doubted, message);
+  }
+
+  Submission withJob(long id, Instant at, List<Long> further) {
+    Job known = new Job(id, at, Optional.empty(), List.copyOf(further));
+    return with(Phase.SUBMITTED, Optional.of(known), doubted, "");
   }
 
   /** Returns a copy with a job that was found by its name. */
   Submission found(long id, Instant at, List<Long> further) {
-    Draft draft = new Draft(withJob(id, at, further));
-    draft.doubted = true;
-    return draft.done();
+    Submission found = withJob(id, at, further);
+    return found.with(found.phase, found.job, true, found.message);
+  }
+
+  private Submission with(
+      String other, Optional<ProcessIdentity> process, Optional<Instant> processGone) {
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        other,
+        link,
+        intended,
+        phase,
+        process,
+        processGone,
+        job,
+        doubted,
+        message);
+  }
+
+  private Submission with(Phase next, Optional<Job> known, boolean unsure, String said) {
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        dependency,
+        link,
+        intended,
+        next,
+        client,
+        clientGone,
+        known,
+        unsure,
+        said);
+  }
+
+  /** Returns the array's job id; empty until it is known. */
+  public Optional<Long> jobId() {
+    return job.map(Job::id);
+  }
+
+  /** Returns when the job id became known. */
+  public Optional<Instant> answered() {
+    return job.map(Job::answered);
+  }
+
+  /** Returns when the job was first missed in squeue and accounting. */
+  public Optional<Instant> missed() {
+    return job.flatMap(Job::missed);
+  }
+
+  /** Returns the ids of further jobs with this name. */
+  public List<Long> duplicates() {
+    return job.isPresent() ? job.get().duplicates() : List.of();
   }
 
   /** Returns whether the submission is not settled: a job may exist, or may be lost. */
@@ -153,73 +207,5 @@ public record Submission(
   /** Returns whether the submission has no job, so its tasks do not run. */
   public boolean failed() {
     return phase == Phase.REFUSED || phase == Phase.CLOSED;
-  }
-
-  /**
-   * A mutable copy. Only this class lists all components, so that each event changes just its own.
-   */
-  private static final class Draft {
-    private final String key;
-    private final IndexRange tasks;
-    private final int offset;
-    private String dependency;
-    private final String link;
-    private final Instant intended;
-    private Phase phase = Phase.INTENDED;
-    private Optional<ProcessIdentity> client = Optional.empty();
-    private Optional<Instant> clientGone = Optional.empty();
-    private Optional<Long> jobId = Optional.empty();
-    private Optional<Instant> answered = Optional.empty();
-    private Optional<Instant> missed = Optional.empty();
-    private List<Long> duplicates = List.of();
-    private boolean doubted;
-    private String message = "";
-
-    Draft(
-        String key,
-        IndexRange tasks,
-        int offset,
-        String dependency,
-        String link,
-        Instant intended) {
-      this.key = key;
-      this.tasks = tasks;
-      this.offset = offset;
-      this.dependency = dependency;
-      this.link = link;
-      this.intended = intended;
-    }
-
-    Draft(Submission of) {
-      this(of.key, of.tasks, of.offset, of.dependency, of.link, of.intended);
-      phase = of.phase;
-      client = of.client;
-      clientGone = of.clientGone;
-      jobId = of.jobId;
-      answered = of.answered;
-      missed = of.missed;
-      duplicates = of.duplicates;
-      doubted = of.doubted;
-      message = of.message;
-    }
-
-    Submission done() {
-      return new Submission(
-          key,
-          tasks,
-          offset,
-          dependency,
-          link,
-          intended,
-          phase,
-          client,
-          clientGone,
-          jobId,
-          answered,
-          missed,
-          duplicates,
-          doubted,
-          message);
-    }
   }
 }

@@ -155,13 +155,12 @@ public final class Audit {
     }
     for (Event event : events) {
       if (event.type() == Event.Type.CREATED) {
-        audit.staged(event.data());
+        audit.checkStagedFiles(event.data());
       }
     }
     audit.earlierVersions(events);
     for (Submission submission : state.submissions()) {
-      Optional<Event> found =
-          RunPass.foundAfterAll(run, state, submission, evidence, Instant.EPOCH);
+      Optional<Event> found = RunPass.findLateJob(run, state, submission, evidence, Instant.EPOCH);
       if (found.isPresent() && state.finished()) {
         audit.derivedDiffers = true;
         audit.differences.add(
@@ -173,13 +172,13 @@ public final class Audit {
       int end = end(events);
       if (end >= 0) {
         Event last = events.get(end);
-        audit.told(last.data().text("status"));
+        audit.checkStatus(last.data().text("status"));
         Event newest = events.get(events.size() - 1);
-        audit.kept(run.manifest(), newest.data().optionalText("manifest_sha256"));
+        audit.checkKept(run.manifest(), newest.data().optionalText("manifest_sha256"));
         audit.rows();
         // A run that died before it was planned has no prices and no cost file.
         if (state.created().isPresent() || last.data().optionalText("cost_sha256").isPresent()) {
-          audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
+          audit.checkKept(run.cost(), last.data().optionalText("cost_sha256"));
           audit.derived(beforeEnd(events), evidence);
         }
       }
@@ -247,7 +246,7 @@ public final class Audit {
     }
     for (int version = 1; version < digests.size(); version++) {
       if (digests.get(version - 1).isPresent()) {
-        kept(run.cost(version), digests.get(version - 1));
+        checkKept(run.cost(version), digests.get(version - 1));
       }
     }
   }
@@ -256,7 +255,7 @@ public final class Audit {
    * Compares the manifest's status with the journal's last line, whose own digest no later line
    * holds.
    */
-  private void told(String status) {
+  private void checkStatus(String status) {
     if (Files.notExists(run.manifest())) {
       return;
     }
@@ -290,13 +289,13 @@ public final class Audit {
   /**
    * Checks the plan, the estimate and the script against the digests in the journal's first line.
    */
-  private void staged(JsonObject created) {
+  private void checkStagedFiles(JsonObject created) {
     if (created.members().containsKey("imported")) {
       return;
     }
     for (Path file : List.of(run.plan(), run.estimate(), run.script())) {
       if (files.digest(file).isEmpty()) {
-        kept(file, Optional.empty());
+        checkKept(file, Optional.empty());
       }
     }
     for (ProvenFiles.Changed changed : files.changes()) {
@@ -343,7 +342,7 @@ public final class Audit {
     return ManifestFile.read(run);
   }
 
-  private void kept(Path file, Optional<String> digest) {
+  private void checkKept(Path file, Optional<String> digest) {
     if (Files.notExists(file)) {
       differences.add(name(file) + ": missing");
       derivedDiffers |= file.equals(run.cost()) || file.equals(run.manifest());

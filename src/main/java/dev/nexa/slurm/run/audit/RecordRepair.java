@@ -76,7 +76,7 @@ public final class RecordRepair {
     if (!state.finished()) {
       return false;
     }
-    if (adopted(run, state, evidence)) {
+    if (adoptLateJob(run, state, evidence)) {
       return true;
     }
     ProvenFiles files = ProvenFiles.of(run, events);
@@ -109,7 +109,7 @@ public final class RecordRepair {
       copy(run, files);
       return true;
     }
-    if (Files.exists(run.cost()) && kept(run).isEmpty()) {
+    if (Files.exists(run.cost()) && readCostFile(run).isEmpty()) {
       // Without a readable cost file it is unknown whether accounting has lost rows.
       return false;
     }
@@ -213,11 +213,11 @@ public final class RecordRepair {
       workspace.markOpen(run.id());
       return true;
     }
-    Optional<CostFile> cost = kept(run);
+    Optional<CostFile> cost = readCostFile(run);
     if (manifest.isEmpty() || cost.isEmpty()) {
       return false;
     }
-    List<Event> missing = measured(state, cost.get());
+    List<Event> missing = lostMeasurement(state, cost.get());
     List<Event> longer = new ArrayList<>(events);
     longer.addAll(missing);
     RunState before = RunState.of(longer);
@@ -235,7 +235,7 @@ public final class RecordRepair {
   }
 
   /** Returns the {@code measured} event if it was lost too: the size of the run's durable files. */
-  private static List<Event> measured(RunState state, CostFile cost) {
+  private static List<Event> lostMeasurement(RunState state, CostFile cost) {
     Optional<Long> bytes = cost.durableBytes();
     return bytes.isPresent() && state.durableBytes().isEmpty()
         ? List.of(
@@ -305,11 +305,11 @@ public final class RecordRepair {
    * Opens a finished run again if a job of a submission that was given up has appeared. The next
    * {@code reconcile} waits for that job and counts its cost.
    */
-  private boolean adopted(RunFolder run, RunState state, TaskEvidence evidence) {
+  private boolean adoptLateJob(RunFolder run, RunState state, TaskEvidence evidence) {
     boolean found = false;
     for (Submission submission : state.submissions()) {
       Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
-      Optional<Event> event = RunPass.foundAfterAll(run, state, submission, evidence, now);
+      Optional<Event> event = RunPass.findLateJob(run, state, submission, evidence, now);
       if (event.isPresent()) {
         workspace.markOpen(run.id());
         run.journal().append(event.get());
@@ -321,19 +321,19 @@ public final class RecordRepair {
 
   /** The credited states are those of the kept cost file, because they were settled with it. */
   private Set<JobState> settledCredit(RunFolder run) {
-    return kept(run).map(CostFile::credited).orElseGet(() -> RunPass.credited(policy));
+    return readCostFile(run).map(CostFile::credited).orElseGet(() -> RunPass.credited(policy));
   }
 
   /** Returns whether accounting has fewer attempts than the kept cost file. */
   private static boolean hasForgotten(RunFolder run, RunState state, RunOutcome outcome) {
-    Optional<CostFile> kept = kept(run);
+    Optional<CostFile> kept = readCostFile(run);
     return kept.isPresent()
         && outcome.attempts().size()
             < kept.get().attemptCount() - Audit.tooEarly(kept.get(), state, outcome);
   }
 
   /** Returns the cost file; empty if it is missing or broken. */
-  private static Optional<CostFile> kept(RunFolder run) {
+  private static Optional<CostFile> readCostFile(RunFolder run) {
     if (!Files.isRegularFile(run.cost())) {
       return Optional.empty();
     }

@@ -53,7 +53,7 @@ public record EarlierEnd(String state, Optional<Instant> at) {
       return Optional.empty();
     }
     try {
-      return asked(context, run, state, task);
+      return askScheduler(context, run, state, task);
     } catch (SchedulerUnavailable | ChangedFileException notKnown) {
       return Optional.empty();
     }
@@ -77,7 +77,7 @@ public record EarlierEnd(String state, Optional<Instant> at) {
     return end;
   }
 
-  private static Optional<EarlierEnd> asked(
+  private static Optional<EarlierEnd> askScheduler(
       Context context, RunFolder run, RunState state, OptionalInt task) {
     TaskEvidence evidence =
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));

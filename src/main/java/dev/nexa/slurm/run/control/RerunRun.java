@@ -39,7 +39,7 @@ public record RerunRun(Context context) {
    * @param approval the approval's file; if empty, it is searched in the policy's folder
    */
   public Submitted rerun(RunFolder old, Optional<String> approval) {
-    ProvenFiles files = RerunTasks.proven(old, old.journal().read());
+    ProvenFiles files = RerunTasks.requireProven(old, old.journal().read());
     PlanFile plan = files.plan();
     Script script = files.script();
     ArrayShape array = ArrayShape.of(plan);

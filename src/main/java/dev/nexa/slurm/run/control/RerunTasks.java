@@ -98,9 +98,9 @@ public record RerunTasks(Context context, Optional<String> approval) {
   }
 
   private Submitted rerun(RunFolder run, Function<RunOutcome, Optional<IndexRange>> choice) {
-    proven(run, run.journal().read());
+    requireProven(run, run.journal().read());
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
-    if (!settled(RunState.of(run.journal().read()), RunFacts.of(run, ProvenFiles.of(run)))) {
+    if (!isSettled(RunState.of(run.journal().read()), RunFacts.of(run, ProvenFiles.of(run)))) {
       // Right after a run's end no pass has looked at it yet.
       new ReconcileRuns(context).reconcile(List.of(run.id()));
     }
@@ -123,7 +123,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
       Function<RunOutcome, Optional<IndexRange>> choice,
       FileLock lock) {
     List<Event> events = run.journal().read();
-    ProvenFiles files = proven(run, events);
+    ProvenFiles files = requireProven(run, events);
     RunState state = RunState.of(events);
     RunFacts facts = RunFacts.of(run, files);
     requireSettled(run, state, facts);
@@ -133,7 +133,9 @@ public record RerunTasks(Context context, Optional<String> approval) {
     requireCheckpoints(run);
     Optional<IndexRange> chosen = choice.apply(outcome);
     IndexRange tasks =
-        chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
+        chosen.isPresent()
+            ? requireEnded(run, facts, outcome, chosen.get())
+            : failedTasks(run, outcome);
     String dependency = dependency(run, state, scheduler);
     PlanFile plan = files.plan();
     String digest = facts.estimate().configDigest();
@@ -151,13 +153,14 @@ public record RerunTasks(Context context, Optional<String> approval) {
             today,
             () ->
                 new RunMoney(
-                    spent(run, facts, state, outcome), openTasks(plan, facts, outcome, tasks)));
+                    costUntilNow(run, facts, state, outcome),
+                    openTasks(plan, facts, outcome, tasks)));
     Proposal part = propose(files, plan.once(count), estimate);
     Asked asked = Asked.ofRerun(part, plan, part.addTo(EstimateFile.of(estimate, true)), rerun);
     try (Clearance clearance = Clearance.of(context, policy, asked, approval)) {
       notes.addAll(clearance.budgetNotes());
       try {
-        begin(run, plan, lock, clearance.grant(), event(tasks, estimate, clearance.grant()));
+        begin(run, plan, lock, clearance.grant(), rerunEvent(tasks, estimate, clearance.grant()));
       } catch (RuntimeException failed) {
         clearance.release();
         throw failed;
@@ -167,7 +170,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
         new SubmitTasks(scheduler, context.passing(), context.interruption())
             .submit(
                 run,
-                facts.array(),
+                facts.work().array(),
                 tasks,
                 1,
                 dependency,
@@ -277,9 +280,10 @@ public record RerunTasks(Context context, Optional<String> approval) {
             "begins from nothing, as a new run", "nexa-slurm", "rerun", run.id().value()));
   }
 
-  private static Money spent(RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {
+  private static Money costUntilNow(
+      RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {
     TaskResults results =
-        TaskResults.read(run, state, !facts.points().isEmpty(), new ArrayList<>());
+        TaskResults.read(run, state, !facts.work().points().isEmpty(), new ArrayList<>());
     return CostRecord.cost(facts, state, outcome, results).total();
   }
 
@@ -300,11 +304,11 @@ public record RerunTasks(Context context, Optional<String> approval) {
             facts.estimate().configDigest(),
             facts.rates(),
             Math.max(1, open),
-            facts.array().chain());
+            facts.work().array().chain());
     return open == 0 ? Money.zero(all.total().currency()) : all.total();
   }
 
-  private static Event event(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
+  private static Event rerunEvent(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
     return Event.now(
         Event.Type.RERUN,
         new JsonObject()
@@ -323,7 +327,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
    * Checks that every submission of the run is settled, because a rerun would hide unfinished work.
    */
   private static void requireSettled(RunFolder run, RunState state, RunFacts facts) {
-    if (settled(state, facts)) {
+    if (isSettled(state, facts)) {
       return;
     }
     throw new NexaException(
@@ -338,11 +342,14 @@ public record RerunTasks(Context context, Optional<String> approval) {
   }
 
   /** Returns whether each job of the run is known, and the run is not being cancelled. */
-  private static boolean settled(RunState state, RunFacts facts) {
+  private static boolean isSettled(RunState state, RunFacts facts) {
     boolean settled =
         state.finished()
             || (!state.cancelRequested()
-                && state.unsubmitted(facts.tasks(), facts.array().chain()).indices().isEmpty());
+                && state
+                    .unsubmitted(facts.tasks(), facts.work().array().chain())
+                    .indices()
+                    .isEmpty());
     for (Submission submission : state.current()) {
       settled &= state.finished() || submission.phase() == Submission.Phase.CONFIRMED;
     }
@@ -379,7 +386,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
   }
 
   /** Returns the tasks that failed, timed out or were lost. A cancelled task is not repeated. */
-  private static IndexRange failed(RunFolder run, RunOutcome outcome) {
+  private static IndexRange failedTasks(RunFolder run, RunOutcome outcome) {
     List<Integer> failed = new ArrayList<>();
     for (TaskOutcome task : outcome.tasks()) {
       boolean well = task.state() == JobState.COMPLETED || task.state() == JobState.CANCELLED;
@@ -397,11 +404,12 @@ public record RerunTasks(Context context, Optional<String> approval) {
     return new IndexRange(failed);
   }
 
-  private static IndexRange ended(
+  private static IndexRange requireEnded(
       RunFolder run, RunFacts facts, RunOutcome outcome, IndexRange chosen) {
     for (int task : chosen.indices()) {
       RunLookup.requireTask(run, task);
-      if (facts.array().chain() > 1 && outcome.tasks().get(task).state() == JobState.COMPLETED) {
+      if (facts.work().array().chain() > 1
+          && outcome.tasks().get(task).state() == JobState.COMPLETED) {
         throw new NexaException(
             ErrorCode.RERUN_IMPOSSIBLE,
             "task " + task + " of " + run.id() + " has completed: its chain does nothing more",
@@ -432,7 +440,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
    * @throws NexaException if the run died before it was planned, or if a file differs from the
    *     submitted one
    */
-  static ProvenFiles proven(RunFolder run, List<Event> events) {
+  static ProvenFiles requireProven(RunFolder run, List<Event> events) {
     ProvenFiles files = ProvenFiles.of(run, events);
     if (!files.staged()) {
       throw notSubmittedHere(run);

@@ -84,14 +84,14 @@ final class RequireApproval {
 
   private Decision decide(Optional<String> named, List<Decision.Mismatch> before) {
     if (policy.approvals().isEmpty()) {
-      return refused(before, Optional.empty());
+      return refuse(before, Optional.empty());
     }
     PolicyApprovals approvals = PolicyApprovals.of(context, policy);
     List<Decision.Mismatch> reasons = new ArrayList<>(before);
     if (named.isPresent()) {
       ApprovalFile file = ApprovalFile.read(Path.of(named.get()));
-      Optional<Approved> approved = approved(approvals, file, reasons);
-      return approved.isPresent() ? approved.get() : refused(reasons, Optional.of(approvals));
+      Optional<Approved> approved = checkApproval(approvals, file, reasons);
+      return approved.isPresent() ? approved.get() : refuse(reasons, Optional.of(approvals));
     }
     ApprovalDirectory directory = approvals.directory();
     List<ApprovalDirectory.Found> found = new ArrayList<>(directory.of(asked.digest()));
@@ -99,7 +99,7 @@ final class RequireApproval {
     for (ApprovalDirectory.Found one : found) {
       one.problem().ifPresent(problem -> reasons.add(Decision.Mismatch.unusable(problem, problem)));
       if (one.approval().isPresent()) {
-        Optional<Approved> approved = approved(approvals, one.approval().get(), reasons);
+        Optional<Approved> approved = checkApproval(approvals, one.approval().get(), reasons);
         if (approved.isPresent()) {
           return approved.get();
         }
@@ -108,10 +108,10 @@ final class RequireApproval {
     if (reasons.isEmpty()) {
       reasons.addAll(ofOtherVersions(approvals));
     }
-    return refused(reasons, Optional.of(approvals));
+    return refuse(reasons, Optional.of(approvals));
   }
 
-  private Optional<Approved> approved(
+  private Optional<Approved> checkApproval(
       PolicyApprovals approvals, ApprovalFile file, List<Decision.Mismatch> reasons) {
     Approval approval = file.approval();
     Optional<String> unsigned = approvals.signers().refusal(file, now);
@@ -180,7 +180,7 @@ final class RequireApproval {
           found.approval().isPresent()
               && isNamedLike(config(found.approval().get().approval().scope()));
       if (told && reasons.size() < MOST_TOLD) {
-        approved(approvals, found.approval().get(), reasons);
+        checkApproval(approvals, found.approval().get(), reasons);
       }
     }
     return reasons;
@@ -285,7 +285,7 @@ final class RequireApproval {
     return Optional.empty();
   }
 
-  private Decision.Refused refused(
+  private Decision.Refused refuse(
       List<Decision.Mismatch> reasons, Optional<PolicyApprovals> approvals) {
     return new Decision.Refused(budgets.over(asked.totals()), reasons, approvals);
   }

@@ -149,7 +149,7 @@ public final class ExplainRun {
     AttemptLogs logs = new AttemptLogs(run, attempt, own, problems);
     LogReading reading = logs.read(signatures());
     Optional<Finding> stated =
-        Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.timeLimit());
+        Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.work().timeLimit());
     Verdict verdict = Verdict.of(attempt.state(), stated, own, reading);
     String kind = verdict.root().map(Finding::failure).orElse("");
     JsonObject plan = run.shownPlan().json();
@@ -163,14 +163,15 @@ public final class ExplainRun {
     }
     return Optional.of(
         new Failure(
-            attempt.task(),
-            tasks.attempts().size(),
-            attempt.restart() + 1,
-            own.flatMap(OwnRecord::rank),
-            own.flatMap(OwnRecord::node),
+            new Failure.Place(
+                attempt.task(),
+                tasks.attempts().size(),
+                attempt.restart() + 1,
+                own.flatMap(OwnRecord::rank),
+                own.flatMap(OwnRecord::node)),
             attempt.exitCode().isEmpty()
                 ? Optional.empty()
-                : Optional.of(Failure.Accounted.of(attempt, facts.timeLimit())),
+                : Optional.of(Failure.Accounted.of(attempt, facts.work().timeLimit())),
             verdict,
             reading.confirming(kind),
             reading.followed(),
@@ -215,7 +216,8 @@ public final class ExplainRun {
       EndedAttempt attempt,
       List<String> problems) {
     Optional<OwnRecord> own = Optional.empty();
-    TaskResults results = TaskResults.read(run, journal, !facts.points().isEmpty(), problems);
+    TaskResults results =
+        TaskResults.read(run, journal, !facts.work().points().isEmpty(), problems);
     for (OwnRecord record : results.failures().stream().map(OwnRecord::of).toList()) {
       // Those of later submissions come later.
       if (record.task() == attempt.task() && record.restart() == attempt.restart()) {

@@ -61,10 +61,11 @@ record FailedTasks(
     }
     try {
       TaskEvidence evidence =
-          TaskEvidence.gather(context.scheduler(facts.scheduler()), List.of(journal));
+          TaskEvidence.gather(context.scheduler(facts.place().scheduler()), List.of(journal));
       RunOutcome outcome = evidence.outcome(run, facts, journal, problems);
       List<String> doubts = outcome.ended() ? List.of() : outcome.disagreements();
-      return new FailedTasks(outcome.state(), asked(outcome), doubts, evidence.queue(journal));
+      return new FailedTasks(
+          outcome.state(), lastAttempts(outcome), doubts, evidence.queue(journal));
     } catch (SchedulerUnavailable outage) {
       problems.add("the scheduler cannot be asked: " + outage.getMessage());
       return new FailedTasks("not known", List.of(), List.of(), List.of());
@@ -103,7 +104,7 @@ record FailedTasks(
     return new FailedTasks(manifest.state(), failed, List.of(), List.of());
   }
 
-  private static List<EndedAttempt> asked(RunOutcome outcome) {
+  private static List<EndedAttempt> lastAttempts(RunOutcome outcome) {
     List<EndedAttempt> failed = new ArrayList<>();
     for (TaskOutcome task : outcome.tasks()) {
       if (task.state() == JobState.COMPLETED) {

@@ -10,11 +10,6 @@ import java.util.function.Function;
 /**
  * Why one task of a run failed.
  *
- * @param task the task's number in the run
- * @param failedTasks how many tasks of the run failed
- * @param attempt the attempt, from 1
- * @param rank the rank that failed first; empty if the task has no ranks, or if it is not known
- * @param node the node of the rank; empty if it is not known
  * @param slurm what accounting knows of the attempt; empty if it has no row
  * @param verdict the cause
  * @param confirmations findings that support the cause
@@ -26,11 +21,7 @@ import java.util.function.Function;
  * @param lastLines the last lines that the program printed, if no line shows the cause; else empty
  */
 public record Failure(
-    int task,
-    int failedTasks,
-    int attempt,
-    Optional<Integer> rank,
-    Optional<String> node,
+    Place place,
     Optional<Accounted> slurm,
     Verdict verdict,
     List<Finding> confirmations,
@@ -40,6 +31,18 @@ public record Failure(
     OptionalInt status,
     List<Clue> clues,
     List<LogLine> lastLines) {
+
+  /**
+   * What failed first.
+   *
+   * @param task the task's number in the run
+   * @param failedTasks how many tasks of the run failed
+   * @param attempt the attempt, from 1
+   * @param rank the rank that failed first; empty if the task has no ranks, or if it is not known
+   * @param node the node of the rank; empty if it is not known
+   */
+  public record Place(
+      int task, int failedTasks, int attempt, Optional<Integer> rank, Optional<String> node) {}
 
   /**
    * What accounting knows of an attempt.
@@ -80,21 +83,7 @@ public record Failure(
 
   /** Returns a copy with what accounting measured. */
   Failure measured(Accounted accounted, Verdict revised, Optional<Remedy> change) {
-    return new Failure(
-        task,
-        failedTasks,
-        attempt,
-        rank,
-        node,
-        Optional.of(accounted),
-        revised,
-        confirmations,
-        followed,
-        change,
-        log,
-        status,
-        clues,
-        lastLines);
+    return with(Optional.of(accounted), revised, change);
   }
 
   /**
@@ -114,25 +103,15 @@ public record Failure(
     Optional<String> name = names.apply(uid);
     return name.isEmpty()
         ? this
-        : with(verdict.meaning("The user " + name.get() + " (uid " + uid + ") cancelled it."));
+        : with(
+            slurm,
+            verdict.meaning("The user " + name.get() + " (uid " + uid + ") cancelled it."),
+            remedy);
   }
 
-  private Failure with(Verdict revised) {
+  private Failure with(Optional<Accounted> accounted, Verdict revised, Optional<Remedy> change) {
     return new Failure(
-        task,
-        failedTasks,
-        attempt,
-        rank,
-        node,
-        slurm,
-        revised,
-        confirmations,
-        followed,
-        remedy,
-        log,
-        status,
-        clues,
-        lastLines);
+        place, accounted, revised, confirmations, followed, change, log, status, clues, lastLines);
   }
 
   /** Returns the cause in one sentence. */

@@ -47,7 +47,7 @@ public final class LostFolder {
   }
 
   /** Returns whether the manifest of a run without a folder names the job. */
-  static boolean made(RunFolder run, long jobId) {
+  static boolean namesJob(RunFolder run, long jobId) {
     return is(run) && numbers(run).contains(jobId);
   }
 

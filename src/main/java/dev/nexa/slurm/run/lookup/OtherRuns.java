@@ -76,7 +76,7 @@ public record OtherRuns(Workspace workspace) {
     if (Files.exists(run.manifest())) {
       cost(line, manifest(run));
     }
-    line.with(LedgerKey.RESERVATION, most(run, events, first).toPlainString());
+    line.with(LedgerKey.RESERVATION, highestCost(run, events, first).toPlainString());
     return described(line, run, Optional.of(plan), events);
   }
 
@@ -145,7 +145,7 @@ public record OtherRuns(Workspace workspace) {
    *
    * @param first the sum that the submit reserved
    */
-  private static BigDecimal most(RunFolder run, List<Event> events, BigDecimal first) {
+  private static BigDecimal highestCost(RunFolder run, List<Event> events, BigDecimal first) {
     int timesFinished = 0;
     Optional<String> digest = Optional.empty();
     BigDecimal again = BigDecimal.ZERO;

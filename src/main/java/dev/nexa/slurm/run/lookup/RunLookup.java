@@ -96,7 +96,7 @@ public record RunLookup(Workspace workspace) {
     }
     boolean begun = !fitting.isEmpty();
     if (!begun && !whole && !reference.isEmpty()) {
-      fitting.addAll(named(reference, all));
+      fitting.addAll(findByName(reference, all));
     }
     if (fitting.size() == 1) {
       return fitting.get(0);
@@ -108,7 +108,7 @@ public record RunLookup(Workspace workspace) {
    * Returns the runs with this name, in the given order. Manifests have the name as a tag. Only
    * those whose text holds the tag are parsed, because a workspace may have 100,000 runs.
    */
-  private List<RunId> named(String name, List<RunId> all) {
+  private List<RunId> findByName(String name, List<RunId> all) {
     List<RunId> named = new ArrayList<>();
     for (RunId id : all) {
       RunFolder run = workspace.run(id);
@@ -192,7 +192,7 @@ public record RunLookup(Workspace workspace) {
   private RunFolder byJob(long jobId) {
     List<RunFolder> runs = new ArrayList<>();
     for (RunId id : workspace.allRuns()) {
-      if (made(workspace.run(id), jobId)) {
+      if (hasJob(workspace.run(id), jobId)) {
         runs.add(workspace.run(id));
       }
     }
@@ -212,9 +212,9 @@ public record RunLookup(Workspace workspace) {
             "list"));
   }
 
-  private static boolean made(RunFolder run, long jobId) {
+  private static boolean hasJob(RunFolder run, long jobId) {
     try {
-      return submission(run, jobId).isPresent() || LostFolder.made(run, jobId);
+      return submission(run, jobId).isPresent() || LostFolder.namesJob(run, jobId);
     } catch (RuntimeException unreadable) {
       // Reconcile reports a damaged journal. It must not hide the other runs.
       return false;

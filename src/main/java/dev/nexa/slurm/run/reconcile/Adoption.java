@@ -18,6 +18,10 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.reconcile.AdoptedJob.Identity;
+import dev.nexa.slurm.run.reconcile.RunFacts.Labels;
+import dev.nexa.slurm.run.reconcile.RunFacts.Place;
+import dev.nexa.slurm.run.reconcile.RunFacts.Planned;
+import dev.nexa.slurm.run.reconcile.RunFacts.Work;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.time.Duration;
@@ -182,29 +186,27 @@ public final class Adoption {
     Rates rates = rates(job, gpuType);
     return new RunFacts(
         run.id(),
-        AdoptedJob.STAGE,
-        Optional.empty(),
-        Optional.empty(),
-        hardware(job, gpuType),
-        List.of(
+        new Labels(
             AdoptedJob.STAGE,
-            "user:" + printable(identity.user()),
-            "account:" + printable(identity.account()),
-            "name:" + printable(identity.name())),
-        profile.name(),
-        profile.scheduler(),
-        new ArrayShape(job.indices().size(), IndexRange.MAX_INDEX, Optional.empty(), 1),
-        // The job may be requeueable, so a node failure gets the grace time of a requeue.
-        1,
-        gpuType,
-        0,
-        "",
-        Duration.ZERO,
+            Optional.empty(),
+            Optional.empty(),
+            hardware(job, gpuType),
+            List.of(
+                AdoptedJob.STAGE,
+                "user:" + printable(identity.user()),
+                "account:" + printable(identity.account()),
+                "name:" + printable(identity.name()))),
+        new Place(profile.name(), profile.scheduler(), Duration.ZERO),
+        new Work(
+            new ArrayShape(job.indices().size(), IndexRange.MAX_INDEX, Optional.empty(), 1),
+            // The job may be requeueable, so a node failure gets the grace time of a requeue.
+            1,
+            Duration.ZERO,
+            List.of()),
+        new Planned(gpuType, 0, ""),
         rates,
         EstimateFile.ofImported(rates),
-        Duration.ZERO,
         run.logs().toString(),
-        List.of(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty());

@@ -103,7 +103,7 @@ record CostDifference(Map<String, Money> parts) {
   }
 
   private static BigDecimal planned(RunFacts facts, long seconds) {
-    return priced(facts, facts.plannedTres(), seconds);
+    return priced(facts, facts.planned().tres(), seconds);
   }
 
   /**

@@ -224,12 +224,13 @@ public final class CostRecord {
     static Held of(String allocTres, RunFacts facts) {
       Tres tres = Tres.parse(allocTres);
       JsonObject gpus = new JsonObject();
-      tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus()).forEach(gpus::with);
+      tres.gpusBy(facts.planned().gpuType().orElse("gpu"), facts.planned().gpus())
+          .forEach(gpus::with);
       return new Held(
           tres.cpus(),
           tres.memoryBytes(),
           gpus,
-          tres.gpus().isEmpty() && facts.plannedGpus() > 0,
+          tres.gpus().isEmpty() && facts.planned().gpus() > 0,
           facts.rates().unrounded(RunOutcome.charged(allocTres, HOUR, facts)));
     }
 

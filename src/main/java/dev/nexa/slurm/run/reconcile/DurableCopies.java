@@ -71,7 +71,7 @@ public final class DurableCopies {
       return Optional.empty();
     }
     try {
-      for (Map.Entry<Path, byte[]> copy : wanted(name.get()).entrySet()) {
+      for (Map.Entry<Path, byte[]> copy : filesToCopy(name.get()).entrySet()) {
         if (!isEqual(copy.getKey(), copy.getValue())) {
           folder(copy.getKey().resolveSibling(""));
           DurableFiles.onDisk().replace(copy.getKey(), copy.getValue(), "rw-r--r--");
@@ -96,7 +96,7 @@ public final class DurableCopies {
   public State state(List<Path> changed) {
     boolean missing = false;
     if (name.isPresent() && Files.isDirectory(durable)) {
-      for (Map.Entry<Path, byte[]> copy : wanted(name.get()).entrySet()) {
+      for (Map.Entry<Path, byte[]> copy : filesToCopy(name.get()).entrySet()) {
         if (!Files.exists(copy.getKey())) {
           missing = true;
         } else if (!isEqual(copy.getKey(), copy.getValue())) {
@@ -108,7 +108,7 @@ public final class DurableCopies {
     return !changed.isEmpty() ? State.CHANGED : missing ? State.MISSING : State.EQUAL;
   }
 
-  private Map<Path, byte[]> wanted(String name) {
+  private Map<Path, byte[]> filesToCopy(String name) {
     Map<Path, byte[]> wanted = new LinkedHashMap<>();
     Path manifests = durable.resolve("manifests");
     put(wanted, manifests.resolve(name + ".json"), run.manifest());

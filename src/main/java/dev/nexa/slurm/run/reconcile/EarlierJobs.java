@@ -102,13 +102,14 @@ public record EarlierJobs(
       return ended(earlier, manifest.status(), manifest.state());
     }
     RunFacts facts = RunFacts.of(run, ProvenFiles.of(run));
-    if (!facts.scheduler().equals(scheduler.name())) {
+    if (!facts.place().scheduler().equals(scheduler.name())) {
       return new Never(
           "%s runs on %s, and no job of %s can wait for it"
-              .formatted(run.id(), facts.scheduler(), scheduler.name()),
+              .formatted(run.id(), facts.place().scheduler(), scheduler.name()),
           Advice.step("submit again when it has completed"));
     }
-    boolean unmade = !state.unsubmitted(facts.tasks(), facts.array().chain()).indices().isEmpty();
+    boolean unmade =
+        !state.unsubmitted(facts.tasks(), facts.work().array().chain()).indices().isEmpty();
     return unmade
         ? new NotYet(earlier.name() + " is not submitted yet")
         : unfinished(earlier, run, facts, state);

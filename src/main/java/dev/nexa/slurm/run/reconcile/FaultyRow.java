@@ -105,15 +105,15 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
     if (row.more().faults().isEmpty() || !isGivenUp(row, now)) {
       return row;
     }
-    long most = facts.timeLimit().plus(OVER_ITS_LIMIT).toSeconds();
+    long most = facts.work().timeLimit().plus(OVER_ITS_LIMIT).toSeconds();
     // A job cannot have started before it was queued.
     Instant start = row.start().filter(told -> !told.isBefore(row.submit())).orElse(row.submit());
     long between = Duration.between(start, row.end().orElseThrow()).toSeconds();
     long seconds = Math.max(plausible(row.elapsedSeconds(), most), plausible(between, most));
     return row.holding(
         start,
-        most(row.allocTres(), row.reqTres(), facts.plannedTres()),
-        seconds == 0 && between != 0 ? facts.timeLimit().toSeconds() : seconds);
+        largest(row.allocTres(), row.reqTres(), facts.planned().tres()),
+        seconds == 0 && between != 0 ? facts.work().timeLimit().toSeconds() : seconds);
   }
 
   private static long plausible(long seconds, long most) {
@@ -124,7 +124,7 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
    * Returns the largest amount of each resource in the lists, and the GPUs of the list with the
    * most GPUs.
    */
-  private static String most(String allocated, String requested, String planned) {
+  private static String largest(String allocated, String requested, String planned) {
     Map<String, Long> most = new TreeMap<>();
     String gpus = allocated;
     long count = -1;

@@ -108,8 +108,8 @@ final class LedgerRecord {
         .with(LedgerKey.TASKS_FAILED, tasks - completed)
         .with(LedgerKey.ATTEMPTS, attempts.size())
         .with(LedgerKey.LONGEST_SECONDS, longest(attempts))
-        .with(LedgerKey.GPUS, facts.map(RunFacts::plannedGpus))
-        .with(LedgerKey.CPUS, facts.map(planned -> Tres.parse(planned.plannedTres()).cpus()))
+        .with(LedgerKey.GPUS, facts.map(known -> known.planned().gpus()))
+        .with(LedgerKey.CPUS, facts.map(known -> Tres.parse(known.planned().tres()).cpus()))
         .with(LedgerKey.DATA_TOKENS, data.tokens())
         .with(LedgerKey.DATA_BYTES, data.bytes())
         .with(LedgerKey.CREATED, manifest.created())
@@ -124,7 +124,7 @@ final class LedgerRecord {
   /** Returns the planned GPU type; for an imported run, the first type that an attempt held. */
   private static @Nullable String gpuType(Optional<RunFacts> facts, List<Attempt> attempts) {
     if (facts.isPresent()) {
-      return facts.get().gpuType().orElse(null);
+      return facts.get().planned().gpuType().orElse(null);
     }
     for (Attempt attempt : attempts) {
       for (String type : attempt.held().gpus().keySet()) {

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
@@ -51,6 +52,7 @@ public final class ReconcileRuns {
    * The result of a pass.
    *
    * @param problems lines that somebody should look at
+   * @param stuck runs with a task that waits for what cannot happen any more
    * @param broken runs that could not be processed; the next pass will fail on them too
    * @param outage a scheduler that could not be asked; its runs are unchanged
    * @param behindSince since when an outage hides the state of the runs
@@ -62,6 +64,7 @@ public final class ReconcileRuns {
       int runsChanged,
       int rowsRead,
       List<String> problems,
+      Set<RunId> stuck,
       Set<RunId> broken,
       Optional<SchedulerUnavailable> outage,
       Optional<Instant> behindSince,
@@ -70,7 +73,7 @@ public final class ReconcileRuns {
     /** Returns a copy with these problems. */
     public Pass with(List<String> all) {
       return new Pass(
-          runsRead, runsChanged, rowsRead, all, broken, outage, behindSince, left, leftTo);
+          runsRead, runsChanged, rowsRead, all, stuck, broken, outage, behindSince, left, leftTo);
     }
 
     /** Returns a sentence about the runs of other users; empty if there are none. */
@@ -179,35 +182,31 @@ public final class ReconcileRuns {
 
   private Pass pass(List<RunId> ids, int left, Set<String> leftTo, Supplier<Instant> behindSince) {
     RunsByScheduler runs = RunsByScheduler.of(context.workspace(), ids, progress);
-    List<String> problems = new ArrayList<>(runs.problems().values());
-    Set<RunId> broken = new HashSet<>(runs.problems().keySet());
+    Found found = new Found();
+    found.problems.addAll(runs.problems().values());
+    found.broken.addAll(runs.problems().keySet());
     Optional<SchedulerUnavailable> outage = Optional.empty();
-    Counts counts = new Counts();
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       try {
-        reconcile(group.getKey(), group.getValue(), counts, problems, broken);
+        reconcile(group.getKey(), group.getValue(), found);
       } catch (SchedulerUnavailable failed) {
         outage = Optional.of(failed);
       }
     }
     return new Pass(
         ids.size(),
-        counts.changed,
-        counts.rows,
-        problems,
-        broken,
+        found.changed,
+        found.rows,
+        found.problems,
+        found.stuck,
+        found.broken,
         outage,
         outage.map(failed -> behindSince.get()),
         left,
         leftTo);
   }
 
-  private void reconcile(
-      String name,
-      Map<RunId, RunState> runs,
-      Counts counts,
-      List<String> problems,
-      Set<RunId> broken) {
+  private void reconcile(String name, Map<RunId, RunState> runs, Found found) {
     Scheduler scheduler =
         context.scheduler(
             name, "nothing is lost: the jobs go on, and the next pass there settles them");
@@ -226,14 +225,14 @@ public final class ReconcileRuns {
           scheduler,
           runs,
           (evidence, part) -> {
-            counts.rows += evidence.rowsRead();
+            found.rows += evidence.rowsRead();
             for (Map.Entry<RunId, RunState> run : part.entrySet()) {
-              counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
+              found.changed += reconcile(pass, run, evidence, found) ? 1 : 0;
               reconciling.done(1, 0);
             }
           });
     }
-    tellRefusal(scheduler, problems);
+    tellRefusal(scheduler, found.problems);
   }
 
   /**
@@ -254,41 +253,43 @@ public final class ReconcileRuns {
     return weights;
   }
 
-  /** Sums over the parts of a pass. */
-  private static final class Counts {
+  /** What the parts of a pass have found, added up. */
+  private static final class Found {
     private int changed;
     private int rows;
+    private final List<String> problems = new ArrayList<>();
+    private final Set<RunId> stuck = new HashSet<>();
+    private final Set<RunId> broken = new HashSet<>();
   }
 
   /** Reconciles one run. A failure is a problem of this run only. */
   private boolean reconcile(
-      RunPass pass,
-      Map.Entry<RunId, RunState> run,
-      TaskEvidence evidence,
-      List<String> problems,
-      Set<RunId> broken) {
+      RunPass pass, Map.Entry<RunId, RunState> run, TaskEvidence evidence, Found found) {
     try {
+      if (evidence.queue(run.getValue()).stream().anyMatch(QueueEntry::neverStarts)) {
+        found.stuck.add(run.getKey());
+      }
       RunFolder folder = context.workspace().run(run.getKey());
-      return pass.reconcile(folder, run.getValue(), evidence, problems);
+      return pass.reconcile(folder, run.getValue(), evidence, found.problems);
     } catch (OutOfMemoryError tooLarge) {
-      problems.add(
+      found.problems.add(
           run.getKey()
               + ": it has too many attempts for this heap; NEXA_JAVA_OPTS=-Xmx2g gives more");
-      broken.add(run.getKey());
+      found.broken.add(run.getKey());
       return false;
     } catch (SchedulerUnavailable outage) {
       throw outage;
     } catch (ChangedFileException changed) {
-      problems.add(
+      found.problems.add(
           ("%s: %s; the run waits: put the file back as it was, from a backup, then type"
                   + " `nexa-slurm reconcile`; `nexa-slurm audit %s` lists what differs")
               .formatted(run.getKey(), changed.getMessage(), run.getKey()));
-      broken.add(run.getKey());
+      found.broken.add(run.getKey());
       return false;
     } catch (RuntimeException failed) {
       String why = failed.getMessage() == null ? failed.toString() : failed.getMessage();
-      problems.add(run.getKey() + ": " + why);
-      broken.add(run.getKey());
+      found.problems.add(run.getKey() + ": " + why);
+      found.broken.add(run.getKey());
       return false;
     }
   }

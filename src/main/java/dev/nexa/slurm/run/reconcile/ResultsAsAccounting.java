@@ -204,7 +204,9 @@ final class ResultsAsAccounting {
    */
   private JobState state(JsonObject result, Duration elapsed) {
     if (result.text("signal").equals("TERM")) {
-      return elapsed.compareTo(facts.timeLimit()) >= 0 ? JobState.TIMEOUT : JobState.CANCELLED;
+      return elapsed.compareTo(facts.work().timeLimit()) >= 0
+          ? JobState.TIMEOUT
+          : JobState.CANCELLED;
     }
     return result.number("exit_code") == 0 ? JobState.COMPLETED : JobState.FAILED;
   }
@@ -285,7 +287,7 @@ final class ResultsAsAccounting {
   }
 
   private Instant limit(Instant start) {
-    return start.plus(facts.timeLimit());
+    return start.plus(facts.work().timeLimit());
   }
 
   private static Instant earlier(Instant a, Instant b) {
@@ -313,7 +315,7 @@ final class ResultsAsAccounting {
     boolean ran = start.isPresent();
     return new AccountingRecord(
         new AccountingRecord.JobIds(
-            facts.cluster(), arrayJobId, jobId, IndexRange.of(task), submission.key()),
+            facts.place().cluster(), arrayJobId, jobId, IndexRange.of(task), submission.key()),
         AccountingRecord.Association.UNKNOWN,
         new AccountingRecord.Status(state, rawState, exitCode, ""),
         new AccountingRecord.Times(
@@ -322,7 +324,10 @@ final class ResultsAsAccounting {
             end,
             ran && end.isPresent() ? Duration.between(start.get(), end.get()).toSeconds() : 0),
         new AccountingRecord.Allocated(
-            node, node.isEmpty() ? 0 : 1, ran ? facts.plannedTres() : "", facts.plannedTres()),
+            node,
+            node.isEmpty() ? 0 : 1,
+            ran ? facts.planned().tres() : "",
+            facts.planned().tres()),
         Witness.JOB,
         AccountingRecord.More.NONE);
   }

@@ -19,40 +19,56 @@ import java.util.Optional;
 /**
  * A run's plan and estimate, read from its folder.
  *
- * @param plannedGpus the number of GPUs that one task is charged for, over all its nodes
- * @param plannedTres the planned resources of one task, in the form of AllocTRES (sacct(1))
- * @param timeLimit the time limit of one attempt
- * @param requeues how often Slurm may run a task again
  * @param estimate the run's estimate.json
- * @param points for a sweep, the values of each task; else empty
  * @param kept the durable files that are charged; empty if the profile gives no retention
  * @param code the packed working tree, as plan.json has it; empty if the run has none
  * @param energy the profile's factors for energy; empty if it gives none
- * @param messageTimeout the cluster's MessageTimeout, which decides the settle window
  */
 public record RunFacts(
     RunId id,
-    String stage,
-    Optional<String> model,
-    Optional<String> dataset,
-    String hardware,
-    List<String> tags,
-    String cluster,
-    String scheduler,
-    ArrayShape array,
-    int requeues,
-    Optional<String> gpuType,
-    long plannedGpus,
-    String plannedTres,
-    Duration timeLimit,
+    Labels labels,
+    Place place,
+    Work work,
+    Planned planned,
     Rates rates,
     EstimateFile estimate,
-    Duration messageTimeout,
     String logs,
-    List<JsonObject> points,
     Optional<Kept> kept,
     Optional<JsonObject> code,
     Optional<Energy> energy) {
+
+  /** What the run is for. */
+  public record Labels(
+      String stage,
+      Optional<String> model,
+      Optional<String> dataset,
+      String hardware,
+      List<String> tags) {}
+
+  /**
+   * Where the run's jobs are.
+   *
+   * @param cluster the cluster profile's name
+   * @param messageTimeout the cluster's MessageTimeout, which decides the settle window
+   */
+  public record Place(String cluster, String scheduler, Duration messageTimeout) {}
+
+  /**
+   * The run's tasks.
+   *
+   * @param requeues how often Slurm may run a task again
+   * @param timeLimit the time limit of one attempt
+   * @param points for a sweep, the values of each task; else empty
+   */
+  public record Work(ArrayShape array, int requeues, Duration timeLimit, List<JsonObject> points) {}
+
+  /**
+   * What one task was planned to hold.
+   *
+   * @param gpus the number of GPUs that it is charged for, over all its nodes
+   * @param tres its resources in the form of AllocTRES (sacct(1))
+   */
+  public record Planned(Optional<String> gpuType, long gpus, String tres) {}
 
   /**
    * Files that outlive the run.
@@ -86,24 +102,13 @@ public record RunFacts(
   public static RunFacts of(RunFolder run, PlanFile plan, EstimateFile estimate) {
     return new RunFacts(
         run.id(),
-        plan.stage(),
-        plan.model(),
-        plan.dataset(),
-        plan.hardware(),
-        plan.tags(),
-        plan.cluster(),
-        plan.scheduler(),
-        ArrayShape.of(plan),
-        plan.requeues(),
-        plan.gpuType(),
-        plan.gpus(),
-        tres(plan),
-        plan.timeLimit(),
+        new Labels(plan.stage(), plan.model(), plan.dataset(), plan.hardware(), plan.tags()),
+        new Place(plan.cluster(), plan.scheduler(), plan.messageTimeout()),
+        new Work(ArrayShape.of(plan), plan.requeues(), plan.timeLimit(), plan.points()),
+        new Planned(plan.gpuType(), plan.gpus(), tres(plan)),
         estimate.rates(),
         estimate,
-        plan.messageTimeout(),
         run.logs().toString(),
-        plan.points(),
         kept(run, plan.storage()),
         plan.code(),
         plan.energy());
@@ -115,28 +120,7 @@ public record RunFacts(
    */
   RunFacts loggingTo(String folder) {
     return new RunFacts(
-        id,
-        stage,
-        model,
-        dataset,
-        hardware,
-        tags,
-        cluster,
-        scheduler,
-        array,
-        requeues,
-        gpuType,
-        plannedGpus,
-        plannedTres,
-        timeLimit,
-        rates,
-        estimate,
-        messageTimeout,
-        folder,
-        points,
-        kept,
-        code,
-        energy);
+        id, labels, place, work, planned, rates, estimate, folder, kept, code, energy);
   }
 
   /** Returns a copy with the log folder that a manifest names, if it is this run's folder. */
@@ -158,7 +142,7 @@ public record RunFacts(
 
   /** Returns the number of the run's tasks. */
   public int tasks() {
-    return array.tasks();
+    return work.array().tasks();
   }
 
   private static String tres(PlanFile plan) {

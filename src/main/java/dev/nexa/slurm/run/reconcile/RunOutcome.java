@@ -48,6 +48,17 @@ public record RunOutcome(
   /** The state of a run of which nothing shows whether it has a job, or how a job ended. */
   public static final String UNKNOWN = "unknown";
 
+  /** The state of a run whose job Slurm accepted a moment ago, and which no pass has seen yet. */
+  public static final String UNCONFIRMED = "unconfirmed";
+
+  /** The state of a run that waits. */
+  public static final String PENDING = "pending";
+
+  /** The state of a run of which a task has begun. */
+  public static final String RUNNING = "running";
+
+  private static final Set<String> WAITING = Set.of(UNCONFIRMED, PENDING);
+
   /**
    * Slurm may requeue a preempted task or a task of a failed node. Its new row appears within this
    * time.
@@ -89,7 +100,7 @@ public record RunOutcome(
       attempts.sort(RunOutcome::byTime);
     }
     RunStatus status = status(tasks, journal);
-    EnumSet<JobState> failures = EnumSet.complementOf(withResult(facts.stage()));
+    EnumSet<JobState> failures = EnumSet.complementOf(withResult(facts.labels().stage()));
     return new RunOutcome(
         status,
         state(status, tasks, journal),
@@ -168,7 +179,7 @@ public record RunOutcome(
     Usage usage = usage(tres, seconds, facts);
     Map<String, Long> shards =
         usage.gpuSeconds().isEmpty()
-            ? Tres.shards(allocTres, facts.gpuType().orElse("gpu"))
+            ? Tres.shards(allocTres, facts.planned().gpuType().orElse("gpu"))
             : Map.of();
     if (facts.rates().terms().partsAreCharged() && shards.isEmpty()) {
       return usage;
@@ -179,7 +190,8 @@ public record RunOutcome(
 
   /** Returns the GPUs, CPUs and memory that an allocation held for these seconds. */
   static Usage usage(Tres tres, long seconds, RunFacts facts) {
-    Map<String, Long> gpus = tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus());
+    Map<String, Long> gpus =
+        tres.gpusBy(facts.planned().gpuType().orElse("gpu"), facts.planned().gpus());
     return Usage.of(gpus, tres.cpus(), tres.memoryBytes(), seconds);
   }
 
@@ -425,7 +437,7 @@ public record RunOutcome(
     }
     AccountingRecord newest = attempts.get(attempts.size() - 1);
     boolean over = newest.ended() && newest.state().endsTask();
-    boolean mayRunAgain = facts.requeues() > 0 && newest.state().isRequeuedBySlurm();
+    boolean mayRunAgain = facts.work().requeues() > 0 && newest.state().isRequeuedBySlurm();
     boolean settled =
         !mayRunAgain
             || newest.end().map(end -> end.plus(REQUEUE_GRACE).isBefore(now)).orElse(false);
@@ -462,7 +474,12 @@ public record RunOutcome(
       }
       unconfirmed |= submission.phase() == Phase.SUBMITTED;
     }
-    return begun(tasks) ? "running" : unconfirmed ? "unconfirmed" : "pending";
+    return begun(tasks) ? RUNNING : unconfirmed ? UNCONFIRMED : PENDING;
+  }
+
+  /** Returns whether a run in this state waits for its first task to begin. */
+  public static boolean waits(String state) {
+    return WAITING.contains(state);
   }
 
   private static boolean begun(List<TaskOutcome> tasks) {

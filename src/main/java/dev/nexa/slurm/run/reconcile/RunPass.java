@@ -51,9 +51,6 @@ import java.util.function.Function;
  * writes its records.
  */
 public final class RunPass {
-  /** Follows the run's id in the line about a run that waits for what cannot happen any more. */
-  public static final String NEVER_STARTS = " will never start";
-
   /** How much the clocks of two hosts may differ. */
   static final Duration CLOCKS = Duration.ofMinutes(5);
 
@@ -125,7 +122,7 @@ public final class RunPass {
         return false;
       }
       ProvenFiles files = ProvenFiles.of(run, events);
-      boolean changed = locked(run, files, state, evidence, problems);
+      boolean changed = reconcileLocked(run, files, state, evidence, problems);
       if (changed && !run.isOpen()) {
         run.tidy(held);
         giveBack(run, files, state);
@@ -182,7 +179,7 @@ public final class RunPass {
     }
   }
 
-  private boolean locked(
+  private boolean reconcileLocked(
       RunFolder run,
       ProvenFiles files,
       RunState before,
@@ -195,7 +192,7 @@ public final class RunPass {
     requireWhole(run, before);
     if (isOfNoPipeline(before)) {
       run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
-      return locked(run, files, RunState.of(run.journal().read()), evidence, problems);
+      return reconcileLocked(run, files, RunState.of(run.journal().read()), evidence, problems);
     }
     boolean staged = Files.exists(run.plan()) && Files.exists(run.estimate());
     if (!staged && before.submissions().isEmpty()) {
@@ -228,7 +225,7 @@ public final class RunPass {
     }
     if (outcome.ended()) {
       SourceComparison witnesses = SourceComparison.of(run, state, outcome);
-      if (namedAnew(run, state, witnesses.misnamed())) {
+      if (findByName(run, state, witnesses.misnamed())) {
         return true;
       }
       outcome = compared(run, witnesses, outcome, problems);
@@ -236,12 +233,12 @@ public final class RunPass {
     outcome = withoutDoubt(run, state, outcome, evidence, problems);
     outcome = withinLimits(run, facts, state, outcome, evidence.asked(), problems);
     if (outcome.ended() && !state.cancelRequested()) {
-      outcome = lookedForAgain(run, facts, state, outcome, evidence);
+      outcome = waitForMissing(run, facts, state, outcome, evidence);
     }
     Optional<String> overrun = CostRecord.overrun(facts, state, outcome);
     overrun.ifPresent(over -> problems.add(run.id() + " " + over));
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
-      state = measured(run, facts.kept().get(), state, problems);
+      state = measureDurable(run, facts.kept().get(), state, problems);
     }
     if (outcome.ended()) {
       tellBilling(run, facts, outcome, problems);
@@ -292,7 +289,7 @@ public final class RunPass {
         break;
       }
     }
-    Map<String, BillingWeights> own = billed ? weights.apply(facts.cluster()) : Map.of();
+    Map<String, BillingWeights> own = billed ? weights.apply(facts.place().cluster()) : Map.of();
     for (String disagreement : BillingCheck.disagreements(outcome.attempts(), own)) {
       problems.add(
           ("%s: %s; the cost is by the price book all the same. If the weights have changed,"
@@ -308,9 +305,10 @@ public final class RunPass {
    * <p>Such tasks count as cancelled while they waited, but a single empty answer of squeue may be
    * wrong.
    */
-  private RunOutcome lookedForAgain(
+  private RunOutcome waitForMissing(
       RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, TaskEvidence evidence) {
-    Duration window = SettleRules.of(facts.messageTimeout(), policy.lost().settleWindow()).window();
+    Duration window =
+        SettleRules.of(facts.place().messageTimeout(), policy.lost().settleWindow()).window();
     Map<Integer, Submission> newest = state.newest();
     Set<String> asked = new HashSet<>();
     boolean wait = false;
@@ -377,13 +375,17 @@ public final class RunPass {
       Instant now,
       List<String> problems) {
     for (AccountingRecord row : outcome.attempts()) {
-      if (FaultyRow.isFarOver(row, facts.timeLimit(), now) && !saysSo(run, facts, state, row)) {
+      if (FaultyRow.isFarOver(row, facts.work().timeLimit(), now)
+          && !saysSo(run, facts, state, row)) {
         problems.add(
             ("%s: job %s took %d s by accounting, its limit is %d s, and it left no result of such a"
                     + " time; its run waits until that row is mended in slurmdbd's database, or is"
                     + " charged so a week after its End")
                 .formatted(
-                    run.id(), row.shownId(), row.elapsedSeconds(), facts.timeLimit().toSeconds()));
+                    run.id(),
+                    row.shownId(),
+                    row.elapsedSeconds(),
+                    facts.work().timeLimit().toSeconds()));
         return outcome.disagreeing(outcome.disagreements(), outcome.ended());
       }
     }
@@ -409,7 +411,7 @@ public final class RunPass {
    *
    * @return true if such a job was found; the next pass uses it
    */
-  private boolean namedAnew(RunFolder run, RunState state, Set<String> keys) {
+  private boolean findByName(RunFolder run, RunState state, Set<String> keys) {
     boolean found = false;
     for (Submission submission : state.submissions()) {
       if (keys.contains(submission.key())) {
@@ -437,7 +439,7 @@ public final class RunPass {
   }
 
   /** Records the size of the run's durable files. The cost and later audits use this size. */
-  private static RunState measured(
+  private static RunState measureDurable(
       RunFolder run, RunFacts.Kept kept, RunState state, List<String> problems) {
     Path checkpoints = Path.of(kept.checkpoints());
     // A host without the storage tier would measure zero, and the files would be free.
@@ -475,15 +477,14 @@ public final class RunPass {
         && !workspace.pipeline(state.pipeline().get()).exists();
   }
 
-  /** Reports a job with squeue's reason DependencyNeverSatisfied (squeue(1)). */
+  /** Reports a job that waits for what cannot happen any more. */
   private static void tellNeverSatisfied(
       RunFolder run, List<QueueEntry> queue, List<String> problems) {
     for (QueueEntry entry : queue) {
-      if (entry.reason().equals("DependencyNeverSatisfied")) {
+      if (entry.neverStarts()) {
         problems.add(
             run.id()
-                + NEVER_STARTS
-                + ": what it waits for did not end as needed;"
+                + " will never start: what it waits for did not end as needed;"
                 + " `nexa-slurm cancel "
                 + run.id()
                 + "` ends it");
@@ -501,7 +502,7 @@ public final class RunPass {
       RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
     SubmissionResolver resolver =
         new SubmissionResolver(
-            SettleRules.of(facts.messageTimeout(), policy.lost().settleWindow()));
+            SettleRules.of(facts.place().messageTimeout(), policy.lost().settleWindow()));
     Journal journal = run.journal();
     boolean settled = false;
     for (Submission submission : state.submissions()) {
@@ -516,7 +517,7 @@ public final class RunPass {
           isShut(run, submission)
               ? Optional.of(SubmissionResolver.closed(submission, now))
               : submission.failed()
-                  ? foundAfterAll(run, state, submission, evidence, now)
+                  ? findLateJob(run, state, submission, evidence, now)
                   : resolver.resolve(submission, queued, rows, evidence.asked(), now);
       passing.accept(CrashPoint.LOOKED_UP);
       if (event.isPresent() && event.get().type() == Event.Type.CLOSED) {
@@ -535,7 +536,7 @@ public final class RunPass {
    * Returns the event that a job of a refused or closed submission exists after all, if that job
    * may work: the submission was not shut, and its tasks were not submitted again.
    */
-  public static Optional<Event> foundAfterAll(
+  public static Optional<Event> findLateJob(
       RunFolder run, RunState state, Submission submission, TaskEvidence evidence, Instant now) {
     List<Submission> all = state.submissions();
     List<Submission> later = all.subList(all.indexOf(submission) + 1, all.size());

@@ -72,7 +72,7 @@ public final class RunRecords {
       RunOutcome outcome,
       Set<JobState> credited,
       List<String> problems) {
-    boolean sweep = !facts.points().isEmpty();
+    boolean sweep = !facts.work().points().isEmpty();
     TaskResults results = TaskResults.read(run, journal, sweep, problems);
     if (outcome.ended()) {
       results = results.sampled(Telemetry.of(run, journal), sweep);
@@ -92,21 +92,21 @@ public final class RunRecords {
       RunFacts facts, RunState journal, RunOutcome outcome, RunCost cost, TaskResults results) {
     EstimateFile estimate = facts.estimate();
     List<JsonObject> points =
-        facts.points().isEmpty()
+        facts.work().points().isEmpty()
             ? List.of()
-            : SweepPoints.of(facts.points(), outcome.tasks(), results.byTask());
+            : SweepPoints.of(facts.work().points(), outcome.tasks(), results.byTask());
     return ManifestFile.of(
             facts.id(),
-            facts.stage(),
+            facts.labels().stage(),
             outcome.status(),
             outcome.state(),
             facts.logs(),
-            facts.tags())
-        .planned(facts.model(), facts.dataset(), facts.hardware())
+            facts.labels().tags())
+        .planned(facts.labels().model(), facts.labels().dataset(), facts.labels().hardware())
         .cost(cost)
         .submitted(
-            facts.cluster(),
-            facts.scheduler(),
+            facts.place().cluster(),
+            facts.place().scheduler(),
             estimate.isOfImported() ? Optional.empty() : Optional.of(estimate.configDigest()))
         .code(facts.code())
         .tasks(facts.tasks(), outcome.counts(), outcome.attempts().size())

@@ -52,14 +52,14 @@ record SubmitOpenTasks(
           continue;
         }
         passing.accept(CrashPoint.SUBMISSION_CLOSED);
-        submit.again(run, facts.array(), submission, dependency.get(), files);
+        submit.again(run, facts.work().array(), submission, dependency.get(), files);
         problems.add(run.id() + ": " + submission.message() + "; submitted again");
         submitted = true;
       }
     }
     // The next link needs the job id of a submission that was just made again; the next pass has
     // it.
-    IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
+    IndexRange open = state.unsubmitted(facts.tasks(), facts.work().array().chain());
     if (submitted || unsettled || open.indices().isEmpty()) {
       return new Result(submitted, waits);
     }
@@ -67,7 +67,8 @@ record SubmitOpenTasks(
     if (dependency.isEmpty()) {
       return new Result(false, true);
     }
-    boolean any = !submit.rest(run, facts.array(), state, open, dependency.get(), files).isEmpty();
+    boolean any =
+        !submit.rest(run, facts.work().array(), state, open, dependency.get(), files).isEmpty();
     return new Result(any, waits);
   }
 

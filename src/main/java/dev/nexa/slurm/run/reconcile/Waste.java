@@ -24,7 +24,7 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
     for (AccountingRecord row : outcome.attempts()) {
       states.add(outcome.cameTo(row));
     }
-    states.removeAll(RunOutcome.withResult(facts.stage()));
+    states.removeAll(RunOutcome.withResult(facts.labels().stage()));
     Map<JobState, Money> failures = new EnumMap<>(JobState.class);
     for (JobState state : states) {
       Usage usage = outcome.usage(EnumSet.of(state), facts);

@@ -6,6 +6,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.TaskLog;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.server.Probe;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.status.AwaitRun;
@@ -72,7 +73,7 @@ public final class AwaitServer {
       if (manifest.status().ended()) {
         return new Outcome(Optional.empty(), true, state);
       }
-      boolean waits = state.equals("pending") || state.equals("unconfirmed");
+      boolean waits = RunOutcome.waits(state);
       Optional<Registration> server = waits ? Optional.empty() : Registration.of(shared, run);
       String now = waits ? "queued: " + reason(run) : state.equals("running") ? "starting" : state;
       if (server.isPresent()) {

@@ -106,8 +106,8 @@ public record NewRun(
     FileLock lock = lock(context, run);
     try {
       // The pipeline holds the use of the approval.
-      JsonObject digests = staged(context, run, false);
-      run.journal().append(created(digests, Optional.of(pipeline)));
+      JsonObject digests = writeFiles(context, run, false);
+      run.journal().append(createdEvent(digests, Optional.of(pipeline)));
     } catch (UncheckedIOException failed) {
       lock.close();
       throw noJob(context, failed);
@@ -134,7 +134,7 @@ public record NewRun(
       throw failed;
     }
     try (FileLock lock = lock(context, run)) {
-      return locked(context, scheduler, run, lock);
+      return writeAndSubmit(context, scheduler, run, lock);
     }
   }
 
@@ -211,11 +211,12 @@ public record NewRun(
         Advice.step("no job was made; fix that, then submit again"));
   }
 
-  private Submitted locked(Context context, Scheduler scheduler, RunFolder run, FileLock lock) {
+  private Submitted writeAndSubmit(
+      Context context, Scheduler scheduler, RunFolder run, FileLock lock) {
     context.passing().accept(CrashPoint.RUN_LOCKED);
     JsonObject digests;
     try {
-      digests = staged(context, run, true);
+      digests = writeFiles(context, run, true);
     } catch (UncheckedIOException failed) {
       throw noJob(context, failed);
     }
@@ -226,7 +227,7 @@ public record NewRun(
           "the lock of " + run.id() + " was taken over while we hold it");
     }
     try {
-      return submitted(context, scheduler, run, lock, digests);
+      return submitJobs(context, scheduler, run, lock, digests);
     } catch (UncheckedIOException failed) {
       throw new NexaException(
           ErrorCode.SUBMIT_UNCERTAIN,
@@ -240,7 +241,7 @@ public record NewRun(
     }
   }
 
-  private JsonObject staged(Context context, RunFolder run, boolean holds) {
+  private JsonObject writeFiles(Context context, RunFolder run, boolean holds) {
     Optional<Grant> grant = clearance.grant();
     if (grant.isPresent()) {
       if (holds) {
@@ -258,7 +259,7 @@ public record NewRun(
     return digests;
   }
 
-  private Submitted submitted(
+  private Submitted submitJobs(
       Context context, Scheduler scheduler, RunFolder run, FileLock lock, JsonObject digests) {
     Workspace workspace = context.workspace();
     ArrayShape array = ArrayShape.of(plan);
@@ -273,7 +274,7 @@ public record NewRun(
                 array.chain(),
                 dependency,
                 comment(),
-                Optional.of(created(digests, Optional.empty())),
+                Optional.of(createdEvent(digests, Optional.empty())),
                 () -> workspace.linkLatest(run.id()));
     context.interruption().end();
     RunState state = RunState.of(run.journal().read());
@@ -307,7 +308,7 @@ public record NewRun(
     return grant.isPresent() ? grant.get().approval().comment(estimate.configDigest()) : "";
   }
 
-  private Event created(JsonObject digests, Optional<String> pipeline) {
+  private Event createdEvent(JsonObject digests, Optional<String> pipeline) {
     JsonObject data =
         new JsonObject()
             .with("user", UnixUser.me().user())

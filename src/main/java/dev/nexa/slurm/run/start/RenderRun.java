@@ -45,7 +45,7 @@ public record RenderRun(Context context) {
   /** Renders a run. Asks no scheduler for jobs, so sbatch's arguments have no dependency. */
   public Rendered render(Prepared.Request request) {
     Prepared prepared = Prepared.of(context, request);
-    return rendered(prepared, script(prepared), "", Optional.empty());
+    return describe(prepared, script(prepared), "", Optional.empty());
   }
 
   /**
@@ -74,7 +74,7 @@ public record RenderRun(Context context) {
             prepared.policy(),
             Asked.ofRun(proposal, plan, proposal.addTo(prepared.estimateFile())),
             approval);
-    return rendered(
+    return describe(
         prepared,
         script,
         earlier.isEmpty()
@@ -89,7 +89,7 @@ public record RenderRun(Context context) {
         .render(prepared.plan(), prepared.launch());
   }
 
-  private Rendered rendered(
+  private Rendered describe(
       Prepared prepared, Script script, String dependency, Optional<String> refusal) {
     String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
     Path run = context.workspace().runs().toAbsolutePath().normalize().resolve(runId);

@@ -13,7 +13,6 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
-import dev.nexa.slurm.run.reconcile.RunPass;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -72,8 +71,9 @@ public final class AwaitRun {
     while (true) {
       Set<String> before = problems;
       Set<String> told = new LinkedHashSet<>();
-      pass(reconcile, run, told::add);
-      requireCanStart(run, told);
+      if (pass(reconcile, run, told::add).contains(run.id())) {
+        requireCanStart(run);
+      }
       // Each pass finds a lasting problem again.
       told.stream().filter(problem -> !before.contains(problem)).forEach(progress);
       problems = told;
@@ -100,13 +100,8 @@ public final class AwaitRun {
     }
   }
 
-  /** Throws if the queue shows that the run can never start. */
-  private void requireCanStart(RunFolder run, Set<String> problems) {
-    // The pass has said so. Only then the queue is asked once more, for the words.
-    if (problems.stream()
-        .noneMatch(problem -> problem.startsWith(run.id() + RunPass.NEVER_STARTS))) {
-      return;
-    }
+  /** Throws if no task of the run can ever start; asks the queue once more, for the words. */
+  private void requireCanStart(RunFolder run) {
     List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
     if (!rows.isEmpty() && rows.get(0).stuck()) {
       throw RunRow.neverStarts(run.id().value(), rows.get(0).note());
@@ -157,13 +152,19 @@ public final class AwaitRun {
         Advice.command("says how long it can take", "nexa-slurm", "explain", "docs/outages.md"));
   }
 
-  /** Makes one pass over the run. An outage is reported as progress: the job continues in Slurm. */
-  public static void pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
+  /**
+   * Makes one pass over the run. An outage is reported as progress: the job continues in Slurm.
+   *
+   * @return the run if one of its tasks waits for what cannot happen any more
+   */
+  public static Set<RunId> pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
     try {
       ReconcileRuns.Pass pass = reconcile.reconcile(List.of(run.id()));
       problems(pass).forEach(progress);
+      return pass.stuck();
     } catch (SchedulerUnavailable outage) {
       progress.accept(String.valueOf(outage.getMessage()));
+      return Set.of();
     }
   }
 
@@ -185,7 +186,7 @@ public final class AwaitRun {
   /** Returns the run's state, and why it waits if none of its tasks has begun. */
   private String state(RunFolder run, ManifestFile manifest) {
     String state = summary(manifest);
-    if (!manifest.states().members().keySet().equals(Set.of("pending"))) {
+    if (!manifest.states().members().keySet().equals(Set.of(RunOutcome.PENDING))) {
       return state;
     }
     try {
@@ -205,7 +206,7 @@ public final class AwaitRun {
   }
 
   private static String summary(ManifestFile manifest) {
-    boolean waits = Set.of("unconfirmed", "pending").contains(manifest.state());
+    boolean waits = RunOutcome.waits(manifest.state());
     String tasks = tasks(manifest);
     return (waits ? "queued" : manifest.state()) + (tasks.isEmpty() ? "" : " (" + tasks + ")");
   }

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.estimate.Usage;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -30,13 +29,8 @@ import java.util.Optional;
  *
  * @param user the login name of the run's owner; empty unless several users share the workspace
  * @param name the run's name; empty if its config gives none
- * @param stuck whether nothing runs, and no waiting task can start, because of an earlier run
  * @param elapsed the time in which attempts held resources; the time that a requeued run waits does
  *     not count. Of a run read from its manifest, the time from its start to its end
- * @param cost the cost of the ended attempts, and of the API tokens that tasks reported
- * @param soFar the cost with what the running attempts have held until now; empty if none runs
- * @param costLacks a phrase that names what the cost does not include, or not yet; empty if it
- *     includes all
  * @param note a sentence that says why the run waits or what went wrong; may be empty
  */
 public record RunRow(
@@ -46,21 +40,40 @@ public record RunRow(
     String stage,
     RunStatus status,
     String state,
-    int tasks,
-    int done,
-    int failed,
-    int cancelled,
-    int running,
-    boolean stuck,
+    TaskCounts tasks,
+    Standing standing,
     Optional<Long> jobId,
     Duration elapsed,
-    Money cost,
-    Optional<Money> soFar,
-    Optional<String> costLacks,
+    Spent spent,
     String note) {
-  private static final String UNCONFIRMED = "unconfirmed";
+  /** Whether somebody has to wait for the run. */
+  public enum Standing {
+    /** The run waits, runs or has ended, as its state says. */
+    AS_SHOWN,
+    /** Its job was queued a moment ago: the scheduler has not looked at it yet. */
+    NEW,
+    /** Nothing runs, and no waiting task can start, because of an earlier run. */
+    STUCK,
+    /** The tasks have begun, but neither the queue nor accounting shows them. */
+    LEFT
+  }
 
-  /** The note of a run whose tasks have begun, but which neither the queue nor accounting shows. */
+  /**
+   * What the run costs.
+   *
+   * @param cost the cost of the ended attempts, and of the API tokens that tasks reported
+   * @param soFar the cost with what the running attempts have held until now; empty if none runs
+   * @param lacks a phrase that names what the cost does not include, or not yet; empty if it
+   *     includes all
+   */
+  public record Spent(Money cost, Optional<Money> soFar, Optional<String> lacks) {
+    /** Returns the cost with what the running attempts have held until now. */
+    public Money now() {
+      return soFar.orElse(cost);
+    }
+  }
+
+  /** The note of a run that has {@link Standing#LEFT} the queue. */
   static final String LEFT = "it has left the queue; accounting shows in a moment how it ended";
 
   /**
@@ -79,36 +92,19 @@ public record RunRow(
       Optional<String> lacks,
       List<QueueEntry> queue,
       Instant now) {
-    int done = 0;
-    int failed = 0;
-    int cancelled = 0;
-    int running = 0;
-    for (TaskOutcome task : outcome.tasks()) {
-      boolean good = task.state() == JobState.COMPLETED;
-      done += task.ended() && good ? 1 : 0;
-      boolean stopped = task.state() == JobState.CANCELLED;
-      cancelled += task.ended() && stopped ? 1 : 0;
-      failed += task.ended() && !good && !stopped ? 1 : 0;
-      running += !task.ended() && task.state() != JobState.PENDING ? 1 : 0;
-    }
+    TaskCounts tasks = TaskCounts.of(outcome.tasks());
     return new RunRow(
         facts.id().value(),
         user,
-        PlanFile.name(facts.tags()),
-        facts.stage(),
+        PlanFile.name(facts.labels().tags()),
+        facts.labels().stage(),
         outcome.status(),
         outcome.state(),
-        facts.tasks(),
-        done,
-        failed,
-        cancelled,
-        running,
-        running == 0 && stuck(queue),
+        tasks,
+        standing(tasks, queue),
         journal.last().flatMap(Submission::jobId),
         elapsed(outcome, queue, now),
-        cost,
-        soFar(facts, cost, outcome, queue, now),
-        lacks,
+        new Spent(cost, soFar(facts, cost, outcome, queue, now), lacks),
         note(facts.id().value(), journal, outcome, queue));
   }
 
@@ -129,11 +125,6 @@ public record RunRow(
   }
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {
-    int tasks = (int) manifest.tasks();
-    int done = count(manifest, "completed");
-    int cancelled = count(manifest, "cancelled");
-    int running = count(manifest, "running");
-    int pending = count(manifest, "pending");
     List<ManifestFile.Listed> submissions = manifest.submissions();
     Optional<Instant> started = manifest.started();
     return new RunRow(
@@ -143,19 +134,13 @@ public record RunRow(
         manifest.stage(),
         manifest.status(),
         manifest.state(),
-        tasks,
-        done,
-        Math.max(0, tasks - done - cancelled - running - pending),
-        cancelled,
-        running,
-        false,
+        TaskCounts.of(manifest),
+        Standing.AS_SHOWN,
         submissions.isEmpty() ? Optional.empty() : submissions.get(submissions.size() - 1).jobId(),
         started.isEmpty()
             ? Duration.ZERO
             : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
-        manifest.cost().orElseThrow(),
-        Optional.empty(),
-        manifest.costLacks(),
+        new Spent(manifest.cost().orElseThrow(), Optional.empty(), manifest.costLacks()),
         note);
   }
 
@@ -165,23 +150,28 @@ public record RunRow(
    */
   public RunRow forPeople() {
     if (hasLeft()) {
-      return withWords("ending", LEFT);
+      return with("ending", standing, LEFT);
     }
-    if (!state.equals(UNCONFIRMED)) {
+    if (!state.equals(RunOutcome.UNCONFIRMED)) {
       return this;
     }
-    boolean isNew = note.equals(PendingReason.NEW);
-    return withWords(isNew ? "queued (new)" : "queued", isNew ? "" : note);
+    boolean isNew = standing == Standing.NEW;
+    return with(isNew ? "queued (new)" : "queued", standing, isNew ? "" : note);
   }
 
   /** Returns whether the run has left the queue, and accounting does not show yet how it ended. */
   boolean hasLeft() {
-    return note.equals(LEFT);
+    return standing == Standing.LEFT;
+  }
+
+  /** Returns whether nobody has to wait for the run, because it can never start. */
+  public boolean stuck() {
+    return standing == Standing.STUCK;
   }
 
   /** Returns why no task has begun; empty if one has, or if no reason is known. */
   public Optional<String> waitsBecause() {
-    boolean begun = done + failed + cancelled + running > 0 || status.ended();
+    boolean begun = tasks.pending() < tasks.all() || status.ended();
     return begun || note.isEmpty() || hasLeft() ? Optional.empty() : Optional.of(note);
   }
 
@@ -202,19 +192,17 @@ public record RunRow(
    * @param begun whether a task has claimed its number, which each task does first
    */
   RunRow leaving(boolean begun) {
-    boolean seemsToWait = state.equals(UNCONFIRMED) || state.equals("pending");
-    return begun && seemsToWait ? noted(LEFT) : this;
+    return begun && RunOutcome.waits(state) ? with(state, Standing.LEFT, LEFT) : this;
   }
 
   /** Returns a copy with another note. */
   public RunRow noted(String words) {
-    return withWords(state, words);
+    return with(state, standing == Standing.NEW ? Standing.AS_SHOWN : standing, words);
   }
 
-  private RunRow withWords(String words, String reason) {
+  private RunRow with(String words, Standing now, String reason) {
     return new RunRow(
-        runId, user, name, stage, status, words, tasks, done, failed, cancelled, running, stuck,
-        jobId, elapsed, cost, soFar, costLacks, reason);
+        runId, user, name, stage, status, words, tasks, now, jobId, elapsed, spent, reason);
   }
 
   /**
@@ -239,7 +227,7 @@ public record RunRow(
         // After a resize, squeue shows the start of the job, and the row that of its newest part.
         Instant start = row == null ? entry.start().get() : row.start().orElse(entry.start().get());
         long seconds = Math.max(0, Duration.between(start, now).toSeconds());
-        String tres = row == null ? facts.plannedTres() : row.allocTres();
+        String tres = row == null ? facts.planned().tres() : row.allocTres();
         held = held.plus(RunOutcome.charged(tres, seconds, facts));
         some = true;
       }
@@ -256,6 +244,25 @@ public record RunRow(
   // Loops instead of streams in what follows: status calls it for each run, and streams take
   // longer.
 
+  private static Standing standing(TaskCounts tasks, List<QueueEntry> queue) {
+    if (tasks.running() == 0 && stuck(queue)) {
+      return Standing.STUCK;
+    }
+    Optional<QueueEntry> waiting = firstWaiting(queue);
+    return waiting.isPresent() && waiting.get().reason().equals("None")
+        ? Standing.NEW
+        : Standing.AS_SHOWN;
+  }
+
+  private static Optional<QueueEntry> firstWaiting(List<QueueEntry> queue) {
+    for (QueueEntry entry : queue) {
+      if (entry.state() == JobState.PENDING) {
+        return Optional.of(entry);
+      }
+    }
+    return Optional.empty();
+  }
+
   /**
    * Returns whether tasks wait and none of them can ever start, because of an earlier run. squeue
    * shows ended tasks for a while (MinJobAge in slurm.conf); they do not count.
@@ -264,17 +271,13 @@ public record RunRow(
     boolean waits = false;
     for (QueueEntry entry : queue) {
       if (entry.active()) {
-        if (!entry.reason().equals("DependencyNeverSatisfied")) {
+        if (!entry.neverStarts()) {
           return false;
         }
         waits = true;
       }
     }
     return waits;
-  }
-
-  private static int count(ManifestFile manifest, String state) {
-    return manifest.states().optionalDecimal(state).orElse(BigDecimal.ZERO).intValue();
   }
 
   /**
@@ -312,17 +315,16 @@ public record RunRow(
 
   private static String note(
       String id, RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
-    for (QueueEntry entry : queue) {
-      if (entry.state() == JobState.PENDING) {
-        return WaitReason.sentence(id, journal, entry, Map.of());
-      }
+    Optional<QueueEntry> waiting = firstWaiting(queue);
+    if (waiting.isPresent()) {
+      return WaitReason.sentence(id, journal, waiting.get(), Map.of());
     }
     return switch (outcome.state()) {
       case RunOutcome.UNKNOWN ->
           outcome.disagreements().isEmpty()
               ? "sbatch's answer is not known; `nexa-slurm reconcile` finds out"
               : "it is not known how a task ended; `nexa-slurm why " + id + "` tells more";
-      case UNCONFIRMED -> "Slurm accepted the job; no pass has seen it in the queue yet";
+      case RunOutcome.UNCONFIRMED -> "Slurm accepted the job; no pass has seen it in the queue yet";
       default -> message(journal);
     };
   }

@@ -189,7 +189,7 @@ public final class StatusRows {
     for (Map.Entry<RunId, RunState> run : runs.entrySet()) {
       RunFacts known = facts.get(run.getKey());
       // A task that Slurm requeued is in the queue, but its earlier attempts are not.
-      if (known == null || known.requeues() > 0 || !queue.showsAll(run.getValue())) {
+      if (known == null || known.work().requeues() > 0 || !queue.showsAll(run.getValue())) {
         left.add(run.getValue());
       }
     }

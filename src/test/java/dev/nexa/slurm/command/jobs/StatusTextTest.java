@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.status.RunRow;
+import dev.nexa.slurm.run.status.TaskCounts;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
@@ -26,17 +27,11 @@ class StatusTextTest {
         "train",
         RunStatus.RUNNING,
         "running",
-        64,
-        10,
-        1,
-        3,
-        8,
-        false,
+        new TaskCounts(64, 10, 1, 3, 8),
+        RunRow.Standing.AS_SHOWN,
         Optional.of(4711L),
         Duration.ofSeconds(93_784),
-        new Money(new BigDecimal("12.50"), "USD"),
-        Optional.empty(),
-        lacks,
+        new RunRow.Spent(new Money(new BigDecimal("12.50"), "USD"), Optional.empty(), lacks),
         "other jobs are ahead in the queue");
   }
 

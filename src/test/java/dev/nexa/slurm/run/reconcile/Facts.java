@@ -76,7 +76,7 @@ final class Facts {
     RunFacts planned = of(tasks, requeues, rates, Optional.empty(), Optional.empty(), estimate);
     int attempts = 1 + requeues;
     Usage usage =
-        RunOutcome.charged(planned.plannedTres(), 3690, planned).times((long) tasks * attempts);
+        RunOutcome.charged(planned.planned().tres(), 3690, planned).times((long) tasks * attempts);
     estimate
         .json()
         .with("attempts", attempts)
@@ -136,24 +136,22 @@ final class Facts {
       EstimateFile estimate) {
     return new RunFacts(
         ID,
-        "train",
-        Optional.of("mistral-7b"),
-        Optional.of("science_assistant_v1"),
-        "2x h100",
-        List.of("backend:python", "train"),
-        "default",
-        "slurm",
-        new ArrayShape(tasks, 1001, Optional.empty(), 1),
-        requeues,
-        Optional.of("h100"),
-        2,
-        "cpu=4,mem=8192M,node=1,gres/gpu:h100=2",
-        Duration.ofHours(1),
+        new RunFacts.Labels(
+            "train",
+            Optional.of("mistral-7b"),
+            Optional.of("science_assistant_v1"),
+            "2x h100",
+            List.of("backend:python", "train")),
+        new RunFacts.Place("default", "slurm", Duration.ofSeconds(10)),
+        new RunFacts.Work(
+            new ArrayShape(tasks, 1001, Optional.empty(), 1),
+            requeues,
+            Duration.ofHours(1),
+            List.of()),
+        new RunFacts.Planned(Optional.of("h100"), 2, "cpu=4,mem=8192M,node=1,gres/gpu:h100=2"),
         rates,
         estimate,
-        Duration.ofSeconds(10),
         "/home/ada/science/runs/train_20251101_120000/logs",
-        List.of(),
         kept,
         Optional.empty(),
         energy);

@@ -133,7 +133,9 @@ class SacctHistoriesTest {
             assertThat(charged).as(what).isEqualTo(Math.max(0, end - start));
             assertThat(start).as(what).isBetween(early, end);
           } else if (settled) {
-            assertThat(charged).as(what).isBetween(60L, facts.timeLimit().plusDays(1).toSeconds());
+            assertThat(charged)
+                .as(what)
+                .isBetween(60L, facts.work().timeLimit().plusDays(1).toSeconds());
           } else {
             assertThat(evidence.isInDoubt(journal)).as(what).isTrue();
           }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.insight.live.LiveRun;
 import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -81,10 +82,10 @@ record WatchItem(
   String state() {
     if (run.isPresent() && stage.isPresent() && !run.get().row().status().ended()) {
       String state = stage.get().state();
-      return state.equals("pending") ? run.get().row().forPeople().state() : state;
+      return state.equals(RunOutcome.PENDING) ? run.get().row().forPeople().state() : state;
     }
     return run.map(one -> one.row().forPeople().state())
-        .or(() -> pipeline.map(PipelineProgress::state))
+        .or(() -> pipeline.map(one -> one.state().text()))
         .orElse("");
   }
 
@@ -95,11 +96,7 @@ record WatchItem(
           .map(one -> one.completed() + "/" + one.stages().size() + " stages")
           .orElse("");
     }
-    int failed = run.get().row().failed();
-    return run.get().row().done()
-        + "/"
-        + run.get().row().tasks()
-        + (failed > 0 ? ", " + failed + " failed" : "");
+    return run.get().row().tasks().progress();
   }
 
   /** Returns the elapsed time; that of a run with running tasks goes on since the snapshot. */
@@ -107,7 +104,7 @@ record WatchItem(
     return run.map(
             one ->
                 TimeLimit.clock(
-                    one.row().running() > 0
+                    one.row().tasks().running() > 0
                         ? one.row().elapsed().plus(since)
                         : one.row().elapsed()))
         .orElse("");

@@ -9,6 +9,7 @@ import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.run.status.RunRow;
+import dev.nexa.slurm.run.status.TaskCounts;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -237,18 +238,18 @@ final class WatchPicture {
 
   /** Returns a bar of the tasks: {@code [####!>>....]}; empty for a run of one task. */
   static String bar(LiveRun run, int size) {
-    RunRow row = run.row();
-    if (row.tasks() < 2) {
+    TaskCounts tasks = run.row().tasks();
+    if (tasks.all() < 2) {
       return "";
     }
     StringBuilder bar = new StringBuilder("[");
-    int[] counts = {row.done(), row.failed() + row.cancelled(), row.running()};
+    int[] counts = {tasks.done(), tasks.failed() + tasks.cancelled(), tasks.running()};
     String signs = "#!>";
     long before = 0;
     for (int kind = 0; kind < counts.length; kind++) {
-      long from = before * size / row.tasks();
+      long from = before * size / tasks.all();
       before += counts[kind];
-      long until = before * size / row.tasks();
+      long until = before * size / tasks.all();
       // A single failed task must show, however many tasks there are.
       until = counts[kind] > 0 ? Math.max(until, from + 1) : until;
       while (bar.length() - 1 < Math.min(until, size)) {
@@ -296,7 +297,7 @@ final class WatchPicture {
     if (!note.isEmpty()) {
       lines.add(detail(row.status().ended() ? "note" : "why", note));
     }
-    screen.tail().ifPresent(tail -> lines.add(detail("log", lastLine(tail, row.tasks()))));
+    screen.tail().ifPresent(tail -> lines.add(detail("log", lastLine(tail, row.tasks().all()))));
     for (String problem : snapshot.problems().stream().limit(2).toList()) {
       lines.add(detail("note", problem));
     }
@@ -313,17 +314,17 @@ final class WatchPicture {
   }
 
   private static String tasks(LiveRun run) {
-    return counted(run.row().tasks(), "task") + ": " + counts(run);
+    return counted(run.row().tasks().all(), "task") + ": " + counts(run);
   }
 
   private static String counts(LiveRun run) {
-    RunRow row = run.row();
+    TaskCounts tasks = run.row().tasks();
     List<String> parts = new ArrayList<>();
-    count(parts, row.done(), "done");
-    count(parts, row.running(), "running");
-    count(parts, run.pending(), "pending");
-    count(parts, row.failed(), "failed");
-    count(parts, row.cancelled(), "cancelled");
+    count(parts, tasks.done(), "done");
+    count(parts, tasks.running(), "running");
+    count(parts, tasks.pending(), "pending");
+    count(parts, tasks.failed(), "failed");
+    count(parts, tasks.cancelled(), "cancelled");
     return String.join(", ", parts);
   }
 
@@ -337,7 +338,7 @@ final class WatchPicture {
     return words(run.cost())
         + run.reserved().map(most -> " of at most " + most).orElse("")
         + run.percent().map(used -> " (" + used + " %)").orElse("")
-        + run.row().costLacks().map(lacks -> ", without " + lacks).orElse("");
+        + run.row().spent().lacks().map(lacks -> ", without " + lacks).orElse("");
   }
 
   private static String words(Money cost) {

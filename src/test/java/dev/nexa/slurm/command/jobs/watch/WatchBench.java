@@ -145,7 +145,7 @@ final class WatchBench {
     System.gc();
     Runtime heap = Runtime.getRuntime();
     tell("runs", snapshot.runs().size());
-    tell("tasks", snapshot.runs().stream().mapToLong(run -> run.row().tasks()).sum());
+    tell("tasks", snapshot.runs().stream().mapToLong(run -> run.row().tasks().all()).sum());
     tell("problems", snapshot.problems().size());
     tell("squeue_us", median(bare));
     tell("first_us", first / 1000);

@@ -10,6 +10,7 @@ import dev.nexa.slurm.insight.live.LogTail;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.status.RunRow;
+import dev.nexa.slurm.run.status.TaskCounts;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,17 +37,11 @@ class WatchPictureTest {
             "train",
             status,
             status.text(),
-            64,
-            10,
-            1,
-            3,
-            status.ended() ? 0 : 8,
-            false,
+            new TaskCounts(64, 10, 1, 3, status.ended() ? 0 : 8),
+            RunRow.Standing.AS_SHOWN,
             Optional.of(4711L),
             Duration.ofSeconds(3723),
-            usd("12.50"),
-            Optional.of(usd("13.25")),
-            Optional.empty(),
+            new RunRow.Spent(usd("12.50"), Optional.of(usd("13.25")), Optional.empty()),
             note);
     return new LiveRun(
         new RunId(id),
@@ -180,17 +175,11 @@ class WatchPictureTest {
             row.stage(),
             row.status(),
             row.state(),
-            10_000,
-            0,
-            1,
-            0,
-            0,
-            false,
+            new TaskCounts(10_000, 0, 1, 0, 0),
+            row.standing(),
             row.jobId(),
             row.elapsed(),
-            row.cost(),
-            row.soFar(),
-            row.costLacks(),
+            row.spent(),
             "");
 
     assertThat(
