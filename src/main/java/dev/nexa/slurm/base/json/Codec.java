@@ -54,8 +54,10 @@ public final class Codec {
    */
   public interface Flat {}
 
-  /** A record whose empty Optionals are written as null. */
-  public interface WithNulls {}
+  /** Marks a record whose empty Optionals are written as null. */
+  @Retention(RetentionPolicy.RUNTIME)
+  @Target(ElementType.TYPE)
+  public @interface WithNulls {}
 
   private final String currency;
 
@@ -77,7 +79,7 @@ public final class Codec {
               && component.isAnnotationPresent(IfAny.class);
       if (value instanceof Optional<?> optional) {
         value = optional.orElse(null);
-        isLeftOut = value == null && !(record instanceof WithNulls);
+        isLeftOut = value == null && !record.getClass().isAnnotationPresent(WithNulls.class);
       }
       if (value instanceof Flat && toJson(value) instanceof JsonObject members) {
         members.members().forEach(json::with);

@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param projects allowed projects; a run's projects are its tags {@code project:NAME}
  * @param maxMonth the highest cost of all its runs in one calendar month (UTC); empty for no limit
  */
+@Codec.WithNulls
 public record ApprovalEnvelope(
     String name,
     List<String> configs,
@@ -28,7 +29,7 @@ public record ApprovalEnvelope(
     List<String> users,
     List<String> projects,
     Optional<Money> maxMonth)
-    implements Approval.Scope, Codec.WithNulls {
+    implements Approval.Scope {
 
   /**
    * Checks the patterns.

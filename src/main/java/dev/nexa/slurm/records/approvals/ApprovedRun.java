@@ -17,6 +17,7 @@ import java.util.regex.Pattern;
  * @param rates the prices at which the run is charged
  * @param reservation the run's highest cost when it was approved
  */
+@Codec.WithNulls
 public record ApprovedRun(
     String config,
     String configDigest,
@@ -25,7 +26,7 @@ public record ApprovedRun(
     Optional<UnixUser> submitter,
     JsonObject rates,
     Money reservation)
-    implements Approval.Scope, Codec.Flat, Codec.WithNulls {
+    implements Approval.Scope, Codec.Flat {
 
   private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
 

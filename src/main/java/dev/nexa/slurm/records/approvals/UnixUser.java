@@ -17,7 +17,8 @@ import java.util.Optional;
  * @param user the login name
  * @param uid the user id; empty if it is not known
  */
-public record UnixUser(String user, Optional<Long> uid) implements Codec.WithNulls {
+@Codec.WithNulls
+public record UnixUser(String user, Optional<Long> uid) {
 
   /**
    * Returns the owner of this process. Without /proc, it is Java's {@code user.name} with an

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param changed when it got this state; empty if nothing has happened
  * @param error why the last attempt failed; empty if none has failed
  */
+@Codec.WithNulls
 public record Delivery(
     String channel,
     boolean ofRun,
@@ -23,8 +24,7 @@ public record Delivery(
     int attempts,
     boolean doubtful,
     Optional<Instant> changed,
-    Optional<String> error)
-    implements Codec.WithNulls {
+    Optional<String> error) {
 
   /** What has become of a delivery. */
   public enum State {

@@ -29,6 +29,7 @@ import java.util.function.UnaryOperator;
  * @param prepared whether a pass has chosen the channels
  * @param deliveries one for each channel; empty before a pass has looked at it
  */
+@Codec.WithNulls
 public record Notice(
     String id,
     NoticeKind kind,
@@ -39,8 +40,7 @@ public record Notice(
     List<String> lines,
     JsonObject facts,
     boolean prepared,
-    List<Delivery> deliveries)
-    implements Codec.WithNulls {
+    List<Delivery> deliveries) {
   /** The fact that only the channels of the run's config get the notification. */
   public static final String ONLY_OF_RUN = "only_run_channels";
 

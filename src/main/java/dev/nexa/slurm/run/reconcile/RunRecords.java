@@ -116,7 +116,10 @@ public final class RunRecords {
         .findings(outcome.disagreements(), results.unfitNodes(), results.failures())
         .submissions(journal)
         .points(points)
-        .telemetry(results.telemetry().map(Codec::write))
+        .telemetry(
+            results.telemetry().isPresent()
+                ? Optional.of(Codec.write(results.telemetry().get()))
+                : Optional.empty())
         .remediation(journal.remediations());
   }
 

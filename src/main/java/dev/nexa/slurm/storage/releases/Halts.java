@@ -301,6 +301,7 @@ public final class Halts {
    * @param pipeline the name of the only pipeline that stops; empty if everything stops
    * @param run the run whose failed gate set it; empty if a person did
    */
+  @Codec.WithNulls
   public record Halt(
       @Key("halt_id") String id,
       Instant at,
@@ -308,8 +309,7 @@ public final class Halts {
       String host,
       String reason,
       Optional<String> pipeline,
-      @Key("run_id") Optional<String> run)
-      implements Codec.WithNulls {
+      @Key("run_id") Optional<String> run) {
     private static final int NEWEST = 1;
 
     /** Returns the file's text. */

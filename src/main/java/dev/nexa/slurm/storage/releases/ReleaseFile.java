@@ -29,6 +29,7 @@ import java.util.Optional;
  * @param pickles the paths of files that run code when they are loaded
  * @param files all other files, in the order of their paths
  */
+@Codec.WithNulls
 public record ReleaseFile(
     Origin origin,
     Model model,
@@ -39,8 +40,7 @@ public record ReleaseFile(
     Optional<Gate> gate,
     String licence,
     List<String> pickles,
-    List<Entry> files)
-    implements Codec.WithNulls {
+    List<Entry> files) {
   /** The word for a fact that is not known. */
   public static final String UNKNOWN = "unknown";
 
@@ -75,13 +75,14 @@ public record ReleaseFile(
    * @param modelClass the class in the model's config.json, or the kind of adapter
    * @param adapter whether the files are a LoRA adapter, which needs the base model
    */
+  @Codec.WithNulls
   public record Model(
       String stage,
       Optional<String> backend,
       @Key("base_model") Optional<String> base,
       Optional<String> modelClass,
       boolean adapter)
-      implements Codec.Flat, Codec.WithNulls {}
+      implements Codec.Flat {}
 
   /**
    * A registered dataset.
@@ -90,8 +91,8 @@ public record ReleaseFile(
    * @param root its Merkle root
    * @param licence its licence; empty if the registry has none
    */
-  public record Dataset(@Key("dataset") String reference, String root, Optional<String> licence)
-      implements Codec.WithNulls {}
+  @Codec.WithNulls
+  public record Dataset(@Key("dataset") String reference, String root, Optional<String> licence) {}
 
   /**
    * An evaluation of the model.

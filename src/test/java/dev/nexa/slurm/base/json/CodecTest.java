@@ -40,8 +40,8 @@ class CodecTest {
 
   record Origin(Name runName, Instant ended) implements Codec.Flat {}
 
-  record Model(Optional<String> backend, Optional<String> base)
-      implements Codec.Flat, Codec.WithNulls {}
+  @Codec.WithNulls
+  record Model(Optional<String> backend, Optional<String> base) implements Codec.Flat {}
 
   record Line(String name, Money price) {}
 
