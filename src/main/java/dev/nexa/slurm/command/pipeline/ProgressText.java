@@ -40,7 +40,7 @@ record ProgressText(Workspace workspace, TableStyle style) {
         .text("pipeline_id", row -> row.file().id())
         .as("PIPELINE")
         .text("name", row -> row.file().name())
-        .state("state", PipelineProgress::state)
+        .state("state", row -> row.state().text())
         .text("stages", row -> row.completed() + "/" + row.stages().size())
         .text("cost", row -> row.cost().cell(unrounded(row)))
         .right()
