@@ -45,7 +45,7 @@ final class Session {
     named("\\bn(\\[[1-4,-]+\\]|[1-4])(?![\\w.])", "NODE");
     named("\\b\\d+(\\.\\d+)? (s|seconds?)\\b", "N s");
     named("\\b\\d+\\.\\d{4,6}\\b", "N");
-    named("(?m)(?<=^(?:cpu|memory)  )[\\d.]+(?=  (?:cpu|gib)_hour)", "N");
+    named("\\b\\d[\\d.]*(?= +(?:cpu|gib)_hour)", "N");
     // Columns are as wide as the widest id.
     named("(?<=\\S)   +", "  ");
     named("(?m)^(RUN\\d+  ([a-z_]+  )?|\\d+  \\d+  )\\d+(?=  )", "$1JOB");
