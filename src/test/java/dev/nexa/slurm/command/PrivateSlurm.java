@@ -214,6 +214,16 @@ public final class PrivateSlurm implements AutoCloseable {
     assertThat(root("cp", "-a", folder + "/state", folder + "/kept").exit()).isZero();
   }
 
+  /** Keeps slurmctld's state as soon as a job with this in its name is on disk. */
+  public void keepStateWith(String jobName) throws Exception {
+    String jobs = folder + "/state/job_state";
+    for (int i = 0; root("grep", "-q", jobName, jobs).exit() != 0; i++) {
+      assertThat(i).as("tenths of a second without %s in %s", jobName, jobs).isLessThan(600);
+      Thread.sleep(100);
+    }
+    keepState();
+  }
+
   /**
    * Kills slurmctld and starts it with the state that was kept, as after a disk that lost what was
    * written last.

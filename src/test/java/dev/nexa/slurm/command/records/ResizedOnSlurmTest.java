@@ -38,14 +38,16 @@ class ResizedOnSlurmTest {
     Path config = workspace.resolve("run.yaml");
     Files.writeString(
         config,
-        "stage: train\nbackend: shell\nrun: until [ -e "
+        "stage: train\nbackend: shell\nrun: 'touch "
+            + workspace.resolve("began")
+            + "; until [ -e "
             + workspace.resolve("changed")
-            + " ]; do sleep 0.2; done\n"
+            + " ]; do sleep 0.2; done'\n"
             + "resources: {nodes: 2, gpus_per_node: 1, cpus_per_task: 2, memory: 200M, time: 2m}\n");
     JsonObject run = person.submit(config.toString());
     String job = run.objects("jobs").get(0).number("job_id") + "_0";
-    await(job);
-    Thread.sleep(3000);
+    // A step that starts after the job has shrunk asks for more than the job has left.
+    Person.await(workspace.resolve("began"));
     String refusal = update(job, "NumNodes=1");
     Assumptions.assumeFalse(
         refusal.contains("no longer pending"), "24.11 shrinks no job with --ntasks-per-node");

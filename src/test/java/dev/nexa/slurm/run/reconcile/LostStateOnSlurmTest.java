@@ -216,8 +216,7 @@ class LostStateOnSlurmTest {
   void whatEndedBeforeTheLossIsNotDoneAgain() throws Exception {
     partition("DOWN");
     JsonObject run = submit("again", 1, "0");
-    Thread.sleep(7000);
-    slurm.keepState();
+    slurm.keepStateWith(id(run));
     partition("UP");
     for (int i = 0; i < 400 && !wrote("again.0").endsWith("ended"); i++) {
       Thread.sleep(250);
