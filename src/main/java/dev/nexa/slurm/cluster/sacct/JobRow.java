@@ -91,7 +91,7 @@ record JobRow(
         other);
   }
 
-  /** Returns whether the row can be that of a job that was resized. */
+  /** Returns whether the job of this row may have been resized. */
   boolean mayBeResized() {
     return state == null || JobState.parse(state) == JobState.RESIZING;
   }

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param subject the job, task, range of tasks or component
  * @param rawJobId Slurm's own id of the task or component
- * @param names those in its last row that has them
+ * @param names each name from the last row that has it
  * @param state the state of the last attempt
  * @param exitCode {@code exit:signal} of the last attempt, as printed
  * @param attempts the attempts, oldest first; never empty
  * @param time the time of all attempts
  * @param maxRssBytes memory of the largest task of any step
- * @param memoryBytes allocated memory, in its last row that has it
+ * @param memoryBytes allocated memory, from the last row that has it
  * @param energyJoules consumed energy of all attempts
  * @param efficiency how much of what was allocated was used
  * @param unknownFields columns that no Slurm from 20.11 to 26.05 has, by name
@@ -68,8 +68,8 @@ public record JobUsage(
   /**
    * Adds up one job.
    *
-   * @param earlier the row of the same id before them; null if there is none
-   * @param rows its attempts, oldest first; at least one
+   * @param earlier the row before them that has the same id; null if there is none
+   * @param rows the attempts, oldest first; at least one
    * @param steps the steps of each attempt, in the order of {@code rows}
    */
   static JobUsage of(@Nullable JobRow earlier, List<JobRow> rows, List<List<StepRow>> steps) {

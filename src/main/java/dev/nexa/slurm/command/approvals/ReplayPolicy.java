@@ -56,8 +56,8 @@ public final class ReplayPolicy {
   /**
    * The jobs to judge.
    *
-   * @param since jobs that were submitted at this time or later
-   * @param until jobs that were submitted before this time
+   * @param since the first time of submission
+   * @param until the time before which they were submitted
    * @param file sacct's output; empty to ask sacct
    * @param zone the zone of the file's times
    */

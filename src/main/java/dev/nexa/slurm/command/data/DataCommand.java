@@ -111,7 +111,6 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(settings);
       Collect.Options options = CollectStep.options(settings);
       Collect.Result result =
           CollectStep.run(engine, requests.getValue(), answers.getValue(), output, options);
@@ -157,7 +156,6 @@ public final class DataCommand extends Subcommand {
 
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
-      requireKnown(settings);
       return new BucketsStep(engine, share).run(input.getValue(), output);
     }
   }
@@ -177,7 +175,6 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(settings);
       return new ClustersStep(engine).run(input.getValue(), output);
     }
   }
@@ -197,7 +194,6 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(settings);
       return JudgeStep.run(engine, input.getValue(), output, JudgeSettings.of(settings));
     }
   }
@@ -223,7 +219,6 @@ public final class DataCommand extends Subcommand {
     @Override
     JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
       requireAll(share);
-      requireKnown(settings);
       for (JsonObject rule : settings.objects("rules")) {
         requireKnown(
             rule,

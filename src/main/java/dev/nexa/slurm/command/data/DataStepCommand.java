@@ -87,14 +87,10 @@ abstract class DataStepCommand extends Subcommand {
   }
 
   /**
-   * Checks the names of the step's settings, which a person may have typed.
+   * Checks the names of settings, which a person may have typed.
    *
    * @throws IllegalArgumentException if there is another key; the message names the nearest one
    */
-  final void requireKnown(JsonObject settings) {
-    requireKnown(settings, DataStage.settings(spec().name()));
-  }
-
   static void requireKnown(JsonObject settings, List<String> known) {
     for (String key : settings.members().keySet()) {
       if (!known.contains(key)) {
@@ -122,6 +118,7 @@ abstract class DataStepCommand extends Subcommand {
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
       JsonObject written = file.isEmpty() ? new JsonObject() : read(file.get());
+      requireKnown(written, DataStage.settings(spec().name()));
       JsonObject values = DataStage.withDefaults(spec().name(), written);
       metrics = run(engine, values, share(environment), Path.of(output.<String>getValue()));
     } catch (IllegalArgumentException broken) {

@@ -69,7 +69,6 @@ final class GenerateCommand extends DataStepCommand {
 
   @Override
   JsonObject run(Engine engine, JsonObject json, Share share, Path output) {
-    requireKnown(json);
     GenerateSettings settings = GenerateSettings.of(json);
     Optional<OwnServer> own = value(server).map(this::ownServer);
     Generate.Where where =

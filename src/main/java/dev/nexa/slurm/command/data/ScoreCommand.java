@@ -47,7 +47,6 @@ final class ScoreCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
-    requireKnown(settings);
     String id = id(settings);
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     List<String> asked = requests.getValue();

@@ -17,7 +17,7 @@ import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** What the commands about one dataset share. */
+/** The base of the commands about one dataset. */
 abstract class DatasetCommand extends Subcommand {
   /** A JSON document lists at most so many changed files. */
   static final int MOST_LISTED = 10_000;

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What {@code monitor show} prints of one task: lines that are drawn, a table, CSV and JSON. */
+/** Prints one task for {@code monitor show}: drawn lines, a table, CSV or JSON. */
 final class MonitorText {
   private static final int LABEL = 26;
   private static final int RANGE = 24;

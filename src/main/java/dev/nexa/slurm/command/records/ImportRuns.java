@@ -218,7 +218,7 @@ public final class ImportRuns {
                     Advice.step("try again when that has ended; nothing is imported twice")));
   }
 
-  /** Reads accounting in windows. The end of a job decides to which window the job belongs. */
+  /** Reads accounting in windows. A job belongs to the window in which it ended. */
   private void windows(
       SlurmScheduler slurm, Adoption adoption, Asked asked, Optional<FileLock> lock) {
     long seconds = Duration.between(asked.since(), asked.until()).toSeconds();

@@ -125,8 +125,9 @@ final class SyncPlaces {
   }
 
   /**
-   * Returns the folder and the address that were typed; if none was, those of the environment and
-   * the profile. One of the two alone is refused: the other side would be a whole tier.
+   * Returns the folder and the address that the user typed. If the user typed neither, returns the
+   * ones in the environment and the profile. Refuses one alone: the other side would be a whole
+   * tier.
    *
    * <p>A pull makes the folder that was typed, if its parent exists. A tier of the profile must
    * exist: it may be a disk that is not mounted.

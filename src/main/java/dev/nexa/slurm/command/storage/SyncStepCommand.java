@@ -48,7 +48,7 @@ final class SyncStepCommand extends Subcommand {
   private static final String EXCLUDE = "--exclude";
   private static final int THREADS = 16;
 
-  /** What a command does after both sides were compared. */
+  /** The step that a command takes after it has compared both sides. */
   enum Step {
     PLAN("Shows what `sync push` would copy, or `sync pull` with --pull. Copies nothing."),
     PUSH("Copies new and changed files of a folder to S3."),

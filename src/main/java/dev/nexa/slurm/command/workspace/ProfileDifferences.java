@@ -99,7 +99,7 @@ public final class ProfileDifferences {
     values(cluster)
         .forEach((key, now) -> told(path + key, Objects.requireNonNull(kept.get(key)), now));
     NodeSharing sharing = cluster.sharing();
-    // Of equal nodes the difference is told already.
+    // If all nodes are equal, the line above reports the difference.
     if (!sharing.mostCpus().equals(cluster.cpusPerNode())) {
       told(path + "most_cpus_per_node", file.sharing().mostCpus(), sharing.mostCpus());
     }

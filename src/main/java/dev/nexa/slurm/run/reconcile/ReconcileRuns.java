@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
-import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
@@ -52,7 +51,7 @@ public final class ReconcileRuns {
    * The result of a pass.
    *
    * @param problems lines that somebody should look at
-   * @param stuck runs with a task that waits for what cannot happen any more
+   * @param stuck runs without a pipeline that had a task which can never start
    * @param broken runs that could not be processed; the next pass will fail on them too
    * @param outage a scheduler that could not be asked; its runs are unchanged
    * @param behindSince since when an outage hides the state of the runs
@@ -231,6 +230,8 @@ public final class ReconcileRuns {
               reconciling.done(1, 0);
             }
           });
+    } finally {
+      found.stuck.addAll(pass.stuck());
     }
     tellRefusal(scheduler, found.problems);
   }
@@ -266,9 +267,6 @@ public final class ReconcileRuns {
   private boolean reconcile(
       RunPass pass, Map.Entry<RunId, RunState> run, TaskEvidence evidence, Found found) {
     try {
-      if (evidence.queue(run.getValue()).stream().anyMatch(QueueEntry::neverStarts)) {
-        found.stuck.add(run.getKey());
-      }
       RunFolder folder = context.workspace().run(run.getKey());
       return pass.reconcile(folder, run.getValue(), evidence, found.problems);
     } catch (OutOfMemoryError tooLarge) {

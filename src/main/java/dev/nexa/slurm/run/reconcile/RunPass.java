@@ -20,6 +20,7 @@ import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Submission;
@@ -64,6 +65,7 @@ public final class RunPass {
   private final RunRecords records;
   private final SubmitOpenTasks openTasks;
   private final Workspace workspace;
+  private final Set<RunId> stuck = new HashSet<>();
 
   /**
    * Makes a pass.
@@ -477,11 +479,16 @@ public final class RunPass {
         && !workspace.pipeline(state.pipeline().get()).exists();
   }
 
+  /** Returns the runs without a pipeline that had a task which can never start. */
+  public Set<RunId> stuck() {
+    return stuck;
+  }
+
   /** Reports a job that waits for what cannot happen any more. */
-  private static void tellNeverSatisfied(
-      RunFolder run, List<QueueEntry> queue, List<String> problems) {
+  private void tellNeverSatisfied(RunFolder run, List<QueueEntry> queue, List<String> problems) {
     for (QueueEntry entry : queue) {
       if (entry.neverStarts()) {
+        stuck.add(run.id());
         problems.add(
             run.id()
                 + " will never start: what it waits for did not end as needed;"

@@ -3,7 +3,6 @@ package dev.nexa.slurm.run.status;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.run.reconcile.TaskOutcome;
-import java.math.BigDecimal;
 import java.util.List;
 
 /**
@@ -42,7 +41,7 @@ public record TaskCounts(int all, int done, int failed, int cancelled, int runni
   }
 
   private static int count(ManifestFile manifest, String state) {
-    return manifest.states().optionalDecimal(state).orElse(BigDecimal.ZERO).intValue();
+    return manifest.states().optionalNumber(state).orElse(0L).intValue();
   }
 
   /** Returns how many tasks have neither begun nor ended. */

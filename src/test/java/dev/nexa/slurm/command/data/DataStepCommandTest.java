@@ -107,6 +107,8 @@ class DataStepCommandTest {
       delimiter = '|',
       value = {
         "collect --requests x --answers y | {\"max_lots\":1} | unknown key \"max_lots\" (did you mean 'max_lost'?)",
+        "prepare --input x | {\"normalise\":true} | unknown key \"normalise\" (did you mean 'normalize'?)",
+        "filter --input x | {\"max_rows\":1} | unknown key \"max_rows\" (did you mean 'max_row'?)",
         "collect --requests x --answers y | {\"truncated\":\"no\"} | expected keep or reject",
         "buckets --input x | {\"inputs\":1} | unknown key \"inputs\"",
         "clusters --input x | {} | there is no data file x",

@@ -55,6 +55,9 @@ abstract class RunPassFixture {
   final List<String> problems = new ArrayList<>();
   final Map<String, BillingWeights> weights = new HashMap<>();
 
+  /** The pipeline that the run is a stage of. */
+  Optional<String> pipeline = Optional.empty();
+
   void submitted(String events) {
     Plan plan =
         Plans.of(
@@ -84,7 +87,7 @@ abstract class RunPassFixture {
     for (String type : events.split(" ", -1)) {
       Event event = event(type, all.size(), Rows.KEY);
       if (type.equals("created")) {
-        event.data().with("sha256", digests);
+        event.data().with("sha256", digests).withOptional("pipeline", pipeline);
       }
       all.add(event);
     }

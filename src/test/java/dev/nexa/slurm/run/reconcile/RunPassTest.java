@@ -29,6 +29,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A run in reconcile's passes; its events are long past, so that no window is open any more. */
 class RunPassTest extends RunPassFixture {
@@ -44,6 +45,37 @@ class RunPassTest extends RunPassFixture {
     assertThat(manifest().object("tasks").object("states"))
         .hasToString("{\"pending\":1,\"running\":1}");
     assertThat(workspace.openRuns()).containsExactly(run.id());
+  }
+
+  /** A pipeline runs an earlier stage again, and the stage can then start after all. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "pipeline_20251101_120000"})
+  void aRunThatCanNeverStartIsStuckUnlessItIsAStage(String of) {
+    pipeline = Optional.of(of).filter(name -> !name.isEmpty());
+    submitted("created submitting submitted");
+    for (QueueEntry entry : Rows.queue("0 PENDING; 1 PENDING")) {
+      scheduler.queue.add(
+          new QueueEntry(
+              entry.rawJobId(),
+              entry.arrayJobId(),
+              entry.task(),
+              entry.state(),
+              "DependencyNeverSatisfied",
+              entry.start(),
+              entry.end(),
+              entry.name()));
+    }
+    RunPass pass = newPass();
+
+    pass.reconcile(run, state(), TaskEvidence.gather(scheduler, List.of(state())), problems);
+
+    if (of.isEmpty()) {
+      assertThat(pass.stuck()).containsExactly(run.id());
+      assertThat(problems).singleElement().asString().contains(run.id() + " will never start: ");
+    } else {
+      assertThat(pass.stuck()).isEmpty();
+      assertThat(problems).isEmpty();
+    }
   }
 
   @Test

@@ -69,7 +69,7 @@ record LocalSubmission(
     return umask.find() ? umask.group(1) : "0022";
   }
 
-  /** Reads a submission; until November 22, none had a dependency. */
+  /** Reads a submission. An earlier version wrote no dependency. */
   static LocalSubmission of(JsonObject json) {
     JsonObject members = new JsonObject().with("dependency", "");
     json.members().forEach(members::with);

@@ -24,6 +24,9 @@ final class StateDirectory {
   private final Path jobs;
   private final Path open;
 
+  /** The id that was claimed last; 0 until the folder was listed. */
+  private long last;
+
   StateDirectory(Path root) {
     jobs = root.resolve("jobs");
     open = root.resolve("open");
@@ -49,11 +52,13 @@ final class StateDirectory {
   }
 
   private long claim(LongPredicate claimed) {
-    long id = numbers(jobs).max().orElse(0) + 1;
-    while (!claimed.test(id)) {
-      id++;
+    if (last == 0) {
+      last = numbers(jobs).max().orElse(0);
     }
-    return id;
+    do {
+      last++;
+    } while (!claimed.test(last));
+    return last;
   }
 
   private static boolean claimLink(Path link, long jobId) {
