@@ -1,6 +1,6 @@
 package dev.nexa.slurm.data.stats;
 
-import java.util.Arrays;
+import org.apache.commons.statistics.descriptive.Quantile;
 
 /**
  * The distribution of a sample's mean, by drawing the sample again and again with replacement.
@@ -16,6 +16,10 @@ public final class Bootstrap {
 
   /** Larger samples are drawn less often, so that a million values take seconds. */
   private static final long DRAWS = 200_000_000L;
+
+  /** Interpolates linearly between two means; Hyndman and Fan's method 7. */
+  private static final Quantile LINEAR =
+      Quantile.withDefaults().with(Quantile.EstimationMethod.HF7);
 
   private final double[] means;
 
@@ -56,21 +60,14 @@ public final class Bootstrap {
       }
       means[i] = mean + spread * (sum / n);
     }
-    Arrays.sort(means);
     return new Bootstrap(means);
   }
 
   /** Returns the interval that holds the middle share {@code confidence} of the means. */
   public Interval interval(double confidence) {
     double tail = (1 - confidence) / 2;
-    return new Interval(quantile(tail), quantile(1 - tail), confidence);
-  }
-
-  private double quantile(double share) {
-    double at = share * (means.length - 1);
-    int below = (int) at;
-    int above = Math.min(below + 1, means.length - 1);
-    return means[below] + (at - below) * (means[above] - means[below]);
+    double[] ends = LINEAR.evaluate(means, tail, 1 - tail);
+    return new Interval(ends[0], ends[1], confidence);
   }
 
   /**

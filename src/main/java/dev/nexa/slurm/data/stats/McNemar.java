@@ -1,10 +1,16 @@
 package dev.nexa.slurm.data.stats;
 
+import org.apache.commons.statistics.inference.AlternativeHypothesis;
+import org.apache.commons.statistics.inference.BinomialTest;
+
 /**
  * McNemar's exact test of paired 0/1 values. Only pairs that differ count: if nothing changed, each
  * of them is as likely a loss as a gain.
  */
 public final class McNemar {
+  private static final BinomialTest MORE_LOSSES =
+      BinomialTest.withDefaults().with(AlternativeHypothesis.GREATER_THAN);
+
   private McNemar() {}
 
   /**
@@ -15,27 +21,7 @@ public final class McNemar {
    * @param gains pairs that went from 0 to 1
    */
   public static double atLeast(int losses, int gains) {
-    int n = losses + gains;
-    // Of the two tails, the shorter one is summed: its terms are small and lose no digits.
-    if (losses * 2L <= n) {
-      return losses == 0 ? 1 : 1 - tail(n, n - losses + 1);
-    }
-    return tail(n, losses);
-  }
-
-  /** Returns the probability of at least {@code from} heads in {@code n} throws of a coin. */
-  private static double tail(int n, int from) {
-    double log = -n * Math.log(2);
-    for (int i = 1; i <= from; i++) {
-      log += Math.log(n - from + i) - Math.log(i);
-    }
-    double sum = 0;
-    double term = Math.exp(log);
-    for (int k = from; k <= n; k++) {
-      sum += term;
-      term *= (n - k) / (k + 1.0);
-    }
-    return Math.min(1, sum);
+    return losses == 0 ? 1 : MORE_LOSSES.test(losses + gains, losses, 0.5).getPValue();
   }
 
   /** Returns the fewest losses, without a gain, that are significant at {@code alpha}. */

@@ -6,9 +6,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
+import org.apache.commons.statistics.descriptive.Quantile;
 
 /** Draws the telemetry and the losses of a run, with a table of each line's figures. Pure. */
 final class Curves {
@@ -19,6 +17,10 @@ final class Curves {
   private static final double PLOT = 134;
   private static final int STYLES = 7;
   private static final MathContext DIGITS = new MathContext(4, RoundingMode.HALF_EVEN);
+
+  /** Of the values that were read, the smallest that the given share does not exceed. */
+  private static final Quantile REACHED =
+      Quantile.withDefaults().with(Quantile.EstimationMethod.HF1);
 
   private Curves() {}
 
@@ -99,11 +101,8 @@ final class Curves {
   }
 
   private static String quantile(Line line, double share) {
-    List<Double> sorted = new ArrayList<>(line.values());
-    Collections.sort(sorted);
-    return sorted.isEmpty()
-        ? Figures.NONE
-        : rounded(sorted.get((int) Math.max(0, Math.ceil(share * sorted.size()) - 1)));
+    double[] values = line.values().stream().mapToDouble(Double::doubleValue).toArray();
+    return values.length == 0 ? Figures.NONE : rounded(REACHED.evaluate(values, share));
   }
 
   private static String rounded(double value) {

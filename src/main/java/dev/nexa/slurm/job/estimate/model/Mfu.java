@@ -1,7 +1,10 @@
 package dev.nexa.slurm.job.estimate.model;
 
+import static org.apache.commons.statistics.descriptive.Quantile.EstimationMethod.HF7;
+
 import java.util.Arrays;
 import java.util.List;
+import org.apache.commons.statistics.descriptive.Quantile;
 
 /**
  * The share of a GPU's dense peak that training uses: model FLOPs utilization (Chowdhery et al.
@@ -56,20 +59,12 @@ public record Mfu(double low, double middle, double high, int runs) {
       return PUBLISHED;
     }
     shares = Arrays.copyOf(shares, count);
-    Arrays.sort(shares);
-    return new Mfu(quantile(shares, 0.05), quantile(shares, 0.5), quantile(shares, 0.95), count);
+    double[] range = Quantile.withDefaults().with(HF7).evaluate(shares, 0.05, 0.5, 0.95);
+    return new Mfu(range[0], range[1], range[2], count);
   }
 
   /** Returns whether the range comes from this workspace's runs. */
   public boolean calibrated() {
     return runs > 0;
-  }
-
-  /** Returns a quantile, interpolated linearly. */
-  private static double quantile(double[] sorted, double share) {
-    double at = share * (sorted.length - 1);
-    int below = (int) at;
-    int above = Math.min(below + 1, sorted.length - 1);
-    return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
   }
 }
