@@ -18,6 +18,7 @@ enum SbatchOption {
   ARRAY,
   CONSTRAINT,
   CPUS_PER_TASK,
+  EXCLUDE,
   EXCLUSIVE,
   LICENSES,
   MAIL_TYPE,

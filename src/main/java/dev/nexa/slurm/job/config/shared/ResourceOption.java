@@ -23,16 +23,14 @@ public enum ResourceOption {
   CONSTRAINT(
       "constraint", ValueType.TEXT, "Node features that the job needs, in Slurm's notation."),
   RESERVATION("reservation", NAME_WORD, "The Slurm reservation to use."),
-  NODELIST(
-      "nodelist",
-      ValueType.text("nodes such as n1 or n[1-4,7]", "[A-Za-z0-9][A-Za-z0-9._,\\[\\]-]{0,1022}"),
-      "Nodes that the job must have, in Slurm's notation."),
+  NODELIST("nodelist", ValueType.HOSTLIST, "Nodes that the job must have, in Slurm's notation."),
   LICENSES(
       "licenses",
       ValueType.text(
           "licences such as matlab:2 or scratch,fluent@server:4",
           "[A-Za-z0-9_][A-Za-z0-9_.@:,-]{0,1022}"),
-      "Licences that Slurm counts and that each task holds while it runs, in Slurm's notation.");
+      "Licences that Slurm counts and that each task holds while it runs, in Slurm's notation."),
+  EXCLUDE("exclude", ValueType.HOSTLIST, "Nodes that the job must not have, in Slurm's notation.");
 
   private final String key;
 

@@ -73,6 +73,10 @@ public record ValueType(
    */
   public static final ValueType PATH = of(Kind.PATH, "a path", ScalarType.STRING, "string");
 
+  /** Names of nodes in Slurm's notation. */
+  public static final ValueType HOSTLIST =
+      text("nodes such as n1 or n[1-4,7]", "[A-Za-z0-9][A-Za-z0-9._,\\[\\]-]{0,1022}");
+
   /** A short name without spaces, such as that of a partition, an account or a profile. */
   public static final ValueType NAME_WORD =
       text("a name of letters, digits, '.', '_' and '-'", NAME);
