@@ -220,6 +220,7 @@ final class FamiliarWords {
           "leave it out, because nexa-slurm keeps the output, and `nexa-slurm logs RUN` prints it";
       case "-q", "--qos" -> "type --set resources.qos=NAME";
       case "-C", "--constraint" -> "type --set resources.constraint=FEATURES";
+      case "-x", "--exclude" -> "type --set resources.exclude=NODES";
       case "-w", "--nodelist" -> "type --set resources.nodelist=NODES";
       case "-L", "--licenses" -> "type --set resources.licenses=NAMES";
       case "--reservation" -> "type --set resources.reservation=NAME";

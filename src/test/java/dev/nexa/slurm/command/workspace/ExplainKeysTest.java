@@ -75,7 +75,9 @@ class ExplainKeysTest {
                 + "resources.memory: a memory size");
     assertThat(terminal.type("explain", "time").out()).contains("\nresources.time: a time limit");
     assertThat(terminal.type("explain", "learning_rate").out()).contains("\nlr: a number");
-    assertThat(terminal.type("explain", "exclude").out())
-        .startsWith("A run's config has no key 'exclude': nexa-slurm cannot leave nodes out");
+    assertThat(terminal.type("explain", "exclude").out()).contains("\nresources.exclude: nodes");
+    assertThat(terminal.type("explain", "output").out())
+        .startsWith(
+            "A run's config has no key 'output': the run's folder keeps what the job prints");
   }
 }

@@ -43,7 +43,7 @@ record ScriptOption(
       cpus-per-task       c = TAKE   --cpus                |
       dependency          d = REFUSE --dependency          | type --dependency TYPE:RUN
       error               e = NOTE   .                     | nexa-slurm logs RUN prints it
-      exclude             x = REFUSE resources.nodelist    | type --set resources.nodelist=NODES, the nodes to use
+      exclude             x = TAKE   resources.exclude     |
       exclusive           . ? TAKE   resources.exclusive   | write #SBATCH --exclusive, which asks for whole nodes
       export              . = REFUSE env.                  | type --set env.NAME=VALUE for each variable
       export-file         . = REFUSE env_file              | type --set env_file=FILE

@@ -64,7 +64,8 @@ final class KeyHomes {
       features        | resources.constraint     |
       w               | resources.nodelist       |
       hosts           | resources.nodelist       |
-      exclude         |                          | nexa-slurm cannot leave nodes out; resources.constraint and resources.nodelist select nodes
+      exclude         | resources.exclude        |
+      exclude_nodes   | resources.exclude        |
       job_name        | name                     |
       output          |                          | the run's folder keeps what the job prints, and `nexa-slurm logs` shows it
       error           |                          | the run's folder keeps what the job prints, and `nexa-slurm logs` shows it

@@ -46,6 +46,7 @@ class SbatchHeaderTest {
           -C "v100&ib"         | resources.constraint | v100&ib
           --reservation=r1     | resources.reservation | r1
           -w n1                | resources.nodelist | n1
+          -x n[3-4]            | resources.exclude | n[3-4]
           -L matlab:2          | resources.licenses | matlab:2
           --exclusive          | resources.exclusive | true
           --requeue            | --requeue   | 1
@@ -80,7 +81,6 @@ class SbatchHeaderTest {
         "--array=0-9:2",
         "--array=0,2",
         "--array=0-3%0",
-        "-x n1",
         "--exclusive=user",
         "--mem-per-cpu=4G",
         "--mem-per-gpu=4G",

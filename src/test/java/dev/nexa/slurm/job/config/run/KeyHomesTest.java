@@ -44,6 +44,7 @@ class KeyHomesTest {
     "'', constraint, resources.constraint",
     "'', qos, resources.qos",
     "'', nodelist, resources.nodelist",
+    "'', exclude, resources.exclude",
     "'', memory, resources.memory",
     "'', gpu_per_node, resources.gpus_per_node",
     "'', args, entrypoint.args",
@@ -61,7 +62,7 @@ class KeyHomesTest {
 
   @Test
   void optionsOfSbatchWithoutAKeyHaveARemark() {
-    for (String name : List.of("output", "error", "exclude", "dependency")) {
+    for (String name : List.of("output", "error", "dependency")) {
       Optional<Home> home = KeyHomes.of("", name);
 
       assertThat(home).map(Home::key).contains("");
