@@ -7,8 +7,8 @@ import java.util.List;
  * One line of help below an error.
  *
  * @param kind decides how the line is printed
- * @param command the words of a command that can be run as it is; for {@link Kind#INSTEAD}, a typed
- *     word and the right one; empty if the line is a sentence
+ * @param command the words of a complete command; for {@link Kind#INSTEAD}, a typed word and the
+ *     right word; empty if the line is a sentence
  * @param text the sentence; for a command, the reason to run it, which may be empty
  */
 public record Advice(Kind kind, List<String> command, String text) {
@@ -20,7 +20,7 @@ public record Advice(Kind kind, List<String> command, String text) {
     STEP,
     /** A complete command. */
     COMMAND,
-    /** The typed command with another word. Who prints the error knows the command. */
+    /** The typed command with another word. The code that prints the error knows the command. */
     INSTEAD
   }
 
@@ -76,8 +76,8 @@ public record Advice(Kind kind, List<String> command, String text) {
   }
 
   /**
-   * Returns the line as it is printed for people: a command is quoted for the shell, and what it
-   * does is a comment of the shell, so that the line can be pasted.
+   * Returns the line for people. A command is quoted for the shell, and its reason is a comment of
+   * the shell. So the user can paste the line.
    */
   @Override
   public String toString() {

@@ -521,7 +521,7 @@ public final class DurableFiles {
     return file.resolveSibling("." + name + TEMPORARY);
   }
 
-  /** Returns whether a file's name is that of a temporary file of this program. */
+  /** Returns whether a file's name has the form of this program's temporary files. */
   public static boolean isTemporary(String name) {
     return name.matches("\\..+\\..+\\.\\d+\\.\\d+\\" + TEMPORARY);
   }

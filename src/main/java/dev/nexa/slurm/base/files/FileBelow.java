@@ -18,8 +18,8 @@ import java.util.Set;
 /**
  * Reads a file that must lie below a folder, after all links are resolved.
  *
- * <p>Opens each part of the path relative to the folder opened before it, so nobody can replace a
- * part with a link between the check and the read. This needs a file system with {@link
+ * <p>Opens each part of the path relative to the folder opened before it. So another process cannot
+ * replace a part with a link between the check and the read. This needs a file system with {@link
  * SecureDirectoryStream}.
  */
 public final class FileBelow {

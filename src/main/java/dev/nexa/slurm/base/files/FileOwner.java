@@ -29,10 +29,10 @@ public record FileOwner(long uid, long device, boolean writableByAll, boolean sh
 
   /**
    * Returns whether a file or folder is this user's own. A command asks this before money, a job or
-   * what it starts rests on something in a folder in which others make files.
+   * a program that it starts depends on something in a folder where others make files.
    *
-   * <p>The owner is read without following links. In a sticky folder, nobody but root and the
-   * folder's owner can take away or replace what is this user's own, so the answer stays true.
+   * <p>The owner is read without following links. In a sticky folder, only root and the folder's
+   * owner can remove or replace this user's own file or folder, so the answer stays true.
    */
   public static boolean isMine(Path path) throws IOException {
     try {
@@ -50,15 +50,16 @@ public record FileOwner(long uid, long device, boolean writableByAll, boolean sh
     } catch (AccessDeniedException closed) {
       return false;
     } catch (FileSystemException loop) {
-      // The link leads to itself, so to no other user's file. The reader reports this one file.
+      // The link leads to itself, so to no other user's file. The reader reports this file.
       return true;
     }
   }
 
   /**
-   * Returns whether a path is a link that another user can have put there: it is in a sticky folder
-   * in which others make files, and belongs neither to this user, nor to root, nor to the folder's
-   * owner. A link with two names is nobody's: anybody can have given it the second one.
+   * Returns whether a path is a link that another user can have put there. Such a link is in a
+   * sticky folder where others make files, and belongs neither to this user, nor to root, nor to
+   * the folder's owner. A link with two names counts too, because any user can have added the
+   * second name.
    */
   public static boolean isPlanted(Path path) throws IOException {
     if (!Files.isSymbolicLink(path)) {

@@ -29,7 +29,7 @@ public final class NamesOfFiles {
    * Checks that the JVM reads names as UTF-8. In the locale C, which cron uses with {@code java
    * -jar}, it sees no name that is not ASCII; the script {@code nexa-slurm} sets the locale.
    *
-   * @param command the command that reads names of users' files, as it is typed
+   * @param command the command that reads names of users' files, in the words that the user types
    * @throws NexaException if the locale is another one
    */
   public static void requireUtf8(String command) {

@@ -25,8 +25,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * An open folder. All that is done below it is done relative to this open folder (openat(2)), and
- * no link is followed. So nobody can lead a call elsewhere by replacing a folder with a link.
+ * An open folder. Each call for a path below it is relative to this open folder (openat(2)) and
+ * follows no link. So a link that replaces a folder cannot lead a call elsewhere.
  */
 public final class OpenFolder implements Closeable {
   private static final Path SELF = Path.of(".");
@@ -61,7 +61,7 @@ public final class OpenFolder implements Closeable {
         root.toString(), null, "this file system has no openat(2); nothing is changed there");
   }
 
-  /** Opens a folder in this one. A link is an error. */
+  /** Opens a folder in this folder. A link is an error. */
   public OpenFolder open(Path name) throws IOException {
     return new OpenFolder(
         stream.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS), path.resolve(name));
@@ -101,7 +101,8 @@ public final class OpenFolder implements Closeable {
 
   /** Visits the entries one by one, so that a folder may have any number of them. */
   public void forEach(Visit visit) throws IOException {
-    // A stream can be read once, and this one also serves the relative calls.
+    // A stream can be read only once, and the open folder's own stream also serves the relative
+    // calls.
     try (DirectoryStream<Path> entries =
         stream.newDirectoryStream(SELF, LinkOption.NOFOLLOW_LINKS)) {
       Iterator<Path> all = entries.iterator();

@@ -14,8 +14,9 @@ import java.nio.file.StandardOpenOption;
 /**
  * A file that is written line by line and gets its name only when it is whole.
  *
- * <p>The lines go to a temporary file beside the target. {@link #commit} forces it to disk and
- * renames it. {@link #close} without a commit removes it, so a failure leaves the old file or none.
+ * <p>The lines go to a temporary file beside the target. Then {@link #commit} forces it to disk and
+ * renames it. Without a commit, {@link #close} removes it, so a failure leaves the old file or
+ * none.
  */
 public final class StagedFile implements Closeable {
   private final Path file;

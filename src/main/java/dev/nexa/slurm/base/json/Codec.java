@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * its name in lower case, Money its plain amount in the document's currency, and a record of one
  * component is that component.
  *
- * <p>Unknown members are ignored. What cannot be read throws the IllegalArgumentException of {@link
- * JsonObject}, or what a record's constructor throws.
+ * <p>Unknown members are ignored. A value that cannot be read throws the IllegalArgumentException
+ * of {@link JsonObject}, or the exception of a record's constructor.
  */
 public final class Codec {
   /** Names a component's member. The first annotation of a process takes 10 ms. */
@@ -49,8 +49,8 @@ public final class Codec {
   public @interface IfAny {}
 
   /**
-   * A record whose members stand among those of the record around it. An optional one exists if its
-   * first member does.
+   * A record whose members appear directly in the object of the record around it. An optional flat
+   * record exists if its first member exists.
    */
   public interface Flat {}
 

@@ -44,7 +44,7 @@ public final class AwsJar implements AutoCloseable {
   }
 
   /**
-   * Unpacks the jar into the user's cache, once for each version. If nothing can be written there,
+   * Unpacks the jar into the user's cache, once for each version. If the cache cannot be written,
    * unpacks it to a temporary file, which {@link #close} deletes.
    */
   public static AwsJar open() {

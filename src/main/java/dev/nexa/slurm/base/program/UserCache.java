@@ -2,7 +2,7 @@ package dev.nexa.slurm.base.program;
 
 import java.nio.file.Path;
 
-/** The folder in which this user's commands keep files that can be made again. */
+/** The folder where this user's commands keep files that they can make again. */
 public final class UserCache {
   private UserCache() {}
 

@@ -136,7 +136,7 @@ public record Headway(
         : String.format(Locale.ROOT, itemsPerSecond < 10 ? "%.1f/s" : "%,.0f/s", itemsPerSecond);
   }
 
-  /** Returns the time that is left; if nobody knows it, the time until now. */
+  /** Returns the time that is left, or the time until now if the time left is unknown. */
   private String time() {
     return left().map(it -> clock(it) + " left").orElseGet(() -> clock(since) + " so far");
   }

@@ -6,17 +6,18 @@ import java.util.OptionalLong;
  * One part of a long command.
  *
  * @param doing what is done, as a word or two of ours: {@code copying}
- * @param items what is counted, in the plural: {@code files}; empty if nothing is
- * @param totalItems how many there are; empty if nobody knows yet
- * @param totalBytes how many bytes there are; empty if nobody knows yet, or bytes do not matter
+ * @param items the things that are counted, in the plural: {@code files}; empty if the phase counts
+ *     no things
+ * @param totalItems the number of these things; empty if it is not known yet
+ * @param totalBytes the number of bytes; empty if it is not known yet, or if bytes do not matter
  */
 public record Phase(String doing, String items, OptionalLong totalItems, OptionalLong totalBytes) {
-  /** Returns a phase in which nothing can be counted. */
+  /** Returns a phase without anything to count. */
   public static Phase of(String doing) {
     return of(doing, "");
   }
 
-  /** Returns a phase whose end nobody knows yet. */
+  /** Returns a phase whose totals are not known yet. */
   public static Phase of(String doing, String items) {
     return new Phase(doing, items, OptionalLong.empty(), OptionalLong.empty());
   }

@@ -24,7 +24,7 @@ public interface Progress {
       // There is nothing to clear.
     }
 
-    /** Returns the stream, whose bytes are done as soon as they are read. */
+    /** Returns the stream. It reports each byte as done when the byte is read. */
     default InputStream counting(InputStream in) {
       return new FilterInputStream(in) {
         @Override

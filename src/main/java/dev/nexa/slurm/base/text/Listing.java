@@ -118,8 +118,9 @@ public final class Listing<R> {
   }
 
   /**
-   * Returns a Markdown table for a comment of a pull request, which holds 65,536 characters on
-   * GitHub: as many rows as fit into part of that, and a line that counts the others.
+   * Returns a Markdown table for a comment of a pull request. On GitHub, a comment holds 65,536
+   * characters. The table has as many rows as fit into part of that, and a line that counts the
+   * other rows.
    */
   public String commentTable() {
     String all = markdown();

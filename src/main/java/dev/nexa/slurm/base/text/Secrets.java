@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Recognizes secrets by their names and their forms. What programs print is read by {@link
- * OutputSecrets}, which takes more for a secret.
+ * Recognizes secrets by their names and their forms. For the output of programs there is {@link
+ * OutputSecrets}, which regards more texts as secrets.
  *
  * <p>A run keeps its config and shows it to others, so a config must not contain secrets. No
  * message contains the value. Pure.
@@ -197,7 +197,7 @@ public final class Secrets {
   /**
    * The form of one kind of secret.
    *
-   * @param begin the text with which it begins
+   * @param begin the text at its beginning
    * @param shortest the least number of characters that follow
    * @param also characters that may follow besides letters and digits
    * @param run the number of letters and digits that must follow each other, at least one of them a
@@ -317,7 +317,7 @@ public final class Secrets {
    * Returns the kind of secret that a value of a config probably is: {@code a token of GitHub}, or
    * {@code a secret, by its name}. Empty for an ordinary value.
    *
-   * @param variable whether the name is that of a variable of the job
+   * @param variable whether the name is a name of a variable of the job
    */
   public static Optional<String> of(String name, String value, boolean variable) {
     Optional<String> form = inText(value);

@@ -12,9 +12,9 @@ public final class VisibleText {
   private VisibleText() {}
 
   /**
-   * Returns whether a terminal would act on the character or hide text because of it: the control
-   * characters C0 and C1, DEL, and the Unicode characters that change the text direction or begin a
-   * new line.
+   * Returns whether a terminal would act on the character or hide text because of it. These are the
+   * control characters C0 and C1, DEL, and the Unicode characters that change the text direction or
+   * begin a new line.
    */
   public static boolean isControl(char c) {
     if (c < DELETE) {

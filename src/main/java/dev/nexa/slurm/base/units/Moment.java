@@ -28,7 +28,7 @@ public record Moment(Instant from, Instant to) {
    * period of one second.
    *
    * @param zone for a text without a zone
-   * @param now the time from which an age counts back
+   * @param now the time that an age is subtracted from
    * @throws IllegalArgumentException if the text has another form
    */
   public static Moment parse(String text, ZoneId zone, Instant now) {

@@ -71,7 +71,9 @@ public record MonthRange(YearMonth first, YearMonth last) {
     return month.compareTo(first.toString()) >= 0 && month.compareTo(last.toString()) <= 0;
   }
 
-  /** Returns the range as it is typed: {@code 2025-11}, or {@code 2025-09..2025-11}. */
+  /**
+   * Returns the range in the form that a user types: {@code 2025-11}, or {@code 2025-09..2025-11}.
+   */
   @Override
   public String toString() {
     return first.equals(last) ? first.toString() : first + BETWEEN + last;
