@@ -34,7 +34,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A pipeline whose stages are planned and priced; nothing is written yet.
+ * A pipeline with planned and priced stages, before any file is written.
  *
  * @param stages the stages; each stands after the stages that it waits for
  */

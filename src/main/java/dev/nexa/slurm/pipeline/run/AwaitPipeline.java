@@ -52,8 +52,8 @@ public final class AwaitPipeline {
    *
    * @param progress receives a line when a stage's state changes
    * @param stages receives the stages that have ended
-   * @throws NexaException if nothing has changed for 10 minutes, and nothing can go on because a
-   *     stage's state is unknown, or because accounting does not settle it
+   * @throws NexaException if no stage has changed for 10 minutes, and the pipeline cannot go on
+   *     because a stage's state is unknown, or because accounting does not settle it
    */
   public PipelineProgress await(
       PipelineFolder folder, Consumer<String> progress, Progress.Running stages) {

@@ -34,7 +34,8 @@ public final class ChosenStages {
    *
    * @param renderer the renderer of the stages; called after the stages were planned
    * @param reuse whether stages that have completed in an earlier pipeline are not run again
-   * @param startAt the stage from which on all stages run; those before it must be reusable
+   * @param startAt the stage to start at: this stage and all stages after it run, and the other
+   *     stages must be reusable
    * @throws dev.nexa.slurm.base.error.NexaException if there is no stage to start at, or if a stage
    *     before it cannot be reused
    */
@@ -50,7 +51,7 @@ public final class ChosenStages {
     StageReuse.Wish wish = new StageReuse.Wish(reuse, startAt);
     StageReuse earlier = new StageReuse(context.workspace(), plan.config().name());
     if (wish.some()) {
-      // What has ended in the scheduler may not be final in the records yet.
+      // The records of a run may not be final yet, although the run has ended in the scheduler.
       new ReconcileRuns(context).reconcile(earlier.open());
     }
     List<StageReuse.Candidate> candidates = all.stream().map(one -> candidate(one, all)).toList();

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What was done about failures of the last pipeline of a name. */
+/** The steps that were taken after failures of the last pipeline of a name. */
 public final class PastRemediation {
   private PastRemediation() {}
 

@@ -22,7 +22,7 @@ import java.util.Optional;
 public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   private static final BigDecimal NOTHING = new BigDecimal("0.00");
 
-  /** What keeps a stage from starting. */
+  /** The reasons that can keep a stage from starting. */
   enum Obstacle {
     NONE,
     /** It waits for something that cannot happen any more, unless a run is run again. */

@@ -62,7 +62,8 @@ public record ResumePipeline(Context context, Optional<String> approval) {
       } else if (!stage.ended()) {
         say.accept(name + ": it goes on (" + stage.state() + ")");
       } else {
-        // Before it, because a later stage can be refused, and passes must go on with this one.
+        // The mark comes before the rerun: a later stage can be refused, and passes must still go
+        // on with this stage.
         folder.markOpen();
         say.accept(name + ": " + again(stage));
         any = true;

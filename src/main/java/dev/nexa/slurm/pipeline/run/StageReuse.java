@@ -35,10 +35,10 @@ import java.util.TreeSet;
  * Decides which stages of a pipeline run, and which finished runs of earlier pipelines of this name
  * take their place.
  *
- * <p>A run is reused if it has completed, if its plan and its script have the same digests, if it
- * used the last attempts of the same runs of earlier stages, and if the files that it read outside
- * the pipeline and the files that it wrote are as they were. Of files, names, sizes and times are
- * compared. What cannot be compared is not reused.
+ * <p>A run is reused if it has completed, if its plan and its script have the same digests, and if
+ * it used the last attempts of the same runs of earlier stages. The files that it read outside the
+ * pipeline and the files that it wrote must also be unchanged. Files are compared by names, sizes
+ * and times. A run is not reused if any of this cannot be compared.
  */
 final class StageReuse {
   /** Keys of plan.json that do not decide what runs. */
@@ -79,7 +79,8 @@ final class StageReuse {
    * The user's wish.
    *
    * @param reuse whether finished stages are reused
-   * @param startAt the stage from which on all stages run; the others must be reusable
+   * @param startAt the stage to start at: this stage and all stages after it run, and the other
+   *     stages must be reusable
    */
   record Wish(boolean reuse, Optional<String> startAt) {
     /** Returns whether any stage may be reused. */
@@ -101,7 +102,7 @@ final class StageReuse {
       boolean checkpointUsed) {}
 
   /**
-   * What happens with a stage.
+   * The decision for one stage.
    *
    * @param run the run that takes its place; empty if the stage runs
    * @param why why it runs or does not, a sentence without a full stop
