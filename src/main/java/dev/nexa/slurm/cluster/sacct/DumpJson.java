@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the output of {@code sacct --json} and of slurmrestd's {@code /slurmdb/…/jobs}.
  *
- * <p>The plugins dbv0.0.36 (21.08) to data_parser v0.0.45 (26.05) differ: a state is one word or a
- * list, a number is plain or {@code {set, infinite, number}}, and a missing value is null, {@code
- * ""} or {@code {}}.
+ * <p>The plugins dbv0.0.36 (21.08) to data_parser v0.0.45 (26.05) differ. A state is one word or a
+ * list. A number is plain or {@code {set, infinite, number}}. A missing value is null, {@code ""}
+ * or {@code {}}.
  */
 public final class DumpJson {
   private final JobUsages usages;
@@ -40,8 +40,8 @@ public final class DumpJson {
   }
 
   /**
-   * Reads the document as far as it is valid JSON. A document that ends early, or reports errors
-   * and warnings of its own, is added to the problems.
+   * Reads the document up to the first place that is not valid JSON. A document that ends early, or
+   * reports errors and warnings of its own, is added to the problems.
    */
   public void read(InputStream in) {
     try {

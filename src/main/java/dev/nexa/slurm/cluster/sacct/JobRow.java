@@ -64,7 +64,7 @@ record JobRow(
   }
 
   /**
-   * What an attempt had.
+   * The resources of an attempt.
    *
    * @param cpus allocated CPUs
    * @param memory allocated memory in bytes

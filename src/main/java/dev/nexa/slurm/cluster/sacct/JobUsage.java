@@ -11,7 +11,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The resources that one job used. A null component is unknown. A total is the sum of its known
+ * The resources that a job used. A null component is unknown. A total is the sum of its known
  * parts.
  *
  * @param subject the job, task, range of tasks or component

@@ -41,7 +41,7 @@ public record RequestRow(
    * @param time the limit; zero unless the kind is {@code SET}
    */
   public record Limit(Kind kind, Duration time) {
-    /** What sacct can say about a limit. */
+    /** The kinds of limits in sacct's rows. */
     public enum Kind {
       SET,
       UNLIMITED,

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads states into shared strings. {@code CANCELLED by 1000} is CANCELLED, and {@code OUT_OF_ME+}
- * is the one state that begins so. A word that no known Slurm prints is kept as it is.
+ * is the only state that begins with these letters. A word that no known Slurm prints is kept
+ * unchanged.
  */
 final class States {
   /** Flags of sacct's JSON that are no states ({@code JOB_STATE} in parsers.c). */

@@ -247,9 +247,9 @@ public record AccountingRecord(
   }
 
   /**
-   * Returns whether the row says that a job completed that never began. {@code sacctmgr show
-   * runawayjobs} writes that into the row of a waiting job that slurmctld has lost (seen with
-   * 22.05): nothing was done.
+   * Returns whether the row says that a job completed although it never began. For a waiting job
+   * that slurmctld has lost, {@code sacctmgr show runawayjobs} writes that into its row (seen with
+   * 22.05). Such a job did no work.
    */
   public boolean completedUnbegun() {
     return state() == JobState.COMPLETED && start().isEmpty() && allocTres().isEmpty();

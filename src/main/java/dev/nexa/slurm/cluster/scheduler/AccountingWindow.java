@@ -4,9 +4,9 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Selects accounting rows by account or user in a window of time. sacct selects by activity, so
- * jobs that began before the window, or continue after it, are included (sacct(1), DEFAULT TIME
- * WINDOW).
+ * Selects accounting rows by account or user in a window of time. The command sacct selects by
+ * activity, so jobs that began before the window, or continue after it, are included (sacct(1),
+ * DEFAULT TIME WINDOW).
  *
  * @param accounts Slurm accounts, separated by commas; selects the jobs of all their users
  * @param users user names, separated by commas

@@ -51,7 +51,7 @@ public final class ClientEnvironment {
   }
 
   /**
-   * Returns the variables for Slurm's commands: those of {@link #forJobs} and the user's
+   * Returns the variables for Slurm's commands: the variables of {@link #forJobs} and the user's
    * credentials.
    */
   public static Map<String, String> forClients(Map<String, String> all) {

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The time at which the scheduler expects to start a job, given the queue as it is now.
+ * The time at which the scheduler expects to start a job, judged by the present queue.
  *
  * @param at the expected start; empty if the job would not start, or the start is not known
  * @param refused whether the scheduler says that the job would not start

@@ -36,7 +36,7 @@ record Attempt(
     return new Attempt(task, 0, jobId, submit, 0, 0, "", "0:0", false, false);
   }
 
-  /** Returns the attempt that follows this one, pending. */
+  /** Returns the next attempt of the same task, pending. */
   Attempt next(long now) {
     return new Attempt(task, restart + 1, raw, now, 0, 0, "", "0:0", false, false);
   }

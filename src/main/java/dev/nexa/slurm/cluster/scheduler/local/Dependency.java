@@ -28,7 +28,7 @@ record Dependency(List<Condition> conditions) {
     AFTERCORR
   }
 
-  /** What is expected of a job. */
+  /** A condition on another job. */
   record Condition(Type type, long job) {}
 
   /** Whether a task may start. */

@@ -14,7 +14,7 @@ import java.util.function.LongFunction;
  * many times a second. All state is in the job's folder, so that another runner can take over.
  */
 public final class JobRunner {
-  /** The process that started this one may still hold the lock for a moment. */
+  /** The process that started this runner may still hold the lock for a moment. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   /** How often a task is requeued after a node failure (MAX_BATCH_REQUEUE in slurmctld.h). */
@@ -22,7 +22,7 @@ public final class JobRunner {
 
   private static final long PAUSE_MILLIS = 50;
 
-  /** How often the jobs are read that this one waits for. */
+  /** The interval between two readings of the jobs that this job waits for. */
   private static final Duration LOOK = Duration.ofMillis(250);
 
   /** sacct's exit code for a log that could not be opened, as Slurm 22.05 prints it. */
@@ -135,7 +135,7 @@ public final class JobRunner {
               ? JobEvent.end(now(), number, "REQUEUED", true)
               : JobEvent.end(now(), number, "CANCELLED by " + request.uid(), false);
       if (attempt.ending() && (attempt.again() || requeue)) {
-        // Another attempt follows, or is requested, once this one is over.
+        // When this attempt is over, another attempt follows or is requested.
         done = false;
       } else if (attempt.running() && task != null) {
         task.stop(end, requeue ? " DUE TO JOB REQUEUE" : "");
@@ -159,8 +159,9 @@ public final class JobRunner {
   }
 
   /**
-   * Returns whether the attempt before this one ended in this second. Accounting has whole seconds,
-   * and two attempts of one second would be one row to its readers. Slurm waits for two minutes.
+   * Returns whether the attempt before the pending attempt ended in this second. Accounting has
+   * whole seconds, and two attempts of one second would be one row to its readers. Slurm waits for
+   * two minutes.
    */
   private static boolean isTooSoon(Attempt pending) {
     return pending.restart() > 0 && now() <= pending.submit();

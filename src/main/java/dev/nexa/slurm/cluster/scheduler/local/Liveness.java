@@ -15,10 +15,10 @@ import java.util.Optional;
  * Decides whether a process runs a job. For a process on another host, or in another container,
  * only its heartbeat is visible: the modification time of the job's {@code supervisor} file.
  *
- * <p>A file names a process in one line: its host, the kernel's id of this boot, the namespace of
- * process ids (two containers may have the same host name), the process id, and its start in clock
- * ticks since boot. A wall-clock time would differ between two readers after the clock was set, and
- * a living runner must never count as dead.
+ * <p>A file names a process in one line. The line has the process's host, the kernel's id of this
+ * boot, the namespace of process ids, the process id, and the start in clock ticks since boot. The
+ * namespace is needed because two containers may have the same host name. A wall-clock time would
+ * differ between two readers after the clock was set, and a living runner must never count as dead.
  */
 record Liveness(JobDirectory job) {
   /** Interval of a runner's heartbeat. */

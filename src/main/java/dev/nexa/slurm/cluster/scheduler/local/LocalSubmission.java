@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * @param arguments the script's arguments
  * @param output the log's path with {@code %A}, {@code %a} and {@code %%}
  * @param directory the job's working directory
- * @param array array indices that replace those of the script
+ * @param array array indices that replace the script's indices
  * @param dependency what the job waits for, in sbatch's notation; empty for none
  * @param environment the variables that the job inherits
  * @param host the host's short name

@@ -35,7 +35,7 @@ enum SbatchOption {
   RESERVATION,
   SIGNAL,
   TIME,
-  // The submission has its own values of these, which count before those of a script.
+  // The submission has its own values of these options. They override the values of a script.
   CHDIR,
   COMMENT,
   EXPORT,

@@ -82,7 +82,7 @@ final class StateDirectory {
     return id -> read.computeIfAbsent(id, unread -> job(unread).history());
   }
 
-  /** Returns whether the id is that of a job of this user, and not of a task. */
+  /** Returns whether the id belongs to a job of this user, and not to a task. */
   boolean isMine(long id) {
     JobDirectory job = job(id);
     return Files.isDirectory(job.path(), LinkOption.NOFOLLOW_LINKS) && job.exists() && job.isMine();

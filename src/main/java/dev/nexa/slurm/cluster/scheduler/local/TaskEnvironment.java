@@ -16,7 +16,7 @@ final class TaskEnvironment {
   /** Our variable that marks every process of the attempt. */
   static final String MARK = "NEXA_LOCAL_TASK";
 
-  /** Our variable that names the file by which the attempt asks to be requeued. */
+  /** Our variable with the path of a file. An attempt that asks for a requeue makes this file. */
   static final String AGAIN = "NEXA_LOCAL_REQUEUE";
 
   private static final Path SELF = Path.of("/proc/self");

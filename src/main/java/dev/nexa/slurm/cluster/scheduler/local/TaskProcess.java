@@ -20,10 +20,10 @@ import java.util.Optional;
 final class TaskProcess {
   /**
    * The holder's script. The batch script starts only after its parent has become {@code sleep},
-   * because bash would wait for it. {@code set -m} gives it its own group and keeps bash from
-   * ignoring SIGINT, and {@code -p} keeps bash from reading BASH_ENV. env removes the variables
-   * that bash adds, and resets the signals that the submitter ignored (nohup), as coreutils can
-   * since 8.31.
+   * because bash would wait for it. The option {@code set -m} gives the batch script its own
+   * process group and keeps bash from ignoring SIGINT. The option {@code -p} keeps bash from
+   * reading BASH_ENV. The program env removes the variables that bash adds. It also resets the
+   * signals that the submitter ignored (nohup), if coreutils is 8.31 or later.
    */
   private static final String HOLDER =
       """
@@ -57,7 +57,7 @@ final class TaskProcess {
    * Starts a script.
    *
    * @param command the program and its arguments
-   * @param output the file to which its output is appended
+   * @param output the file that its output is appended to
    * @param mark the value of {@link TaskEnvironment#MARK} in the processes' environment
    */
   static TaskProcess start(

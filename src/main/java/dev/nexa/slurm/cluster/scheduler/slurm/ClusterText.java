@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the output of {@code scontrol show config}, {@code scontrol show partition} and sinfo into
- * a {@link SlurmCluster}. The keys are those of Slurm 21.08 to 26.05 (src/api/config_info.c,
+ * a {@link SlurmCluster}. Slurm 21.08 to 26.05 print these keys (src/api/config_info.c,
  * src/api/partition_info.c, src/sinfo/print.c). Pure.
  */
 public final class ClusterText {

@@ -24,8 +24,8 @@ final class JobRows {
    * Returns the rows with the time that each held its resources, without the siblings that a
    * federation revoked.
    *
-   * <p>A job of which another row exists ran on another cluster of its federation. sacct(1) hides
-   * its REVOKED rows too, unless it is asked for duplicates.
+   * <p>If a revoked job has another row, the job ran on another cluster of its federation. The
+   * command sacct hides its REVOKED rows too, unless it is asked for duplicates (sacct(1)).
    */
   static List<AccountingRecord> together(List<AccountingRecord> rows) {
     boolean usual = true;

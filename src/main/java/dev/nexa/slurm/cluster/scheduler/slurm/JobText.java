@@ -26,8 +26,8 @@ public final class JobText {
 
   /**
    * Returns the tasks, in the order of the lines. A line that does not name exactly one task is
-   * left out: pending tasks that Slurm has not split, and an array that was cancelled before it had
-   * tasks (its ArrayTaskId is 4294967294).
+   * left out. Such lines are for pending tasks that Slurm has not split, and for an array that was
+   * cancelled before it had tasks (its ArrayTaskId is 4294967294).
    */
   public static List<ControllerJob> read(String text) {
     List<ControllerJob> jobs = new ArrayList<>();

@@ -166,7 +166,7 @@ final class RowFaults {
     return faults;
   }
 
-  /** Returns a fault for each resource of which a row was allocated less than it asked for. */
+  /** Returns a fault for each resource whose allocation is smaller than its request. */
   static List<String> lessThanAsked(String allocated, String requested) {
     List<String> faults = new ArrayList<>(0);
     for (String item : requested.isEmpty() ? new String[0] : requested.split(",", -1)) {

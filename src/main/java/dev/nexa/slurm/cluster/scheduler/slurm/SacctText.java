@@ -353,7 +353,7 @@ public final class SacctText extends OutputStream {
     return id.group(3) != null ? IndexRange.parse(id.group(3)) : IndexRange.upTo(0);
   }
 
-  /** Parses a state only when it changes, because most rows repeat the one before. */
+  /** Parses a state only when it changes, because most rows repeat the state of the row before. */
   private JobState state(String text) {
     if (!text.equals(stateText)) {
       stateText = text;

@@ -26,7 +26,7 @@ public final class SlurmCommands {
   private SlurmCommands() {}
 
   /**
-   * Returns the sbatch call. Options on the command line override those of the script (sbatch(1)).
+   * Returns the sbatch call. Options on the command line override the script's options (sbatch(1)).
    *
    * @param environment the variables that the sbatch process gets
    */
@@ -111,7 +111,7 @@ public final class SlurmCommands {
     return sacct(query, List.of());
   }
 
-  /** Returns the sacct call of a query with further fields after those of every version. */
+  /** Returns the sacct call of a query. Further fields follow the fields that every version has. */
   static List<String> sacct(AccountingQuery query, List<String> more) {
     List<String> argv = sacctSince(guard(query.since()), more);
     if (query.jobIds().isEmpty()) {
