@@ -25,8 +25,8 @@ public final class AccelerateBackend implements Backend {
       "strategy fsdp fsdp_offload_params fsdp_state_dict_type offload";
 
   /**
-   * The shared keys from which each key of the file is made. With an options file, flags set the
-   * other keys.
+   * For each key of the file, the shared keys that it is made from. With an options file, flags set
+   * the other keys.
    */
   private static final Map<String, String> FROM =
       Map.of(

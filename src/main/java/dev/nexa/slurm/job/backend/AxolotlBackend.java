@@ -25,7 +25,10 @@ public final class AxolotlBackend implements Backend {
   private static final int SEQUENCE_LENGTH = 2048;
   private static final String SPREAD = "strategy fsdp fsdp_state_dict_type offload";
 
-  /** The shared keys from which each key of the file is made. The other keys are our defaults. */
+  /**
+   * For each key of the file, the shared keys that it is made from. The other keys are our
+   * defaults.
+   */
   private static final Map<String, String> FROM =
       Map.ofEntries(
           Map.entry("base_model", "model_name"),

@@ -24,8 +24,9 @@ final class NativeFile {
    * Returns our keys with the user's options over them, at any depth. With an options file, returns
    * that file with the config's own keys and options over it.
    *
-   * @param from for each of our keys, the shared keys from which it is made, separated by blanks;
-   *     {@code plan} if the plan decides it; a key that is missing here is our default
+   * @param from for each of our keys, the shared keys that it is made from, separated by blanks.
+   *     The word {@code plan} is for a key that the plan decides. A key that is missing here is our
+   *     default
    */
   static RunnerFile yaml(
       String name, JsonObject ours, JsonObject options, Map<String, String> from, Plan plan) {

@@ -83,7 +83,7 @@ final class PluginJar {
     }
   }
 
-  /** Returns the message with its cause, in which Java keeps the details. */
+  /** Returns the message with its cause, because Java keeps the details in the cause. */
   private static String reason(Throwable wrong) {
     String message = String.valueOf(wrong.getMessage()).replace(Backend.class.getName() + ": ", "");
     String own = wrong instanceof ServiceConfigurationError ? message : wrong.toString();

@@ -187,8 +187,8 @@ final class RunnerOptions {
   }
 
   /**
-   * Returns whether any key is accepted below this one. The lists do not cover the keys below a
-   * deprecated one.
+   * Returns whether any key is accepted below this key. The lists do not cover the keys below a
+   * deprecated key.
    */
   private boolean isOpen(String name) {
     return isDeprecated(name)

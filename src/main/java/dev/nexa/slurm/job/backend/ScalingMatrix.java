@@ -9,8 +9,8 @@ import java.util.List;
 
 /**
  * The backend and hardware for each size of model, tiers T1 to T4, from the documents that
- * specified nexa-slurm. {@code hf} trains models of at most 15 billion parameters; larger than 60
- * billion are trained with adapters only.
+ * specified nexa-slurm. The backend {@code hf} trains models of at most 15 billion parameters.
+ * Models of more than 60 billion parameters are trained with adapters only.
  */
 enum ScalingMatrix {
   T1(13, "hf", "1x80GB or 2x48GB"),

@@ -23,7 +23,10 @@ final class Trl {
   private static final String FILE = "trl.yaml";
   private static final String RESUME = "trl_resume.py";
 
-  /** The shared keys from which each key of the file is made. The other keys are our defaults. */
+  /**
+   * For each key of the file, the shared keys that it is made from. The other keys are our
+   * defaults.
+   */
   private static final Map<String, String> FROM =
       Map.ofEntries(
           Map.entry("model_name_or_path", "model_name"),

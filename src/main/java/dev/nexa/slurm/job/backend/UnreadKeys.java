@@ -14,7 +14,8 @@ import java.util.Set;
 
 /**
  * Finds the training keys that a config sets and that change nothing that runs. It asks the backend
- * for the launch with another value of the key: if that is the same launch, nothing reads the key.
+ * for the launch with another value of the key. If that launch is the same, no program reads the
+ * key.
  */
 final class UnreadKeys {
   /** Keys that the manifest and the rules for large models read, whatever runs. */

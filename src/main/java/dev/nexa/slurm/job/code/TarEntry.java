@@ -5,7 +5,7 @@ import java.time.Instant;
 /**
  * An entry of a tar archive.
  *
- * @param path its path in the archive, as it is written there; a folder may end with a slash
+ * @param path its path in the archive, unchanged; the path of a folder may end with a slash
  * @param bytes the size of a file; 0 for everything else
  * @param mode the permissions, such as 0644
  * @param modified when the file was modified
@@ -13,7 +13,7 @@ import java.time.Instant;
  */
 public record TarEntry(
     String path, Kind kind, long bytes, int mode, Instant modified, String target) {
-  /** What an entry is. */
+  /** The kinds of entries. */
   public enum Kind {
     FILE,
     FOLDER,

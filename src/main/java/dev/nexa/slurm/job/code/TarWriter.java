@@ -11,8 +11,8 @@ import java.time.Instant;
 import java.util.Arrays;
 
 /**
- * Writes a tar archive. The same entries give the same bytes: owner 0, no names of users, and only
- * the times that the caller gives.
+ * Writes a tar archive. Equal entries give equal bytes, because an archive has owner 0, no names of
+ * users, and only the times that the caller gives.
  */
 public final class TarWriter implements Closeable {
   /** How an entry is written that does not fit into one header. */

@@ -67,7 +67,7 @@ public final class ConfigReader {
   private static final List<String> JARS_PROFILES = List.of("default", "cpu", "local");
   private static final List<String> JARS_BOOKS = List.of("default");
 
-  /** What lists the keys of a run's config. */
+  /** The command that lists the keys of a run's config. */
   private static final String RUN_KEYS = "`nexa-slurm explain config`";
 
   private final ConfigSource source;
@@ -170,7 +170,7 @@ public final class ConfigReader {
     if (waits || mentionsStages(file, overrides)) {
       boolean fine = StageReferences.check(root, stage, from, problems);
       if (waits || !fine) {
-        // What StageReferences reports, the checker does not report again.
+        // The checker does not repeat the problems that StageReferences reports.
         references = expansion.inPipeline();
         checker = new Checker(problems, references, notes, RUN_KEYS);
       }
@@ -338,7 +338,7 @@ public final class ConfigReader {
   /**
    * Finds a run's config by the path that the user typed.
    *
-   * @throws NexaException if there is no such file, or its name is that of another kind of file
+   * @throws NexaException if there is no such file, or if it has a name for another kind of file
    */
   public Found runFile(String path) {
     return typed(path, ForeignFile.RUN);
@@ -489,8 +489,8 @@ public final class ConfigReader {
   }
 
   /**
-   * Reads the signatures of failures: those of the workspace's configs/failures.yaml, if it has
-   * one, then the jar's.
+   * Reads the signatures of failures: first from the workspace's configs/failures.yaml, if it has
+   * this file, then from the jar.
    */
   public Signatures signatures() {
     String path = "configs/failures.yaml";

@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The units by which a run is charged, if not simply by GPUs, CPUs and memory.
+ * The units that a run is charged for, if not simply for GPUs, CPUs and memory.
  *
  * @param shardHour price of one shard for 3600 s, by the type of the shared GPU
  * @param nodeHour the price of a whole node; if present, the node's parts are not charged
- * @param billingHour the price of Slurm's billing unit; if present, nothing else is charged
+ * @param billingHour the price of Slurm's billing unit; if present, only billing units are charged
  * @param gpuHourCoversJob whether the GPUs' price includes the CPUs and memory of a run with GPUs
  */
 public record BillingMode(

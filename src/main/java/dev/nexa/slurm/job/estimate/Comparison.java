@@ -43,10 +43,10 @@ public record Comparison(
   }
 
   /**
-   * Returns the offer that ends first; if no start is known, the one that runs shortest.
+   * Returns the offer that ends first; if no start is known, the offer with the shortest run.
    *
    * <p>Slurm is asked for one start after the other, so differences below a minute mean nothing. Of
-   * the offers within a minute of the first end, returns the requested one, else the first in the
+   * the offers within a minute of the first end, returns the requested offer, else the first in the
    * list.
    */
   public Optional<PartitionOffer> fastest() {

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.util.Optional;
 
 /**
- * The amount of data that one task of a run processes, over all its epochs.
+ * The amount of data that a task of a run processes, over all its epochs.
  *
  * @param tokens the tokens that it trains on or generates; empty if unknown
  * @param bytes the size of its data file; empty if unknown

@@ -24,7 +24,7 @@ import java.util.Optional;
  * @param tasks the number of array tasks
  * @param attempts the most attempts of a task: 1 + requeues, for each link of a chain
  * @param timeLimitSeconds the time limit of one attempt
- * @param longestAttemptSeconds the longest time that one attempt can hold its allocation
+ * @param longestAttemptSeconds the longest time that an attempt can hold its allocation
  * @param usage the resources of all tasks and attempts
  * @param apiTokens the most tokens of a paid API that the run may use; empty if it uses none
  * @param reservation the priced lines
@@ -82,7 +82,7 @@ public record Estimate(
     return total.atMost(CostLine.unrounded(reservation));
   }
 
-  /** Returns the estimate of the same usage at other rates, such as those of an approval. */
+  /** Returns the estimate of the same usage at other rates, such as an approval's rates. */
   public Estimate at(Rates other) {
     return priced(
         configDigest,

@@ -16,7 +16,8 @@ import java.util.Optional;
  */
 public record LimitTooShort(long limitSeconds, int links, long likelySeconds, long highSeconds) {
   /**
-   * Seconds to which advice of more than an hour is rounded up; shorter ones are in whole minutes.
+   * Advice of more than an hour is rounded up to a multiple of these seconds, shorter advice to
+   * whole minutes.
    */
   private static final long STEP = 600;
 

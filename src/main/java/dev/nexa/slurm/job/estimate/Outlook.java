@@ -10,8 +10,8 @@ import java.util.Optional;
  *
  * @param expected the expected cost; empty if it is unknown
  * @param unknown why it is unknown; empty if it is known
- * @param accuracy the errors of past runs like this one; empty if there are none
- * @param history the past runs like this one; empty if there are none
+ * @param accuracy the errors of similar past runs; empty if there are none
+ * @param history the similar past runs; empty if there are none
  * @param data the amount of data that the run processes
  */
 public record Outlook(

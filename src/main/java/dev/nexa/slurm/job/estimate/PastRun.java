@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * A run that completed or reached its time limit; later runs are estimated by it.
  *
- * @param traits the properties by which runs are compared
+ * @param traits the properties that runs are compared by
  * @param tasks the number of tasks
  * @param gpuSeconds GPUs times seconds, over all tasks and attempts
  * @param cpuSeconds CPUs times seconds, over all tasks and attempts

@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Chooses the prices of a book that apply to a run.
  *
- * <p>Each price is chosen separately among the entries that match the run and are valid on the day:
- * an account beats a partition, a partition beats a cluster, a later valid_from beats an earlier
- * one, and the last in the file wins among equals. A discount is chosen in the same way and taken
- * off every price. Pure.
+ * <p>Each price is chosen separately among the entries that match the run and are valid on the day.
+ * An account beats a partition, a partition beats a cluster, and a later valid_from beats an
+ * earlier date. Among equal entries the last in the file wins. A discount is chosen in the same way
+ * and taken off every price. Pure.
  */
 final class PriceChoice {
   /** Decimals of a price that is a share of another price. */

@@ -6,12 +6,12 @@ import java.util.Arrays;
  * Predicts the next value of a series: it is below {@link #p50} half of the time and below {@link
  * #p90} nine times out of ten, whatever the distribution (docs/estimating.md).
  *
- * <p>The P90 is the order statistic {@code ceil(0.9 (n + 1))} of the newest values, which covers
- * the next value of an exchangeable series (Vovk, Gammerman, Shafer, Algorithmic Learning in a
- * Random World, 2005). A drifting series is not exchangeable. Therefore the same forecast is made
- * for each past value from the values before it. A factor grows with each miss and shrinks a little
- * with each hit (Gibbs, Candes, Adaptive Conformal Inference, 2021). It stretches the distance from
- * P50 to P90 on a logarithmic scale.
+ * <p>The P90 is the order statistic {@code ceil(0.9 (n + 1))} of the newest values. It covers the
+ * next value of an exchangeable series (Vovk, Gammerman, Shafer, Algorithmic Learning in a Random
+ * World, 2005). A drifting series is not exchangeable. Therefore the same forecast is made for each
+ * past value from the values before it. A factor grows with each miss and shrinks a little with
+ * each hit (Gibbs, Candes, Adaptive Conformal Inference, 2021). It stretches the distance from P50
+ * to P90 on a logarithmic scale.
  */
 final class Quantiles {
   /** The number of values behind the P90. Fewer follow a drift sooner; more are steadier. */

@@ -62,9 +62,9 @@ public record Rates(
   /**
    * Returns the book's prices that apply to a run.
    *
-   * @throws NexaException if a GPU type has a price on another day only, if the book has no price
-   *     of an API's model that the run uses, or if the partition or its billing weights are needed
-   *     and unknown
+   * @throws NexaException if a GPU type has a price on another day only, or if the book has no
+   *     price of an API's model that the run uses. Also if the partition or its billing weights are
+   *     needed and unknown
    */
   public static Rates of(PriceBook book, PriceKey key) {
     if (!book.entries().isEmpty()) {

@@ -4,7 +4,7 @@ import dev.nexa.slurm.job.plan.Plan;
 import java.util.Optional;
 
 /**
- * The properties by which runs are compared.
+ * The properties that runs are compared by.
  *
  * @param backend the backend as the user wrote it
  * @param gpuType the type of the charged GPUs; empty for a job on CPUs

@@ -31,11 +31,12 @@ public final class RunsLikeThis {
   }
 
   /**
-   * Returns the history of a plan. If no level has enough runs, returns those of the lowest level.
+   * Returns the history of a plan. If no level has enough runs, returns the runs of the lowest
+   * level.
    *
    * @param data the amount of data that the plan processes
    * @param past the past runs, newest first
-   * @param rates the prices by which GPU types are compared
+   * @param rates the prices that GPU types are compared by
    */
   public static RunsLikeThis of(Plan plan, DataSize data, List<PastRun> past, Rates rates) {
     RunSimilarity wanted = RunSimilarity.of(plan);

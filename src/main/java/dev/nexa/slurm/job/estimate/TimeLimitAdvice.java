@@ -14,7 +14,8 @@ public record TimeLimitAdvice(long limitSeconds, int runs, int cut) {
   private static final double MARGIN = 1.2;
 
   /**
-   * Seconds to which limits of more than an hour are rounded up; shorter ones are in whole minutes.
+   * Limits of more than an hour are rounded up to a multiple of these seconds, shorter limits to
+   * whole minutes.
    */
   private static final long STEP = 600;
 

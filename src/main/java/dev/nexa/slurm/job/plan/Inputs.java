@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a task works on.
+ * The inputs of a task.
  *
  * @param workload facts that only estimates use; the digest does not include them
  * @param datasets the registered versions of the datasets that the run reads; empty unless the

@@ -28,7 +28,7 @@ public record NodeProgram(String java, List<ProgramFile> files) {
     return files.stream().anyMatch(ProgramFile::isNative);
   }
 
-  /** Returns the SHA-256 of our jar, by which the workspace names the program. */
+  /** Returns the SHA-256 of our jar. It is the program's name in the workspace. */
   public String sha256() {
     return files.get(0).sha256();
   }

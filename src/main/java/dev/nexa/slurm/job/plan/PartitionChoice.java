@@ -49,7 +49,7 @@ final class PartitionChoice {
    * @param partition empty if Slurm chooses, or if no partition fits
    * @param reason one sentence that begins with the partition; empty if {@code partition} is empty
    * @param misfit why no partition fits, a line for each; an empty text if one fits
-   * @param key the key at fault: that of one resource if only this one fits nowhere
+   * @param key the key at fault: the key of one resource if only this resource fits nowhere
    */
   record Choice(Optional<String> partition, Optional<String> reason, String misfit, String key) {
     private static Choice of(String partition, String why) {

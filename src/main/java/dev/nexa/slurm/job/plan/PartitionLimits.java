@@ -49,7 +49,7 @@ final class PartitionLimits {
     }
   }
 
-  /** Returns whether the profile lists partitions, but not this one. */
+  /** Returns whether the profile lists partitions, but not the given partition. */
   boolean isUnknown(Optional<String> partition) {
     return partition.isPresent()
         && !partition.get().isEmpty()

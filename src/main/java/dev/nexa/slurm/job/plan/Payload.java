@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a task does.
+ * The work of a task.
  *
  * @param optionsFile the runner's own config file; the config's keys and options override it
  * @param files the files that the config names; the run keeps them

@@ -144,7 +144,7 @@ public record Plan(
     return copy.with(path[at], last ? value : with(below, path, at + 1, value));
   }
 
-  /** Returns the config's path as it is shown to users. */
+  /** Returns the config's path in the form that users see. */
   public String config() {
     return written.file();
   }
@@ -235,7 +235,7 @@ public record Plan(
     return shape.chain() * (1 + supervision.requeues());
   }
 
-  /** Returns the longest time for which an attempt can hold its allocation. */
+  /** Returns the longest time that an attempt can hold its allocation. */
   public Duration longestAttempt() {
     Duration limit = allocation().timeLimit();
     return limit.plus(site.overTimeLimit()).plus(site.killWait()).plusSeconds(MARGIN_SECONDS);

@@ -27,11 +27,11 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * {@code plan.json}: the plan of a run, as it is kept and read back. No other class knows its keys.
- * Its bytes are signed with an approval, so they change for all runs or for none.
+ * {@code plan.json}: the stored plan of a run. No other class knows its keys. Its bytes are signed
+ * with an approval, so they change for all runs or for none.
  */
 public final class PlanFile {
-  /** What the tag begins with that holds the run's name. */
+  /** The beginning of the tag that holds the run's name. */
   public static final String NAME_TAG = "experiment:";
 
   private static final int NEWEST = 1;
@@ -114,7 +114,7 @@ public final class PlanFile {
     return this;
   }
 
-  /** The same plan for some of its tasks, once. */
+  /** Returns a copy of this plan for some of its tasks, with one link of the chain. */
   public PlanFile once(int tasks) {
     JsonObject copy = new JsonObject();
     json.members().forEach(copy::with);
@@ -159,7 +159,7 @@ public final class PlanFile {
     return json.optionalObject("data").map(data -> data.text("step"));
   }
 
-  /** Returns where notifications about the run go, beside those of the policy. */
+  /** Returns where notifications about the run go, besides the policy's channels. */
   public List<NotifyChannel> channels() {
     Optional<JsonObject> channels = json.optionalObject(NOTIFY);
     return channels.isPresent() ? NotifyChannel.parse(channels.get()) : List.of();
@@ -301,7 +301,7 @@ public final class PlanFile {
     return named.isPresent() ? named : json.optionalText("charged_account");
   }
 
-  /** GPUs that one task is charged for, over all its nodes. */
+  /** GPUs that a task is charged for, over all its nodes. */
   public long gpus() {
     return json.object("billed").number("gpus");
   }
@@ -311,17 +311,17 @@ public final class PlanFile {
     return json.object("billed").optionalText("gpu_type");
   }
 
-  /** The GPUs that one task is charged for, by type; {@code unknown} where the type is. */
+  /** The GPUs that a task is charged for, by type; {@code unknown} if the type is unknown. */
   public Map<String, Long> gpusByType() {
     return gpus() == 0 ? Map.of() : Map.of(gpuType().orElse("unknown"), gpus());
   }
 
-  /** CPUs that one task is charged for, over all its nodes. */
+  /** CPUs that a task is charged for, over all its nodes. */
   public long cpus() {
     return json.object("billed").number("cpus");
   }
 
-  /** Memory that one task is charged for, over all its nodes. */
+  /** Memory that a task is charged for, over all its nodes. */
   public long memoryBytes() {
     return json.object("billed").number("memory_bytes");
   }
@@ -335,7 +335,7 @@ public final class PlanFile {
     return data.isPresent() ? ApiTokens.limit(data.get().object("settings")) : Optional.empty();
   }
 
-  /** The longest that one attempt can hold its allocation. */
+  /** The longest time that an attempt can hold its allocation. */
   public Duration longestAttempt() {
     return timeLimit()
         .plusSeconds(json.number("over_time_limit_seconds"))
@@ -509,9 +509,9 @@ public final class PlanFile {
   }
 
   /**
-   * Returns the paths that the run reads as the config names them: its dataset, its model, the
-   * files of its data step, the folder that it copies to S3, and those of the points of a sweep.
-   * Some are names on a hub.
+   * Returns the paths that the run reads, in the form of the config. They are its dataset, its
+   * model, the files of its data step, the folder that it copies to S3, and the paths in a sweep's
+   * points. Some are names on a hub.
    */
   public List<String> readPaths() {
     List<String> paths = new ArrayList<>();

@@ -223,7 +223,7 @@ public final class Planner {
             + "G");
   }
 
-  /** Returns the config's notes, and one for each tier to which a variable gives another path. */
+  /** Returns the config's notes, and a note for each tier with another path in a variable. */
   private static List<String> tiersKept(RunConfig config, ClusterProfile cluster) {
     Map<String, String> env = config.environment().env();
     List<String> notes = new ArrayList<>(config.notes());

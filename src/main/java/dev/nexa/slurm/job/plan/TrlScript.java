@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What TRL's scripts do with a plan's options, and with what the options leave out, as far as
- * memory depends on it. Read in TRL 1.13.0: {@code sft_config.py}, {@code model_config.py}, {@code
- * scripts/sft.py} and {@code scripts/distillation.py}.
+ * How TRL's scripts treat the options of a plan and the options that the plan leaves out, as far as
+ * memory depends on that. The source is TRL 1.13.0: {@code sft_config.py}, {@code model_config.py},
+ * {@code scripts/sft.py} and {@code scripts/distillation.py}.
  */
 public final class TrlScript {
-  /** TRL's key for the type in which a model's weights are loaded. */
+  /** TRL's key for the type of a model's weights after loading. */
   public static final String DTYPE = "dtype";
 
   /** TRL's key for the layers that get adapters. */

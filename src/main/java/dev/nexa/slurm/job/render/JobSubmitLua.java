@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Renders the policy as a job_submit.lua, with which Slurm itself applies the policy to raw sbatch
- * jobs.
+ * Renders the policy as a job_submit.lua. With this file, Slurm itself applies the policy to raw
+ * sbatch jobs.
  */
 public final class JobSubmitLua {
   /** The first words of the file. A job_submit.lua with other first words is not nexa-slurm's. */

@@ -26,7 +26,7 @@ final class ScriptModel {
   /** The value of an option that has none. */
   private static final String FLAG = "";
 
-  /** The stages of which an evaluation is made, from the answers of a model to their scores. */
+  /** The stages that an evaluation is made of, from the answers of a model to their scores. */
   private static final Set<String> JUDGING = Set.of("generate", "eval");
 
   private ScriptModel() {}

@@ -65,8 +65,8 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
   }
 
   /**
-   * Puts a text in single quotes, which can hold everything except a single quote. A plain text
-   * stays as it is.
+   * Puts a text in single quotes, which can hold everything except a single quote. A plain text is
+   * unchanged.
    */
   @Override
   public String escapePlainText(String text) {

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  *
  * <p>An interpolation inside quotes, a heredoc, backticks or a comment is not a word of its own,
  * and some directives turn quoting off. Templates of the workspace and of plugins are checked when
- * they are loaded; a test checks those of the jar.
+ * they are loaded; a test checks the templates of the jar.
  */
 final class TemplateLint {
   private static final Pattern COMMENT = Pattern.compile("(?s)<#--.*?-->");

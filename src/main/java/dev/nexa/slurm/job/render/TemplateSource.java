@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Loads templates from the workspace's templates/, then from the jar, then from the plugin.
  *
- * <p>Checks those of the workspace and the plugin with {@link TemplateLint} before FreeMarker
- * parses them.
+ * <p>Checks the templates of the workspace and the plugin with {@link TemplateLint} before
+ * FreeMarker parses them.
  */
 final class TemplateSource implements TemplateLoader {
   /** The only template with {@code #SBATCH} lines. */

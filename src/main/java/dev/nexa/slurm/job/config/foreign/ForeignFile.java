@@ -72,7 +72,7 @@ public final class ForeignFile {
   private ForeignFile() {}
 
   /**
-   * Throws if the file's name is that of another kind.
+   * Throws if the file has a name for another kind of file.
    *
    * @param expected the kind that is read, such as {@link #RUN}
    * @throws NexaException with {@link ExitCode#USAGE}

@@ -148,8 +148,8 @@ public record SbatchHeader(
     }
 
     /**
-     * Reads short options, of which several may stand in a word; returns whether the next word is
-     * the value of the last.
+     * Reads a word with one or more short options. Returns whether the next word is the value of
+     * the last option.
      */
     private boolean readShort(Word word, String next) {
       for (int i = 1; i < word.text().length(); i++) {
@@ -227,7 +227,7 @@ public record SbatchHeader(
     }
   }
 
-  /** Returns whether jobs get the usual variables: those of the shell and no others. */
+  /** Returns whether jobs get the usual variables: the shell's variables and no others. */
   private static boolean isUsual(String export) {
     return export.equals("ALL") || export.equals("NONE");
   }

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * (src/sbatch/opt.c, _opt_batch_script and _get_argument). Pure.
  */
 public final class SbatchWords {
-  /** What a line begins with; sbatch reads both. */
+  /** The beginning of a line with options; sbatch reads both words. */
   private static final Pattern MAGIC = Pattern.compile("#(SBATCH|SLURM)");
 
   private SbatchWords() {}

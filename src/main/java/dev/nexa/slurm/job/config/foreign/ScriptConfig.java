@@ -29,7 +29,7 @@ import java.util.regex.Pattern;
  */
 public record ScriptConfig(
     String script, Start start, List<String> args, Map<String, String> values) {
-  /** What starts a script. */
+  /** The program that starts a script. */
   public enum Start {
     /** python3 or torchrun. */
     PYTHON,
@@ -88,8 +88,8 @@ public record ScriptConfig(
   }
 
   /**
-   * Returns this config with a value of {@code --set} as a line of its own; empty if such a line
-   * would not say what the override does, as for an element of a list.
+   * Returns this config with a value of {@code --set} as a line of its own. Empty if such a line
+   * cannot express the override, as for an element of a list.
    */
   public Optional<ScriptConfig> with(String override) {
     int equals = override.indexOf('=');

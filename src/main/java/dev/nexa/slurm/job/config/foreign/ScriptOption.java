@@ -18,14 +18,14 @@ import java.util.Optional;
  */
 record ScriptOption(
     String name, String letter, char argument, Fate fate, String ours, String remark) {
-  /** What becomes of an option. */
+  /** The ways to treat an option. */
   enum Fate {
     TAKE,
     NOTE,
     REFUSE
   }
 
-  /** The options of sbatch 22.05 and 24.11, and of Pyxis the one that names the image. */
+  /** The options of sbatch 22.05 and 24.11, and Pyxis' option for the image. */
   private static final String TABLE =
       """
       account             A = TAKE   --account             |

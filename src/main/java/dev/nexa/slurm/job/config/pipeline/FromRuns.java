@@ -24,7 +24,7 @@ import java.util.function.Predicate;
  * short for {@code ${stages.from.checkpoint}}. The new run gets the tag {@code from:RUN} for each
  * earlier run.
  *
- * @param runs the earlier runs by name, in the order in which the user typed them
+ * @param runs the earlier runs by name, in the order that the user typed
  * @param modelSize the size of the model in the checkpoint of the run {@link #UNNAMED}; empty if it
  *     is unknown
  * @param nodes the nodes that the new run must use; empty if it may use any

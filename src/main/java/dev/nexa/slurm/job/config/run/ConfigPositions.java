@@ -40,7 +40,7 @@ public final class ConfigPositions {
     return source;
   }
 
-  /** Returns the config's path as it is shown to users. */
+  /** Returns the config's path in the form that users see. */
   public String file() {
     return source.name();
   }
@@ -67,7 +67,7 @@ public final class ConfigPositions {
   }
 
   /**
-   * Returns a problem at the key's position. If the key was not written, the position is that of
+   * Returns a problem at the key's position. If the key was not written, this is the position of
    * its nearest written parent, or the source.beginning() of the file.
    */
   public Problem problem(String key, String message) {

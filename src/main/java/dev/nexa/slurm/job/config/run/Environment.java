@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a task finds when its command starts.
+ * The environment of a task when its command starts.
  *
  * @param setup shell lines that the job runs before the command
- * @param workdir the folder in which the command starts; empty for the template's choice
+ * @param workdir the folder where the command starts; empty for the template's choice
  */
 public record Environment(
     Software software,

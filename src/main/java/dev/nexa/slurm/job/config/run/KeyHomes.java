@@ -231,9 +231,9 @@ final class KeyHomes {
   /**
    * Returns where an unknown key belongs.
    *
-   * @param section the path of the section in which it was written; an empty text for the top level
+   * @param section the path of the section where it was written; an empty text for the top level
    * @param name the key as written
-   * @return empty if nothing is known about the name
+   * @return empty if the name is not known
    */
   static Optional<Home> of(String section, String name) {
     String plain = name.toLowerCase(Locale.ROOT).replace('-', '_');

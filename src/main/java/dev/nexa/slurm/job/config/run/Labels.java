@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What reports know a run by.
+ * The names and words that identify a run in reports.
  *
  * @param name the experiment's name; empty if the config gives none
  * @param dataset the dataset's name: the key {@code dataset}, else the last part of {@code

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The runner's own config file that {@code options_file} names.
  *
- * @param file its path as it is shown to users
+ * @param file its path in the form that users see
  * @param text its content, unchanged
  * @param values its values; an empty key is null
  * @param positions the position of each key by its dotted path, without list indices

@@ -8,7 +8,7 @@ import java.math.RoundingMode;
 import java.util.List;
 
 /**
- * The values from which a random sweep draws: a list, or a range of numbers.
+ * The values that a random sweep draws from: a list, or a range of numbers.
  *
  * <p>A value depends only on the seed, the number of the draw and the key's name, by SHA-256. It is
  * the same on every machine, and other keys do not change it.

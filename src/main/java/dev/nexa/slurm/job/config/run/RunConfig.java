@@ -132,7 +132,7 @@ public record RunConfig(
   /** Adds problems that concern several keys. */
   public static void check(Values values, List<Problem> problems) {
     StageName.check(values, problems);
-    // What the keys of a stage mean is not known while its stage or backend is wrong.
+    // The meaning of a stage's keys is not known while its stage or backend is wrong.
     if (!values.isWrong("stage") && !values.isWrong("backend")) {
       Work.check(values, problems);
       Serving.check(values, problems);

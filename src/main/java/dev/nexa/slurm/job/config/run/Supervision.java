@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is done for a task while it runs, and when it fails, and who hears of it.
+ * The actions for a task while it runs and when it fails, and the channels for its notifications.
  *
  * @param requeues how often Slurm may run a task again
  * @param retryOn which failures are retried, as often as {@code requeues} allows; see
@@ -30,8 +30,8 @@ import java.util.Optional;
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM, to save
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
  *     often; empty if they are written in durable storage
- * @param channels where notifications about the run go, beside those of the policy; a plan's digest
- *     does not include them
+ * @param channels where notifications about the run go, besides the policy's channels; a plan's
+ *     digest does not include them
  */
 public record Supervision(
     int requeues,

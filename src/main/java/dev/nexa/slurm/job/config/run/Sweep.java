@@ -33,8 +33,8 @@ import java.util.TreeMap;
  * sweep: {method: random, samples: 20, random_seed: 7, lr: {min: 1e-6, max: 1e-3, scale: log}}
  * </pre>
  *
- * <p>A point is a JSON object of training keys and {@code options.NAME}, in the order in which they
- * are written.
+ * <p>A point is a JSON object of training keys and {@code options.NAME}, in the order of the
+ * config.
  */
 public final class Sweep {
   static final int MAX_POINTS = 10_000;
@@ -91,7 +91,7 @@ public final class Sweep {
     return new Sweep(sweep, problems).points();
   }
 
-  /** Returns the section in which a point's values are written. */
+  /** Returns the section that contains a point's values. */
   static Values where(Values sweep, int point) {
     return sweep.has("points") ? sweep.sections("points").get(point) : sweep;
   }

@@ -19,7 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a run's section {@code sync} says: the folder that the job copies to S3 (docs/sync.md).
+ * The section {@code sync} of a run's config: the folder that the job copies to S3 (docs/sync.md).
  *
  * @param from the folder or file, with placeholders
  * @param to the address, with placeholders; empty if it follows from the profile's {@code

@@ -111,7 +111,7 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
     return new Training(written);
   }
 
-  /** Returns a copy with the keys that one point of a sweep sets. */
+  /** Returns a copy with the keys that a point of a sweep sets. */
   public Training with(Map<String, Object> point) {
     Map<String, Object> all = new LinkedHashMap<>(given);
     all.putAll(point);

@@ -129,8 +129,10 @@ public final class UnknownKeys {
   }
 
   /**
-   * Returns the problem of a section that was written as one value, with the form to write: {@code
-   * entrypoint: train.py}; and that of a resource in another program's notation.
+   * Returns the problem with an explanation in its message. The problem of a section that was
+   * written as one value, such as {@code entrypoint: train.py}, gets the form to write. The problem
+   * of a resource in another program's notation gets an explanation, too. Any other problem is
+   * returned unchanged.
    *
    * @param gpuTypes the types of the cluster's GPUs
    */

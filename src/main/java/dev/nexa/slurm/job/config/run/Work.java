@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a task does.
+ * The work of a task.
  *
  * @param run the bash text of a shell run
  * @param options the runner's own options

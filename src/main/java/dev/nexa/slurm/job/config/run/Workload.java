@@ -85,7 +85,7 @@ public record Workload(
               "Whether the loss is computed in parts (Liger, torchtune), so that the logits of a whole batch are"
                   + " never in memory at once. Default: as TRL does; with other runners `false`."));
 
-  /** A workload of which the config says nothing. */
+  /** The workload if the config says nothing about it. */
   static final Workload NONE =
       new Workload(
           Optional.empty(),

@@ -25,8 +25,8 @@ public final class ModelSize {
   private ModelSize() {}
 
   /**
-   * Returns the number of parameters: the written size, or if nothing is written the size in the
-   * model's name; empty if neither is known.
+   * Returns the number of parameters: the written size, or the size in the model's name if no size
+   * is written. Empty if the size is not known.
    */
   public static Optional<Long> of(Optional<String> written, String name) {
     return written.isPresent() ? parse(written.get()) : ofName(name);

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The software that a job loads before its command, and the container in which the command runs.
+ * The software that a job loads before its command, and the command's container.
  *
  * @param modules environment modules, in order
  * @param venv the folder of a Python virtual environment

@@ -54,7 +54,7 @@ public record ClusterProfile(
     SlurmConf slurm) {
 
   /**
-   * What jobs get that name nothing else.
+   * The values for jobs that do not name their own.
    *
    * @param partition taken if the job fits in it
    */
@@ -65,7 +65,7 @@ public record ClusterProfile(
       Optional<String> gpuType) {}
 
   /**
-   * What every job finds on its nodes.
+   * The software and the variables of every job on its nodes.
    *
    * @param java the nodes' {@code java}, for the stages that run our own program
    */
@@ -80,7 +80,7 @@ public record ClusterProfile(
    * @param version Slurm's version when the profile was written, for information only
    * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
    *     BillingWeights.Rule}
-   * @param sacctFields those of {@link #SACCT_FIELDS} that this cluster's sacct has
+   * @param sacctFields the fields in {@link #SACCT_FIELDS} that this cluster's sacct has
    */
   public record SlurmConf(
       Duration overTimeLimit,
@@ -307,7 +307,7 @@ public record ClusterProfile(
                   + " here."),
           optional("slurm", SLURM, "Values of slurm.conf on which limits and prices depend."));
 
-  /** Returns the GPU types that the profile names: its own, then those of its partitions. */
+  /** Returns the GPU types that the profile names: its own type, then its partitions' types. */
   public Set<String> gpuTypes() {
     Set<String> types = new LinkedHashSet<>();
     usual.gpuType.ifPresent(types::add);

@@ -7,8 +7,8 @@ import java.util.Optional;
  * user pays for what it gets. Pure.
  *
  * @param exclusive whether every job gets whole nodes
- * @param cpusMultipleOf a job's CPUs on a node are a multiple of this number: the threads of a core
- *     if Slurm gives whole cores, the CPUs of a node if it gives whole sockets, else 1
+ * @param cpusMultipleOf a job's CPUs on a node are a multiple of this number. If Slurm gives whole
+ *     cores, it is the threads of a core; if Slurm gives whole sockets, the CPUs of a node; else 1
  * @param maxMemoryPerCpu MaxMemPerCPU in bytes: for more memory a job gets more CPUs
  * @param mostCpus the CPUs of the largest node; empty if unknown
  * @param mostGpus the GPUs of the node that has the most; empty if unknown

@@ -27,15 +27,15 @@ import java.util.Optional;
  * @param name the file that the policy was read from
  * @param approvalOver a run whose reservation is above this amount needs an approval
  * @param maxRequeues the most requeues that a config may ask for
- * @param lost what is done about a submission that Slurm lost
+ * @param lost the rules for a submission that Slurm lost
  * @param credited states of attempts that the cluster pays for, shown as a credit
- * @param datasets what a run's dataset must be
- * @param evaluation what a gate decides
- * @param releases what a release must not be
+ * @param datasets the requirements for a run's dataset
+ * @param evaluation the effects of a gate
+ * @param releases the requirements for a release
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
- * @param channels where notifications go; empty if nobody is notified
+ * @param channels where notifications go; empty if none are sent
  */
 public record Policy(
     String name,
@@ -52,7 +52,7 @@ public record Policy(
     List<NotifyChannel> channels) {
 
   /**
-   * What is done about a submission that Slurm lost.
+   * The rules for a submission that Slurm lost.
    *
    * @param maxResubmits how often it is repeated
    * @param settleWindow how long nexa-slurm looks for an unknown submission before it counts as not
@@ -61,7 +61,7 @@ public record Policy(
   public record LostSubmissions(int maxResubmits, Optional<Duration> settleWindow) {}
 
   /**
-   * What a run's dataset must be.
+   * The requirements for a run's dataset.
    *
    * @param registered whether it must be registered
    * @param promoted whether it must be a promoted version
@@ -70,7 +70,7 @@ public record Policy(
   public record Datasets(boolean registered, boolean promoted, boolean checksums) {}
 
   /**
-   * What a gate decides.
+   * The effects of a gate.
    *
    * @param gateBefore the stages that may start only after a gate has passed
    * @param haltOnFailure whether a failed gate of a pipeline sets a halt for the pipeline
@@ -78,7 +78,7 @@ public record Policy(
   public record Evaluation(List<String> gateBefore, boolean haltOnFailure) {}
 
   /**
-   * What a release must not be.
+   * The requirements for a release.
    *
    * @param refusesPickles whether it may hold no pickled files
    * @param refusesUncompared whether it may not go further without its run's records
@@ -106,7 +106,7 @@ public record Policy(
    * @param allowedSigners the file of accepted signers, in the format of ssh-keygen(1)
    * @param revokedKeys the file of keys that no longer count
    * @param selfApproval whether a user may approve their own run
-   * @param longest the longest time for which an approval may be valid
+   * @param longest the longest time that an approval may be valid
    */
   public record Approvals(
       String directory,
@@ -148,7 +148,7 @@ public record Policy(
    *
    * @param gpuHoursOver a job that could use more GPU-hours needs an approval
    * @param exemptUsers users whose jobs always pass
-   * @param exemptPartitions partitions in which jobs always pass
+   * @param exemptPartitions partitions whose jobs always pass
    * @param observes whether Slurm only logs the jobs that it would refuse
    */
   public record Gate(

@@ -11,9 +11,9 @@ import java.util.Optional;
  * {@code overrides}.
  *
  * @param at the entry's position in the file
- * @param cluster the cluster profile to which it applies; empty for all
- * @param partition the partition to which it applies; empty for all
- * @param account the Slurm account to which it applies; empty for all
+ * @param cluster the cluster profile that it applies to; empty for all
+ * @param partition the partition that it applies to; empty for all
+ * @param account the Slurm account that it applies to; empty for all
  * @param validFrom the first day (UTC) on which it applies; empty if it has no beginning
  * @param validUntil the last day (UTC) on which it applies; empty if it has no end
  * @param discount taken off every price

@@ -31,15 +31,15 @@ public enum PricedUnit {
       Of.BOOK,
       "10^9 bytes kept for 730 hours in an archive. `archive list` shows it; no run is charged.");
 
-  /** What a unit belongs to. */
+  /** The thing that a unit belongs to. */
   private enum Of {
     /** A part of an allocation. */
     PART,
-    /** A whole allocation; its price replaces those of the parts. */
+    /** A whole allocation. Its price replaces the prices of the parts. */
     ALLOCATION,
-    /** What a run has beside its allocations. */
+    /** Something that a run has besides its allocations. */
     RUN,
-    /** The same, and the price is the same for all runs: no override changes it. */
+    /** Something besides allocations, with one price for all runs: no override changes it. */
     BOOK
   }
 

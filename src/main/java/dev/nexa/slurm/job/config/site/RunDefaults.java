@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * {@code backend} or {@code resources}. The values keep their positions in the profile.
  *
  * @param file the profile's path in the workspace, for messages
- * @param storage the profile's storage tiers, in which models can lie
+ * @param storage the profile's storage tiers, where models can lie
  * @param gpuTypes the types of the GPUs that the profile names
  * @param stage the default stage; empty if the profile gives none
  * @param backend the default backend of training runs; empty if the profile gives none

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * @param pattern what the line contains
  * @param unless a line that contains this does not count; empty for no exception
  * @param means a sentence for a person
- * @param advice a sentence that says what to do; empty if nothing can be done
+ * @param advice a sentence that says what to do; empty if there is no remedy
  * @param key the config's key that the advice is about; empty if there is none
  */
 public record Signature(
@@ -25,9 +25,9 @@ public record Signature(
     Optional<String> advice,
     Optional<String> key) {
 
-  /** What a line says about a failure. */
+  /** The role of a line in a failure. */
   public enum Role {
-    /** The job's own script says it before the command starts: nothing else can be the cause. */
+    /** The job's own script says it before the command starts. There can be no other cause. */
     VERDICT,
     /** It shows the cause. */
     ROOT,

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
 /**
- * The lines by which {@code why} knows a failure, from configs/failures.yaml. The first signature
- * that matches a line counts.
+ * The lines that {@code why} recognizes failures by, from configs/failures.yaml. The first
+ * signature that matches a line counts.
  *
  * @param list the signatures, in the order of the file
  */
@@ -107,7 +107,7 @@ public record Signatures(List<Signature> list) {
     }
   }
 
-  /** Returns these signatures, and after them those of the others that have other names. */
+  /** Returns these signatures, and after them the others that have other names. */
   public Signatures before(Signatures others) {
     Map<String, Signature> all = new LinkedHashMap<>();
     list.forEach(signature -> all.put(signature.id(), signature));

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a run's section {@code data} says: one step that our own program does (docs/data.md). The
- * backend is {@code data}, or for {@code generate} also {@code vllm}.
+ * The section {@code data} of a run's config: one step that our own program does (docs/data.md).
+ * The backend is {@code data}, or for {@code generate} also {@code vllm}.
  *
  * @param step the step's name, such as {@code prepare}
  * @param words the options with paths, as they stand in the command
@@ -49,7 +49,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     return keys.toArray(new KnownKey[0]);
   }
 
-  /** Returns the names of a step's settings: its keys without those of paths. */
+  /** Returns the names of a step's settings: its keys, except the keys for paths. */
   public static List<String> settings(String step) {
     return step(step).settings("", step(step).keys()).stream().map(KnownKey::name).toList();
   }

@@ -121,8 +121,9 @@ public final class Checker {
   }
 
   /**
-   * Returns the mapping as it was meant: keys without spaces below an empty section belong to it,
-   * and {@code time:10m} is a key with its value. Adds one problem for each such section or key.
+   * Returns the mapping that the user wanted to write. Keys without spaces before them, below an
+   * empty section, belong to the section. The word {@code time:10m} is a key with its value. Adds
+   * one problem for each such section or key.
    */
   private Mapping asMeant(Mapping written, Map<String, KnownKey> known, String path) {
     Map<String, Entry> entries = new LinkedHashMap<>();

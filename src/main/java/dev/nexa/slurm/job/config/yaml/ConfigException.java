@@ -10,8 +10,8 @@ public final class ConfigException extends NexaException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Sorts by file, line and column. Problems without a line, such as those of {@code --set}, come
-   * last.
+   * Sorts by file, line and column. Problems without a line, such as problems in {@code --set},
+   * come last.
    */
   private static final Comparator<Problem> BY_PLACE =
       Comparator.comparing((Problem problem) -> problem.at().line() == 0)

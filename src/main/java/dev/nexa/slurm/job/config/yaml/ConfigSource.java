@@ -422,7 +422,7 @@ public record ConfigSource(Path workspace, Path here) {
         Advice.command("writes the example configs here", "nexa-slurm", "init"));
   }
 
-  /** Returns the names of the files in the path's folder, sorted, without those of folders. */
+  /** Returns the sorted names of the files in the path's folder, without the names of folders. */
   private static List<String> neighbours(Path path) {
     Path folder = path.getParent();
     if (folder == null || !Files.isDirectory(folder)) {

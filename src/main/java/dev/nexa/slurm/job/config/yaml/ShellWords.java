@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Splits text into words as a POSIX shell does (POSIX Shell Command Language, 2.2 Quoting). Quotes
- * and backslashes are interpreted and removed; nothing is expanded.
+ * and backslashes are interpreted and removed. There are no expansions.
  */
 public final class ShellWords {
   private final String text;

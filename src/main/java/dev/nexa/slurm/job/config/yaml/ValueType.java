@@ -77,7 +77,7 @@ public record ValueType(
   public static final ValueType HOSTLIST =
       text("nodes such as n1 or n[1-4,7]", "[A-Za-z0-9][A-Za-z0-9._,\\[\\]-]{0,1022}");
 
-  /** A short name without spaces, such as that of a partition, an account or a profile. */
+  /** A short name without spaces, such as the name of a partition, an account or a profile. */
   public static final ValueType NAME_WORD =
       text("a name of letters, digits, '.', '_' and '-'", NAME);
 
@@ -103,7 +103,7 @@ public record ValueType(
   public static final ValueType STORAGE_CLASS =
       text("a storage class such as STANDARD_IA", "[A-Z0-9_]{1,40}");
 
-  /** A value of a variable, or an argument: any scalar, as it is written. */
+  /** A value of a variable, or an argument: the text of any scalar. */
   public static final ValueType LITERAL =
       new ValueType(
           Kind.LITERAL,
@@ -285,7 +285,7 @@ public record ValueType(
     return kind == Kind.INTEGER || kind == Kind.DECIMAL;
   }
 
-  /** Returns whether the value is a path, in which every reference must be known. */
+  /** Returns whether the value is a path. Every reference in a path must be known. */
   boolean isPath() {
     return kind == Kind.PATH;
   }

@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A YAML tree as it is written: every node has its position, and a scalar keeps its text. */
+/**
+ * A YAML tree that keeps the file's form: every node has its position, and a scalar keeps its text.
+ */
 public sealed interface YamlNode {
   Position at();
 

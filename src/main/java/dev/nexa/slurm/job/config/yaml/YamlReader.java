@@ -158,8 +158,8 @@ public final class YamlReader {
   }
 
   /**
-   * Returns a problem at the parser engine's mark. Jackson's location is that of the previous
-   * token.
+   * Returns a problem at the parser engine's mark. Jackson's location is the location of the
+   * previous token.
    */
   private Problem syntaxError(JacksonException broken) {
     if (broken.getCause() instanceof MarkedYamlEngineException marked

@@ -42,7 +42,7 @@ public record MemoryFit(
   private static final double GIB = 1L << 30;
 
   /**
-   * What a remedy would be with the plan's runner.
+   * The details of the remedies for the plan's runner.
    *
    * @param rank the rank of an adapter
    * @param base the weights under {@code adapter: lora}

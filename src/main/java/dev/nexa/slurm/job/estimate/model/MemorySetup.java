@@ -27,9 +27,9 @@ public record MemorySetup(
   public record Model(long parameters, Optional<ModelShape> shape, long teacher) {}
 
   /**
-   * What is trained.
+   * The trained part of a model.
    *
-   * @param trained the trained parameters; those of the adapter for {@link Trains#ADAPTER}
+   * @param trained the trained parameters; for {@link Trains#ADAPTER}, the adapter's parameters
    * @param copy whether the optimizer keeps an fp32 copy of 16-bit weights
    */
   public record Tuning(Trains trains, long trained, Optimizer optimizer, boolean copy) {}
@@ -44,7 +44,7 @@ public record MemorySetup(
   public record Spread(Sharding sharding, Offload offload, int gpus, int splits, long bucket) {}
 
   /**
-   * What a GPU works on at once.
+   * The data that a GPU works on at once.
    *
    * @param size examples, or sequences that a server holds; 0 if unknown
    * @param sequence tokens of each; 0 if unknown

@@ -35,15 +35,17 @@ public record ModelShape(
   /** The largest relative difference in parameters at which a known model's shape is used. */
   private static final double NEAR = 0.15;
 
-  /** The same if the name is the known model's own: a gemma-7b has 8.5B parameters. */
+  /**
+   * The largest difference if the name is the known model's own: a gemma-7b has 8.5B parameters.
+   */
   private static final double OF_NAME = 0.25;
 
   private static final int HEAD = 128;
 
   /**
-   * Shapes of known models, from their config.json files; Gemma, Qwen3, Phi-2, Phi-3, Phi-4-mini,
-   * Falcon and Mixtral as LitGPT's config.py at 26857050 has them. Of a mixture of experts, the
-   * width is that of the experts that work on a token.
+   * Shapes of known models, from their config.json files. The shapes of Gemma, Qwen3, Phi-2, Phi-3,
+   * Phi-4-mini, Falcon and Mixtral are from LitGPT's config.py at 26857050. For a mixture of
+   * experts, the width counts the experts that work on a token.
    */
   private static final List<ModelShape> KNOWN =
       List.of(
@@ -96,9 +98,9 @@ public record ModelShape(
           new ModelShape("phi-4", 14_659_507_200L, 40, 5120, 40, 10, 17920, 100352, true));
 
   /**
-   * Returns a model's shape: from the config, else from the known model that the name contains,
-   * else from the known model of the family that the name contains, else from the known model
-   * nearest in parameters; empty if none is near.
+   * Returns a model's shape. It comes from the config, else from the known model that the name
+   * contains. If neither gives it, it comes from the known model of the family that the name
+   * contains, else from the known model nearest in parameters. Empty if none is near.
    */
   static Optional<ModelShape> of(String name, long parameters, Optional<Workload> told) {
     if (told.isPresent()
