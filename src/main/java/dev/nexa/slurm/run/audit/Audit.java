@@ -67,7 +67,7 @@ public final class Audit {
    * @param correctable whether a repair may change the records: the derived records differ, a
    *     record is missing or broken, or a job of a submission that was given up has appeared
    * @param unfinished whether the run is unfinished in its journal but missing in {@code runs/open}
-   * @param copies whether the records on the durable tier are those of the run
+   * @param copies whether the records on the durable tier are the run's records
    * @param settled the content that the run's newest ledger line should have; empty if the run has
    *     not ended
    */
@@ -217,7 +217,7 @@ public final class Audit {
     return last >= 0 && events.get(last).type() == Event.Type.FINISHED ? last : -1;
   }
 
-  /** Returns the events from which the final records follow: all but the last end. */
+  /** Returns the events that decide the final records: all but the last end. */
   static List<Event> beforeEnd(List<Event> events) {
     List<Event> before = new ArrayList<>(events);
     int end = end(events);
@@ -308,8 +308,8 @@ public final class Audit {
   }
 
   /**
-   * Returns how many attempts of a cost file cannot be the run's: they were queued before any of
-   * its submissions was sent, and accounting has another attempt of their task, which was not.
+   * Returns how many attempts of a cost file cannot be the run's. Such an attempt was queued before
+   * any of the run's submissions was sent, and accounting has a later attempt of the same task.
    */
   static long tooEarly(CostFile cost, RunState state, RunOutcome outcome) {
     Instant first = Instant.MAX;

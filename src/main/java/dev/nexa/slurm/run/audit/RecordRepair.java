@@ -62,10 +62,10 @@ public final class RecordRepair {
    *   <li>A job of a submission that was given up has appeared: opens the run again.
    * </ul>
    *
-   * @return false, and nothing is written, if another process holds the run's lock, if the run's
-   *     plan or estimate was changed, if accounting contradicts itself, lacks rows that an earlier
-   *     version was made from or has rows in the future, or if the kept cost file is broken and the
-   *     closed version cannot be derived
+   * @return false without any writing in these cases. Another process holds the run's lock. The
+   *     run's plan or estimate was changed. Accounting contradicts itself, lacks rows that an
+   *     earlier version was made from, or has rows in the future. The kept cost file is broken and
+   *     the closed version cannot be derived
    */
   public boolean correct(RunFolder run, TaskEvidence evidence) {
     return whileLocked(run, events -> correct(run, events, evidence));
@@ -183,8 +183,8 @@ public final class RecordRepair {
    *
    * <ul>
    *   <li>The records are final and proven: appends the lost {@code finished} line. The proof is
-   *       either accounting, from which the same bytes can be derived, or a ledger line that agrees
-   *       with records which agree with the journal.
+   *       either accounting that gives the same bytes again, or a ledger line that agrees with
+   *       records which agree with the journal.
    *   <li>Nothing says that the run had ended: opens it again.
    * </ul>
    *
@@ -319,7 +319,7 @@ public final class RecordRepair {
     return found;
   }
 
-  /** The credited states are those of the kept cost file, because they were settled with it. */
+  /** The credited states come from the kept cost file, because they were settled with it. */
   private Set<JobState> settledCredit(RunFolder run) {
     return readCostFile(run).map(CostFile::credited).orElseGet(() -> RunPass.credited(policy));
   }

@@ -37,9 +37,9 @@ public record EarlierEnd(String state, Optional<Instant> at) {
    * writes nothing.
    *
    * @param task the task; empty for the whole run
-   * @return empty if something of it may still wait or run, if a pass may submit it again, if it is
-   *     another user's, if its files were edited, or if the scheduler cannot be asked: `cancel`
-   *     then does its work
+   * @return empty if a part of it may still wait or run, or if a pass may submit it again. Also
+   *     empty if it is another user's, if its files were edited, or if the scheduler cannot be
+   *     asked. In these cases {@code cancel} does its work
    */
   public static Optional<EarlierEnd> of(Context context, RunFolder run, OptionalInt task) {
     if (run.isOfAnotherUser() || !run.hasJournal()) {

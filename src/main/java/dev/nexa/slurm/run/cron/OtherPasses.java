@@ -11,7 +11,7 @@ import java.util.Map;
 public final class OtherPasses {
   private OtherPasses() {}
 
-  /** Returns the advice where nothing is installed yet. */
+  /** Returns the advice before the first installation. */
   public static List<Advice> first(Map<String, String> environment) {
     return new CrontabProgram(environment).installed()
         ? List.of(Advice.command("", "nexa-slurm", "cron", "install"))

@@ -46,7 +46,7 @@ public final class Systemctl {
   /**
    * Runs {@code systemctl --user} with each of these arguments, in order, to install a first timer.
    *
-   * @throws NexaException if a call fails; its advice says that nothing is installed
+   * @throws NexaException if a call fails; its advice says that no timer is installed
    */
   public void run(List<List<String>> calls) {
     for (List<String> call : calls) {

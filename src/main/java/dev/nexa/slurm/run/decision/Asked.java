@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is to start: a run, all stages of a pipeline, or some tasks of a run again.
+ * A request to start a run, all stages of a pipeline, or some tasks of a run again.
  *
  * @param proposal the run or the pipeline, as an approver signs it
  * @param plans the content of each run's plan.json; gets {@code charged_account}

@@ -118,7 +118,7 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
     return all;
   }
 
-  /** Sets a halt that one tier has on these tiers, too. */
+  /** Sets the halt of another tier on these tiers, too. */
   public List<Tried> put(Halt halt) {
     Map<Path, List<String>> here = new LinkedHashMap<>(tiers);
     here.keySet().removeIf(tier -> !Files.isDirectory(tier));

@@ -12,7 +12,7 @@ import dev.nexa.slurm.records.runs.Workspace;
 import java.util.function.Supplier;
 
 /**
- * A run of which some tasks run again. It is settled at its own rates, but the policy's limits
+ * A run that runs some of its tasks again. It is settled at its own rates, but the policy's limits
  * apply at today's rates too.
  *
  * @param whole the proposal of the whole run, as it was approved

@@ -22,7 +22,7 @@ final class SettledApprovalUse {
   private SettledApprovalUse() {}
 
   /**
-   * Returns the total of the run's cost file; empty if the run is not finished, if there is no cost
+   * Returns the total of the run's cost file. Empty if the run is not finished, if there is no cost
    * file, or if the file differs from the digest in the run's journal.
    */
   static Optional<BigDecimal> cost(ApprovalUse use) {

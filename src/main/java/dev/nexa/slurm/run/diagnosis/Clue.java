@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A fact about a run that helps with a kind of failure, such as the folder in which it started.
+ * A fact about a run that helps with a kind of failure, such as the folder where it started.
  *
  * @param name what the fact is about, as {@code why} prints it before the text
  */

@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 
 /** Says what an exit status means by itself. Pure. */
 final class ExitWords {
-  /** Matches a line in which a program usually says why it gives up. */
+  /** Matches a line that usually says why a program gives up. */
   private static final Pattern ERROR =
       Pattern.compile(
           "(?i)(?<![\\w=])(?:error|fatal|critical|exception)(?![\\w=])|\\[Errno \\d+\\]"

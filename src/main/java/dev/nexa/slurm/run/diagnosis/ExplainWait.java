@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds out why a job waits, and with which changes it would start sooner. */
+/** Finds out why a job waits, and which changes would let it start sooner. */
 record ExplainWait(Context context) {
   /** Each other partition takes a call of sbatch. */
   private static final int MOST_PARTITIONS = 8;
@@ -88,7 +88,7 @@ record ExplainWait(Context context) {
         || reason.startsWith("ReqNodeNotAvail");
   }
 
-  /** Adds the changes with which the job would start sooner. */
+  /** Adds the changes that would let the job start sooner. */
   private static void sooner(
       SlurmScheduler slurm,
       RunFolder run,

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param state the run's state in detail, in lower case
  * @param failure why a task failed; empty if none did
  * @param refusals what the scheduler answered when it refused a submission; mostly empty
- * @param doubts a sentence for each task of which it is not known how it ended
+ * @param doubts a sentence for each task that ended in an unknown way
  * @param waiting why tasks wait; empty if none does
  * @param similar earlier runs that failed in the same way, newest first
  * @param use notes on how well the run used its GPUs and memory; empty if nothing was sampled

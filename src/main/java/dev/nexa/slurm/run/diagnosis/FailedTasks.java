@@ -35,7 +35,7 @@ import java.util.TreeMap;
  * @param state the run's state in detail, in lower case
  * @param attempts the last attempt of each of these tasks; the first one to end comes first, and
  *     cancelled tasks come last
- * @param doubts a sentence for each task of which it is not known how it ended
+ * @param doubts a sentence for each task that ended in an unknown way
  * @param queue the run's entries in the queue; empty for a finished run
  */
 record FailedTasks(

@@ -33,7 +33,7 @@ public record Failure(
     List<LogLine> lastLines) {
 
   /**
-   * What failed first.
+   * The place of the first failure.
    *
    * @param task the task's number in the run
    * @param failedTasks how many tasks of the run failed
@@ -45,7 +45,7 @@ public record Failure(
       int task, int failedTasks, int attempt, Optional<Integer> rank, Optional<String> node) {}
 
   /**
-   * What accounting knows of an attempt.
+   * Accounting's facts about an attempt.
    *
    * @param jobId the job id of the task itself
    * @param state as printed, such as {@code CANCELLED by 1000}

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  *     what Slurm says, Slurm's state in lower case
  * @param failure the class of the failure, such as {@code gpu-memory}
  * @param means a sentence for a person
- * @param advice a sentence that says what to do; empty if nothing can be done
+ * @param advice a sentence that says what to do; empty if there is no remedy
  * @param key the config's key that the advice is about; empty if there is none
  * @param line the line that shows it; empty if no log does
  */
@@ -32,7 +32,7 @@ public record Finding(
 
   private static final int LONGEST = 160;
 
-  /** How such a program begins the line after its error, in which it says what to do. */
+  /** The beginning of the line that follows such a program's error and says what to do. */
   private static final String OUR_ADVICE = "  → ";
 
   /** Newer PyTorch puts it before each line of a traceback. */
@@ -135,7 +135,7 @@ public record Finding(
     return new Finding(id, failure, means, Optional.of(words), key, line);
   }
 
-  /** Returns the finding as one sentence; that of an exception quotes the exception. */
+  /** Returns the finding as one sentence. The sentence for an exception quotes the exception. */
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()
         ? "The program ended with an exception: "

@@ -9,7 +9,10 @@ import java.util.regex.Pattern;
  * has such a line too, without the headline of a traceback.
  */
 final class Frames {
-  /** What a launcher puts before each line, the file, the number, and a function if one ran. */
+  /**
+   * The parts of a frame: the launcher's text before each line, the file, the number, and a
+   * function if one ran.
+   */
   private static final Pattern FRAME =
       Pattern.compile("(.{0,100}?)\\s+File \"(.+)\", line (\\d{1,9})(, in .*)?");
 
@@ -35,7 +38,7 @@ final class Frames {
   /** The path of a frame as rich prints it; its end may be on the next line. */
   private static final Pattern RICH = Pattern.compile("\u2502 (/\\S+)");
 
-  /** What a program raises if it refuses what it was given, with a reason of some words. */
+  /** The exception of a program that refuses its input, with a reason of some words. */
   private static final Pattern REFUSAL =
       Pattern.compile(
           "(?!.*\\b(leak|internal|bug|failed|died)\\b)(^|.*[\\s.])(ValueError|AssertionError|NotImplementedError|KeyError): \\S+ \\S+ \\S.*");

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What one attempt printed to a log. Of a long log only the end is read.
+ * The lines that an attempt printed to a log. Of a long log only the end is read.
  *
  * @param file the log
  * @param lines the lines, in order

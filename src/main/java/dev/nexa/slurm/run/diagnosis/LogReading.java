@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What the logs of a failed attempt say. Pure.
+ * The findings in the logs of a failed attempt. Pure.
  *
  * @param root the line that shows the cause; empty if no line does
  * @param confirmations lines that support a cause but prove nothing alone, one for each signature
@@ -23,7 +23,7 @@ public record LogReading(
   private static final Pattern SLURM =
       Pattern.compile("\\b(slurmstepd[^ :]*|slurmd|srun|salloc|sbatch): ");
 
-  /** What happens to a job from outside: programs announce it only as a warning. */
+  /** Actions on a job from outside. Programs announce them only as a warning. */
   private static final Set<String> ANNOUNCED = Set.of("preempted", "time-limit", "node-failure");
 
   /** Causes that programs often catch, print and get over, even if they print nothing more. */
@@ -54,16 +54,17 @@ public record LogReading(
    *
    * <p>A verdict of the job's script is the root, whatever else was printed. Otherwise the root is
    * the first line that shows a cause: what is printed later mostly follows from it. A shell's
-   * complaint about our own script never shows one. The exception at the end of a traceback shows a
-   * cause too, unless a signature says that such an exception only follows. It comes before a cause
-   * that the program only mentioned: a missing file, module or service, or one after which it went
-   * on with its work; but an environment that could not be loaded is why a module is missing. A
-   * line that a signature knows comes before the exception in whose message or chain it is. A line
-   * that the program itself calls a remark or a warning shows none. Slurm's own words about a job's
-   * end come before the program's; a time limit only if the program went on after what it printed.
-   * That the job was cancelled counts only if nothing else is known.
+   * complaint about our own script never shows a cause. The exception at the end of a traceback
+   * shows a cause too, unless a signature says that such an exception only follows. It comes before
+   * a cause that the program only mentioned. Such a cause is a missing file, module or service, or
+   * a cause that the program survived and went on with its work. But if an environment could not be
+   * loaded, this is why a module is missing. A line that a signature knows comes before the
+   * exception whose message or chain contains it. A line that the program itself calls a remark or
+   * a warning shows no cause. Slurm's own words about a job's end come before the program's words.
+   * Its words about a time limit come first only if the program went on after its own words. A
+   * cancellation of the job counts only if there is no other cause.
    *
-   * @param parts the logs, the most trusted one first: a later one counts only if the earlier ones
+   * @param parts the logs, the most trusted log first: a later log counts only if the earlier logs
    *     show no cause
    */
   public static LogReading of(List<LogPart> parts, Signatures signatures) {
@@ -133,7 +134,7 @@ public record LogReading(
         List.copyOf(followed.values()));
   }
 
-  /** The causes that one log shows: the first one of each kind. */
+  /** The causes that a log shows: the first cause of each kind. */
   private static final class Candidates {
     private Optional<Finding> slurm = Optional.empty();
     private Optional<Finding> program = Optional.empty();
@@ -162,12 +163,12 @@ public record LogReading(
       wentOn |= program.isPresent() && PROGRESS.matcher(line).find();
     }
 
-    /** Notes that the next exception belongs to the one before it. */
+    /** Notes that the next exception belongs to the exception before it. */
     void chain(boolean chain) {
       chained |= chain;
     }
 
-    /** The first one counts, but not one that the program only mentioned, or that says less. */
+    /** The first cause counts, unless the program only mentioned it, or another cause says more. */
     void program(Finding finding, int at, boolean raised) {
       if (program.isEmpty()
           || (raised && isMentioned(finding))
@@ -181,14 +182,14 @@ public record LogReading(
       chained &= !raised;
     }
 
-    /** Returns whether the program went on after the first one, to the other. */
+    /** Returns whether the program went on after the first cause, to the other cause. */
     private boolean isMentioned(Finding other) {
       Finding first = program.orElseThrow();
       boolean needed = first.isEnvironment() && other.failure().equals("missing-module");
       return !programRaised && (wentOn || HANDLED.contains(first.failure())) && !needed;
     }
 
-    /** Returns whether the other one is a part of the first one's message, which goes on. */
+    /** Returns whether the other cause is a part of the first cause's message, which goes on. */
     private boolean isInMessage(Finding other) {
       return text(program.orElseThrow()).stripTrailing().endsWith(":")
           || (isUnknown(program.get()) && Character.isWhitespace(text(other).charAt(0)));
@@ -231,7 +232,7 @@ public record LogReading(
   }
 
   /**
-   * Returns what to say if nothing else shows a cause: the first line that only follows from a
+   * Returns the finding for a log without a cause. It is the first line that only follows from a
    * failure, but has a class of its own, such as that the ranks waited for each other.
    */
   Optional<Finding> lastResort() {

@@ -16,8 +16,8 @@ final class OwnModule {
   private OwnModule() {}
 
   /**
-   * Returns the finding for a module that lies in the run's folder, beside or above its script;
-   * empty if the finding is about something else, or if the module is in none of these folders.
+   * Returns the finding for a module that lies in the run's folder, beside or above its script.
+   * Empty if the finding is about something else, or if the module is in none of these folders.
    *
    * @param plan the run's plan.json
    * @param config the path of the run's config or script

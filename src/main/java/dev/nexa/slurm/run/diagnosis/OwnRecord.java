@@ -5,11 +5,12 @@ import java.math.BigDecimal;
 import java.util.Optional;
 
 /**
- * What the job itself recorded as the first failure of an attempt (templates/lib/first_failure.sh).
+ * The job's own record of the first failure of an attempt (templates/lib/first_failure.sh).
  *
  * @param task the task's number in the run
  * @param restart how often the task had been requeued before
- * @param kind the class by which {@code retry_on} names it, such as {@code oom} or {@code exit}
+ * @param kind the class of the failure, under its name in {@code retry_on}, such as {@code oom} or
+ *     {@code exit}
  * @param exitCode the exit status; 128 plus the signal if a signal ended the rank
  * @param signal the signal's number; 0 for none
  * @param rank the rank that failed first; empty if the task has no ranks, or if it is not known

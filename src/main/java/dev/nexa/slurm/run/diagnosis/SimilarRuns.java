@@ -57,7 +57,7 @@ record SimilarRuns(Workspace workspace, Signatures signatures) {
         || one.group().equals(other.group());
   }
 
-  /** Returns the line by which the run failed in this way; empty if it did not. */
+  /** Returns the line that shows that the run failed in this way; empty if it did not. */
   private Optional<String> text(RunFolder run, Finding root) {
     try {
       if (!Files.exists(run.manifest())) {

@@ -4,17 +4,15 @@ import java.util.regex.Pattern;
 
 /**
  * Finds the last line of each Python traceback: the exception. Launchers put the same prefix before
- * each line of a rank, such as {@code [rank3]:}; its digits may change, as those of a time do.
+ * each line of a rank, such as {@code [rank3]:}; its digits may change, as the digits of a time do.
  */
 final class Tracebacks {
   private static final String BEGIN = "Traceback (most recent call last):";
 
-  /** Python prints it before the traceback of an exception that nobody can catch. */
+  /** Python prints it before the traceback of an exception that no code can catch. */
   private static final String IGNORED = "Exception ignored in: ";
 
-  /**
-   * Python prints it between two exceptions of which the second came while the first was handled.
-   */
+  /** Python prints it between two exceptions if the second came while the first was handled. */
   private static final Pattern CHAIN =
       Pattern.compile(
           "During handling of the above exception|The above exception was the direct cause");
@@ -31,7 +29,7 @@ final class Tracebacks {
   private static final Pattern NUMBERED =
       Pattern.compile("\\s*(-+> *\\d+ |(\u2502|\u2771)?\\s*\\d+\\s{2,}\\S)");
 
-  /** What stands before each line of the traceback that is open; empty if none is open. */
+  /** The text before each line of the open traceback; empty if none is open. */
   private String prefix = "";
 
   private boolean open;
@@ -81,7 +79,7 @@ final class Tracebacks {
     return ignored;
   }
 
-  /** Returns whether the line says that the next exception came from the one before it. */
+  /** Returns whether the line says that the next exception came from the exception before it. */
   static boolean isChain(String line) {
     return CHAIN.matcher(line).find();
   }

@@ -82,7 +82,7 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
     return killed && full ? new Verdict(Optional.of(Stated.memoryUsedUp()), false, root) : this;
   }
 
-  /** Returns whether nothing is left to look for in the log: Slurm or a line shows the cause. */
+  /** Returns whether the log needs no further search: Slurm or a line shows the cause. */
   boolean isShown() {
     return root.isPresent() && !root.get().id().equals(Stated.SIGNAL);
   }

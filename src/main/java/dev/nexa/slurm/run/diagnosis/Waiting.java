@@ -10,10 +10,10 @@ import java.util.Optional;
  * @param reason Slurm's reason code, such as {@code Priority}
  * @param sentence the reason in words
  * @param partition the partition of the job; empty if Slurm did not say
- * @param ahead how many jobs of the partition Slurm lists before this one; empty if it cannot be
+ * @param ahead how many jobs of the partition Slurm lists before this job; empty if Slurm cannot be
  *     asked
  * @param start when Slurm expects the job to start; empty if it does not know
- * @param sooner changes with which the job would start sooner, the soonest first
+ * @param sooner changes that would let the job start sooner, the soonest start first
  */
 public record Waiting(
     String reason,
@@ -24,7 +24,7 @@ public record Waiting(
     List<Sooner> sooner) {
 
   /**
-   * A change with which the job would start sooner.
+   * A change that would let the job start sooner.
    *
    * @param option as {@code submit} takes it, such as {@code --set resources.time=0-00:15:00}
    */

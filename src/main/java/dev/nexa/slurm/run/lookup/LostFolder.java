@@ -11,9 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * What is said about a run whose manifest is there and whose folder is not: its jobs may run on.
- */
+/** The messages about a run that has a manifest but no folder: its jobs may run on. */
 public final class LostFolder {
   private LostFolder() {}
 

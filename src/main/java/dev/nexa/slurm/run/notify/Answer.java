@@ -14,12 +14,12 @@ public record Answer(Optional<String> error, boolean doubtful, Optional<Duration
   /** The channel took the notification. */
   static final Answer SENT = new Answer(Optional.empty(), false, Optional.empty());
 
-  /** Returns a failure after which nothing can have arrived. */
+  /** Returns a failure. The notification cannot have arrived. */
   static Answer failed(String error) {
     return new Answer(Optional.of(error), false, Optional.empty());
   }
 
-  /** Returns a failure after which the notification may have arrived. */
+  /** Returns a failure. The notification may have arrived. */
   static Answer doubtful(String error) {
     return new Answer(Optional.of(error), true, Optional.empty());
   }

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Records each budget of which more was spent than it allows, once in its period. In a team's
- * workspace the passes of the owner do that, so that the team is notified once.
+ * Records each budget that is exceeded, once in its period. In a team's workspace the passes of the
+ * owner do that, so that the team is notified once.
  */
 public record FindOverBudgets(Context context) {
   private static final int DIGITS = 8;

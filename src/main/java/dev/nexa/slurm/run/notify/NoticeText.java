@@ -48,7 +48,7 @@ final class NoticeText {
 
   /**
    * Returns a mail for {@code sendmail -t}. The body is in base64, so that it has no long line and
-   * no line with a dot. The same notification has the same Message-ID.
+   * no line with a dot. A notification always has the same Message-ID.
    *
    * @param host the name after the @ of the Message-ID
    */
@@ -77,7 +77,7 @@ final class NoticeText {
             encoder.encodeToString(body.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Returns a header's text: as it is, or as encoded words (RFC 2047) if it is not plain ASCII. */
+  /** Returns a header's text: plain, or as encoded words (RFC 2047) if it is not plain ASCII. */
   private static String encodedWords(String text) {
     String cut =
         text.codePointCount(0, text.length()) <= LONGEST_SUBJECT

@@ -26,8 +26,8 @@ import java.util.function.Consumer;
  * meet: one of them finds the outbox locked and leaves it to the other.
  *
  * <p>Before each attempt the intent is durable, and after it the answer. If the process dies in
- * between, nobody knows whether the notification arrived: a message is then sent again, and says
- * so; a program is not started again (docs/notify.md).
+ * between, it is not known whether the notification arrived. A message is then sent again, and says
+ * so. A program is not started again (docs/notify.md).
  */
 public final class SendNotices {
   private static final Duration PASS = Duration.ofSeconds(30);

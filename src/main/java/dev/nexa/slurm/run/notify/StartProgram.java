@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Starts a program for a notification. The program gets the document on its standard input. What it
- * prints is dropped, because it could print a secret.
+ * Starts a program for a notification. The program gets the document on its standard input. Its
+ * output is dropped, because it could contain a secret.
  */
 final class StartProgram implements Channel {
   /** Variables of the user that a program may need; no other reaches it. */

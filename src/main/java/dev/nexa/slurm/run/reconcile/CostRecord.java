@@ -113,8 +113,8 @@ public final class CostRecord {
   }
 
   /**
-   * Returns the line for durable files, for as long as they are kept; empty if their size or
-   * retention is unknown.
+   * Returns the line for durable files, for the whole time that they are kept. Empty if their size
+   * or retention is unknown.
    */
   private static Optional<CostLine> storage(RunFacts facts, RunState journal) {
     if (facts.kept().isEmpty() || journal.durableBytes().isEmpty()) {
@@ -178,7 +178,7 @@ public final class CostRecord {
 
   /**
    * Returns a sentence if the run's attempts cost more than was reserved, because Slurm gave the
-   * run more time or attempts than was planned; empty if they did not, and for an imported job,
+   * run more time or attempts than was planned. Empty if they did not, and for an imported job,
    * which has no reservation.
    */
   static Optional<String> overrun(RunFacts facts, RunState journal, RunOutcome outcome) {

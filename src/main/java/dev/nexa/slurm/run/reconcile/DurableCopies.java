@@ -25,10 +25,10 @@ import java.util.stream.Stream;
 
 /**
  * The copies of a finished run's records on the durable tier, for people and programs that look
- * there: {@code manifests/RUN.json}, {@code manifests/cost_RUN.json}, {@code logs/RUN.log} or
- * {@code logs/RUN/}, and in the run's folder of checkpoints, if it has one, {@code manifest.json},
- * {@code config.yaml} (the plan) and {@code logs.json} (the history of the last checkpoint's
- * trainer_state.json).
+ * there. The tier gets {@code manifests/RUN.json}, {@code manifests/cost_RUN.json}, and {@code
+ * logs/RUN.log} or {@code logs/RUN/}. If the run has a folder of checkpoints, that folder gets
+ * {@code manifest.json}, {@code config.yaml} (the plan) and {@code logs.json} (the history of the
+ * last checkpoint's trainer_state.json).
  *
  * <p>The workspace's files stay the truth. A tier that is not on this host gets no copies.
  */

@@ -28,9 +28,9 @@ import java.util.TreeSet;
  * Says which jobs a run waits for now: translates runs to the value of sbatch's {@code
  * --dependency}.
  *
- * <p>Tasks that have ended are judged here and left out. slurmctld forgets a job minutes after its
- * end (MinJobAge), and Slurm 22.05 starts a job at once if it waits for a forgotten job, even if
- * that job failed. This class only reads: a reconcile pass could submit jobs.
+ * <p>Tasks that have ended are judged here and left out. The daemon slurmctld forgets a job minutes
+ * after its end (MinJobAge). Slurm 22.05 starts a job at once if it waits for a forgotten job, even
+ * if that job failed. This class only reads: a reconcile pass could submit jobs.
  *
  * @param evidence what the scheduler says of the earlier runs; if empty, it is asked
  */
@@ -38,7 +38,7 @@ public record EarlierJobs(
     Workspace workspace, Scheduler scheduler, Optional<TaskEvidence> evidence) {
   private static final Duration OLDEST_JOB = Duration.ofDays(365);
 
-  /** What a run waits for. */
+  /** The answer for one run. */
   public sealed interface Answer {}
 
   /**

@@ -28,9 +28,9 @@ record EnergyUse(BigDecimal joules, String basis) {
   private static final double SAMPLED = 0.5;
 
   /**
-   * Returns Slurm's own number, which counts whole nodes, if each attempt has one; else the sampled
-   * energy of the GPUs, if each attempt was sampled; else a number from the GPUs' TDP; empty if
-   * none is known.
+   * Returns Slurm's own number, which counts whole nodes, if each attempt has one. Otherwise
+   * returns the sampled energy of the GPUs if each attempt was sampled, else a number from the
+   * GPUs' TDP. Empty if none is known.
    */
   static Optional<EnergyUse> of(RunFacts facts, RunOutcome outcome, TaskResults results) {
     BigDecimal measured = BigDecimal.ZERO;

@@ -16,11 +16,11 @@ import java.util.TreeMap;
  *
  * <p>slurmctld 22.05 loses the Start of a job that is requeued within a second of its start (seen
  * in 4 of 10,000 jobs). Nobody corrects such a row, and little money is in doubt. Therefore its run
- * does not wait. The same is true of a row that began some seconds before it was queued: the
+ * does not wait. A run also does not wait if its row began some seconds before it was queued: the
  * controller's clock was set back.
  *
- * @param counts whether the row can be the run's. One that ended long before the run was submitted
- *     is not, so the run does not pay for it
+ * @param counts whether the row can be the run's. A row that ended long before the run was
+ *     submitted is not, so the run does not pay for it
  */
 public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
   /** How long accounting may still be corrected after the row's end. */
@@ -63,8 +63,8 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
   }
 
   /**
-   * Returns whether the row lacks nothing but its Start, and ended soon after it was queued; or
-   * whether nothing is wrong but that it began soon before it was queued.
+   * Returns whether the row has only a small fault. It lacks only its Start, and ended soon after
+   * it was queued; or its only fault is that it began soon before it was queued.
    */
   private static boolean isLittle(AccountingRecord row) {
     boolean lacksStart = row.start().isEmpty();

@@ -254,7 +254,7 @@ public final class ReconcileRuns {
     return weights;
   }
 
-  /** What the parts of a pass have found, added up. */
+  /** The results of all parts of a pass, added up. */
   private static final class Found {
     private int changed;
     private int rows;

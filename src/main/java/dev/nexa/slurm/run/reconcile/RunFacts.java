@@ -37,7 +37,7 @@ public record RunFacts(
     Optional<JsonObject> code,
     Optional<Energy> energy) {
 
-  /** What the run is for. */
+  /** The purpose of the run. */
   public record Labels(
       String stage,
       Optional<String> model,
@@ -63,7 +63,7 @@ public record RunFacts(
   public record Work(ArrayShape array, int requeues, Duration timeLimit, List<JsonObject> points) {}
 
   /**
-   * What one task was planned to hold.
+   * The planned resources of a task.
    *
    * @param gpus the number of GPUs that it is charged for, over all its nodes
    * @param tres its resources in the form of AllocTRES (sacct(1))
@@ -91,7 +91,7 @@ public record RunFacts(
   }
 
   /**
-   * Reads the facts from a run's files as they are now, for display only. They may have been
+   * Reads the facts from the present files of a run, for display only. The files may have been
    * edited.
    */
   public static RunFacts shown(RunFolder run) {

@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * @param state the run's state in detail, in lower case
  * @param counts the number of tasks in each state
  * @param tasks every task, in order
- * @param attempts every ended row that held an allocation, those of duplicate jobs too; sorted by
- *     submit time, task and job id
+ * @param attempts every ended row that held an allocation, also of duplicate jobs; sorted by submit
+ *     time, task and job id
  * @param used the resources that the attempts held
  * @param wasted the part of {@code used} of attempts without a result ({@link #withResult})
  * @param disagreements differences between the jobs' own results and accounting
@@ -45,7 +45,7 @@ public record RunOutcome(
     Usage wasted,
     List<String> disagreements) {
 
-  /** The state of a run of which nothing shows whether it has a job, or how a job ended. */
+  /** The state of a run if no source shows whether it has a job, or how a job ended. */
   public static final String UNKNOWN = "unknown";
 
   /** The state of a run whose job Slurm accepted a moment ago, and which no pass has seen yet. */
@@ -54,7 +54,7 @@ public record RunOutcome(
   /** The state of a run that waits. */
   public static final String PENDING = "pending";
 
-  /** The state of a run of which a task has begun. */
+  /** The state of a run after a task has begun. */
   public static final String RUNNING = "running";
 
   private static final Set<String> WAITING = Set.of(UNCONFIRMED, PENDING);
@@ -122,13 +122,19 @@ public record RunOutcome(
     return submit != 0 ? submit : task != 0 ? task : job;
   }
 
-  /** Orders rows by submit time; of two attempts with the same, the one that runs comes first. */
+  /**
+   * Orders rows by submit time. Of two attempts with the same time, the running attempt comes
+   * first.
+   */
   private static int openFirst(AccountingRecord one, AccountingRecord two) {
     int submit = one.submit().compareTo(two.submit());
     return submit != 0 ? submit : Boolean.compare(one.ended(), two.ended());
   }
 
-  /** Returns the state in which an attempt ended; of a part of a resized job, that of the next. */
+  /**
+   * Returns the final state of an attempt; for a part of a resized job, the next part's final
+   * state.
+   */
   JobState cameTo(AccountingRecord row) {
     return cameTo(row, attempts);
   }
@@ -213,7 +219,7 @@ public record RunOutcome(
   }
 
   /**
-   * Returns a copy in which it is not known how some tasks ended. The run waits for a person: if it
+   * Returns a copy in which the ends of some tasks are unknown. The run waits for a person. If it
    * is to be cancelled, these tasks count as lost.
    */
   RunOutcome without(UnprovenEnds unproven, RunState journal) {

@@ -432,7 +432,7 @@ public final class RunPass {
   }
 
   /**
-   * Returns whether the end is in the future, so that one of two clocks is wrong. Such a run is not
+   * Returns whether the end is in the future, which means that a clock is wrong. Such a run is not
    * made final.
    */
   public static boolean isYetToCome(RunOutcome outcome) {
@@ -565,8 +565,8 @@ public final class RunPass {
   /**
    * Shuts a submission whose job the scheduler does not show, so that no job of it can begin later.
    *
-   * <p>If a job has begun, the submission stays open: the job may have ended while accounting is
-   * late, or it was lost with its controller, and nobody knows how far it came.
+   * <p>If a job has begun, the submission stays open. The job may have ended while accounting is
+   * late. Or it was lost with its controller, and it is not known how far it came.
    */
   private Optional<Event> closing(
       Event closed,
@@ -598,7 +598,7 @@ public final class RunPass {
   /**
    * Returns the event that a confirmed job is lost: squeue, slurmctld and an accounting that is
    * proven current know no end of it. If no task of it has begun, the submission is shut, so that
-   * none begins later; else nobody knows how its tasks ended.
+   * none begins later. Otherwise it is not known how its tasks ended.
    */
   private Optional<Event> lost(
       RunFolder run, Submission submission, TaskEvidence evidence, Instant now) {

@@ -87,7 +87,7 @@ public final class RunRecords {
     return new Derived(manifest.text(), cost.text(), line);
   }
 
-  /** Returns the manifest. The same facts yield the same bytes, so it does not hold the time. */
+  /** Returns the manifest. Equal facts give equal bytes, so it does not hold the time. */
   static ManifestFile manifest(
       RunFacts facts, RunState journal, RunOutcome outcome, RunCost cost, TaskResults results) {
     EstimateFile estimate = facts.estimate();

@@ -28,7 +28,7 @@ import java.util.TreeSet;
  *     slurmctld
  * @param misnamed the keys of submissions with a job that ran and is not recorded yet
  * @param lastSign when the newest result was written or the newest submission was answered,
- *     whichever is later; the epoch if nothing is missing
+ *     whichever is later; the epoch if {@code missing} is empty
  */
 public record SourceComparison(
     List<String> missing, List<String> differing, Set<String> misnamed, Instant lastSign) {
@@ -156,8 +156,8 @@ public record SourceComparison(
    * Returns for each task how many attempts have begun, from the files of the jobs.
    *
    * <p>The first attempt leaves a claim; attempt n leaves a result with n - 1 in its name, unless
-   * it was killed with SIGKILL. Claims of a refused or closed submission are ignored, because
-   * nobody knows how they ended.
+   * it was killed with SIGKILL. Claims of a refused or closed submission are ignored, because it is
+   * not known how they ended.
    */
   private static Map<Integer, Integer> attempts(RunFolder run, Submission submission) {
     Map<Integer, Integer> attempts = new TreeMap<>();

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 record SubmitOpenTasks(
     Workspace workspace, Scheduler scheduler, Policy policy, Consumer<CrashPoint> passing) {
   /**
-   * What happened.
+   * The result of a call.
    *
    * @param submitted whether a submission was made
    * @param waits whether tasks wait for a submission that cannot be made yet

@@ -220,7 +220,7 @@ public final class TaskEvidence {
     return false;
   }
 
-  /** Returns whether no other row tells of the task of a row that is not the run's. */
+  /** Returns whether a row that is not the run's is the only row about its task. */
   private boolean isOnly(AccountingRecord row) {
     return rows.getOrDefault(row.name(), List.of()).stream()
         .noneMatch(other -> other.tasks().equals(row.tasks()));
@@ -233,8 +233,8 @@ public final class TaskEvidence {
 
   /**
    * Returns whether another job may wait for the submission's job: the queue lists the job, or the
-   * submission is so new that nobody asked. A row of accounting is not enough: the row of a lost
-   * job says RUNNING for ever.
+   * submission is so new that squeue was not asked. A row of accounting is not enough: the row of a
+   * lost job says RUNNING for ever.
    */
   boolean mayHold(Submission submission) {
     return !snapshot.wasAsked() || snapshot.shows(submission);

@@ -21,7 +21,7 @@ public record TaskOutcome(
     return new TaskOutcome(task, JobState.CANCELLED, true, false, List.of());
   }
 
-  /** Returns the task as one that ended nobody knows how. */
+  /** Returns a copy of the task that has ended in an unknown way. */
   TaskOutcome lost() {
     return new TaskOutcome(task, JobState.VANISHED, true, false, attempts);
   }

@@ -98,7 +98,7 @@ public record TaskResults(
     }
     TreeSet<Integer> broken = new TreeSet<>();
     Map<Integer, JsonObject> byTask = byTask(newest, broken, problems);
-    // What the script tracked itself counts where the task's metrics lack it.
+    // The script's own tracked values count where the task's metrics lack them.
     for (Map.Entry<Integer, JsonObject> own : byTask(tracked, broken, problems).entrySet()) {
       if (newest.containsKey(own.getKey()) && !byTask.containsKey(own.getKey())) {
         continue;

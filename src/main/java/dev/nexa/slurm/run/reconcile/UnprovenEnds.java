@@ -17,9 +17,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks that have begun and of which nothing proves how they ended: slurmctld has lost the job,
- * or accounting says that it completed and the job itself has not. Each job claims its task when it
- * begins, and notes its end.
+ * The tasks that have begun, and whose end has no proof. Either slurmctld has lost the job, or
+ * accounting says that the job completed and the job itself does not say so. Each job claims its
+ * task when it begins, and notes its end.
  *
  * @param told a sentence for each such task, by task
  * @param mayCome whether a job may still have noted its end: over NFS that appears later than the

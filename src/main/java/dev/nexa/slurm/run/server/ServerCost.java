@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The cost of a running server, from the resources that one task is charged for and the rates of
- * the run's estimate.
+ * The cost of a running server, from the resources that a task is charged for and the rates of the
+ * run's estimate.
  */
 public final class ServerCost {
   private final PlanFile plan;

@@ -65,7 +65,7 @@ public record SmokeTest(Context context, Consumer<String> progress) {
    * run.
    *
    * @param approval the approval's file; if empty, it is searched in the policy's folder
-   * @param submitted receives the run as soon as it is submitted
+   * @param submitted receives the run directly after its submission
    * @return why the test failed; empty if it passed
    */
   public Optional<String> serve(

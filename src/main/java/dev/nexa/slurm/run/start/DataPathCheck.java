@@ -19,8 +19,8 @@ public final class DataPathCheck {
 
   /**
    * Returns a sentence about a {@code dataset_path} that is probably wrong: its folder is on this
-   * host and the file is not, or it is the relative path of a file. Empty if nothing can be said: a
-   * relative path may be a name of the Hugging Face hub.
+   * host and the file is not, or it is the relative path of a file. Empty if the path cannot be
+   * judged: a relative path may be a name of the Hugging Face hub.
    */
   public static Optional<String> of(Plan plan) {
     Optional<String> typed = plan.training().text("dataset_path");

@@ -58,7 +58,7 @@ public record EstimateLookup(Context context) {
     }
   }
 
-  /** A run has an estimate of its own, by which it was submitted. */
+  /** A run has an estimate of its own, and was submitted with it. */
   private void requireNoRun(String typed) {
     for (Path folder : List.of(Path.of(typed), context.workspace().runs().resolve(typed))) {
       Optional<Path> estimate = Files.isDirectory(folder) ? ofRun(folder) : Optional.empty();

@@ -61,8 +61,8 @@ final class FindFrom {
    *
    * @param references what the user typed after each {@code --from}
    * @param sameNode whether the new run must use the nodes of the first of these runs
-   * @throws NexaException with {@link ExitCode#USAGE} if a name is wrong, if a run has ended and
-   *     has not completed, if its folder does not name all completed tasks, or if the nodes are
+   * @throws NexaException with {@link ExitCode#USAGE} if a name is wrong, if a run has ended
+   *     without completing, if its folder does not name all completed tasks, or if the nodes are
    *     unknown
    */
   static Found find(Context context, List<String> references, boolean sameNode) {

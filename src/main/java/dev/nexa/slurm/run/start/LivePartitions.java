@@ -14,8 +14,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slurm's partitions as they are now. Slurm is asked once, in the background, because a submit must
- * be quick.
+ * Slurm's present partitions. Slurm is asked once, in the background, because a submit must be
+ * quick.
  */
 public final class LivePartitions {
   private final Context context;

@@ -32,7 +32,7 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
    *
    * @param trusted whether the approver may sign prices other than their own
    * @throws NexaException if the prices differ, or cannot be checked, and {@code trusted} is false;
-   *     also if the rates are not those of the price book that the estimate names
+   *     also if the rates differ from the price book that the estimate names
    */
   public List<String> notes(boolean trusted) {
     Rates ours;

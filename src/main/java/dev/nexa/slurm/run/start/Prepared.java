@@ -43,8 +43,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A config that is planned and priced; nothing is written yet. {@code estimate}, {@code render} and
- * {@code submit} begin with it.
+ * A config with its plan and its price, before any file is written. The commands {@code estimate},
+ * {@code render} and {@code submit} begin with it.
  *
  * @param plugin the workspace's jar with the backend; empty for a built-in backend
  * @param launch the command that the backend starts inside the allocation
@@ -279,8 +279,8 @@ public record Prepared(
   }
 
   /**
-   * Returns a note on the newest past run like this one, if it left its GPUs idle; empty if it did
-   * not, or if nothing was sampled.
+   * Returns a note on the newest similar past run, if it left its GPUs idle. Empty if it did not,
+   * or if nothing was sampled.
    */
   public Optional<String> pastUse(Context context) {
     if (plan.allocation().gpusPerNode() == 0 || outlook.history().isEmpty()) {

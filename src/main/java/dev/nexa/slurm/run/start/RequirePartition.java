@@ -25,7 +25,7 @@ public final class RequirePartition {
   private RequirePartition() {}
 
   /**
-   * Checks the plan. A QOS is compared with those of accounting, by one call of sacctmgr. The
+   * Checks the plan. A QOS is compared with the list of accounting, by one call of sacctmgr. The
    * partition is not compared if the cluster profile lists the partitions, or if Slurm did not say
    * which it has.
    *

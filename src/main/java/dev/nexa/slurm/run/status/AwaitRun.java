@@ -108,7 +108,7 @@ public final class AwaitRun {
     }
   }
 
-  /** Returns whether nobody can know how a task ended. */
+  /** Returns whether it can never be known how a task ended. */
   private static boolean isLost(ManifestFile manifest) {
     return manifest.state().equals(RunOutcome.UNKNOWN) && !manifest.disagreements().isEmpty();
   }

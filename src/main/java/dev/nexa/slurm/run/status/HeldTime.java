@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** A time in which an attempt held resources, from its start to its end. */
+/** A time when an attempt held resources, from its start to its end. */
 record HeldTime(Instant from, Instant until) {
 
   /**

@@ -29,8 +29,8 @@ import java.util.Optional;
  *
  * @param user the login name of the run's owner; empty unless several users share the workspace
  * @param name the run's name; empty if its config gives none
- * @param elapsed the time in which attempts held resources; the time that a requeued run waits does
- *     not count. Of a run read from its manifest, the time from its start to its end
+ * @param elapsed the time while attempts held resources; the time that a requeued run waits does
+ *     not count. For a run that was read from its manifest, the time from its start to its end
  * @param note a sentence that says why the run waits or what went wrong; may be empty
  */
 public record RunRow(
@@ -59,7 +59,7 @@ public record RunRow(
   }
 
   /**
-   * What the run costs.
+   * The cost of the run.
    *
    * @param cost the cost of the ended attempts, and of the API tokens that tasks reported
    * @param soFar the cost with what the running attempts have held until now; empty if none runs
@@ -224,7 +224,8 @@ public record RunRow(
     for (QueueEntry entry : queue) {
       if (runs(entry) && entry.start().isPresent()) {
         AccountingRecord row = allocated.get(entry.rawJobId());
-        // After a resize, squeue shows the start of the job, and the row that of its newest part.
+        // After a resize, squeue shows the start of the job, and the row shows the start of its
+        // newest part.
         Instant start = row == null ? entry.start().get() : row.start().orElse(entry.start().get());
         long seconds = Math.max(0, Duration.between(start, now).toSeconds());
         String tres = row == null ? facts.planned().tres() : row.allocTres();
@@ -287,7 +288,7 @@ public record RunRow(
   private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
     boolean active = false;
     List<HeldTime> held = new ArrayList<>();
-    // Accounting is not always asked about a run of which the queue shows every task.
+    // If the queue shows every task of a run, accounting is not always asked about the run.
     for (QueueEntry entry : queue) {
       if (runs(entry)) {
         active = true;

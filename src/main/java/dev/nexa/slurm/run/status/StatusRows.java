@@ -53,7 +53,7 @@ public final class StatusRows {
   }
 
   /**
-   * What is known from before.
+   * The facts that are known from before.
    *
    * @param accountingKept whether each scheduler's cluster keeps accounting, as far as it was asked
    */

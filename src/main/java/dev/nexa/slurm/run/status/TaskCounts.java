@@ -6,7 +6,7 @@ import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import java.util.List;
 
 /**
- * How many tasks of a run are in which state.
+ * The number of a run's tasks in each state.
  *
  * @param all how many tasks the run has
  * @param done how many have completed

@@ -14,13 +14,13 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What was read from files of runs, kept while the files stay as they are. For views that read
- * again and again, and that only show.
+ * Values from files of runs, kept while the files do not change. It serves views that read again
+ * and again, and that only show.
  */
 final class Unchanged<T> {
   private final Map<RunId, Kept<T>> kept = new HashMap<>();
 
-  /** What differs after a file was written or replaced. */
+  /** The properties that differ after a file was written or replaced. */
   private record Stamp(long bytes, FileTime modified, String key) {
     static Optional<Stamp> of(Path file) {
       try {

@@ -1,4 +1,7 @@
-/** What {@code status} and {@code --wait} show of runs: state, cost so far, and why a run waits. */
+/**
+ * The facts about runs in {@code status} and {@code --wait}: state, cost so far, and why a run
+ * waits.
+ */
 @NullMarked
 package dev.nexa.slurm.run.status;
 

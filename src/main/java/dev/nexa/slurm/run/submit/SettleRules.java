@@ -7,8 +7,8 @@ import java.util.Optional;
  * The times within which a submitted job becomes visible in Slurm.
  *
  * @param window a job that exists is visible within this time after its sbatch process ended
- * @param blindWindow the window if nobody knows when sbatch ended: it ran on another host, or its
- *     pid was not recorded
+ * @param blindWindow the window if it is not known when sbatch ended: it ran on another host, or
+ *     its pid was not recorded
  * @param saveWindow slurmctld saves an accepted job at most this much later (state_save.c,
  *     SAVE_MAX_WAIT)
  */

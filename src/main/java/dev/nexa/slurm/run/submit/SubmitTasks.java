@@ -27,7 +27,7 @@ public final class SubmitTasks {
   private final Scheduler scheduler;
   private final SubmitOnce once;
 
-  /** Makes submissions that a signal ends without a word, as those of a pass. */
+  /** Makes submissions that a signal ends without a word, such as a pass makes. */
   public SubmitTasks(Scheduler scheduler, Consumer<CrashPoint> passing) {
     this(scheduler, passing, new Interruption());
   }
@@ -115,7 +115,7 @@ public final class SubmitTasks {
   /**
    * Submits the tasks that no submission holds, or the next link of their chain.
    *
-   * @param state the run's state, in which every submission is settled
+   * @param state the run's state, with every submission settled
    * @param dependency sbatch's {@code --dependency} for the first link; empty for none
    * @param files the run's files; a changed script or approval is an error
    * @return the answers in order; empty if no submission could be made yet
@@ -173,6 +173,9 @@ public final class SubmitTasks {
     return files.comment();
   }
 
-  /** What follows the intent of a submission that is not the first of a new run. */
+  /**
+   * The empty action after the intent of a submission, for all submissions but the first of a new
+   * run.
+   */
   private static void nothing() {}
 }
