@@ -26,6 +26,7 @@
       : s < 3600 ? Math.floor(s / 60) + 'm ' + pad(s % 60) + 's'
       : s < 86400 ? Math.floor(s / 3600) + 'h ' + pad(Math.floor(s % 3600 / 60)) + 'm'
       : Math.floor(s / 86400) + 'd ' + pad(Math.floor(s % 86400 / 3600)) + 'h';
+  const hours = (s) => grouped(s / 3600, s > 0 && s < 360 ? 4 : 1);
   const time = (s) => new Date(s * 1000).toISOString().slice(0, 16).replace('T', ' ');
   const GOOD = ['completed'];
   const ACTIVE = ['running', 'completing', 'pending', 'queued', 'unconfirmed', 'requeued', 'suspended'];
@@ -41,7 +42,7 @@
     switch (kind) {
       case 'money': return grouped(value / 10 ** digitsOf(data, row), digitsOf(data, row));
       case 'micro': return grouped(value / 1e6, 6);
-      case 'hours': return grouped(value / 3600, 1);
+      case 'hours': return hours(value);
       case 'count': return grouped(value, 0);
       case 'duration': return duration(value);
       case 'time': return time(value);
@@ -255,7 +256,7 @@
           parts.push(grouped(sum / (micro ? 1e6 : 10 ** digits), digits) + ' ' + code);
         }
       }
-      if (gpu) parts.push(grouped(seconds / 3600, 1) + ' GPU-hours');
+      if (gpu) parts.push(hours(seconds) + ' GPU-hours');
       return parts.join(' · ');
     }
   }

@@ -3,10 +3,16 @@ package dev.nexa.slurm.insight.html;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.text.VisibleText;
+import java.io.InputStream;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -115,6 +121,44 @@ class ReportInBrowserTest {
       for (String column : new String[] {"cost", "model", "wait", "time", "gpu"}) {
         assertThat(browser.text(rightOf(column))).as(column + " on paper").isEqualTo("in sight");
       }
+    }
+  }
+
+  /** The program writes the figures of long tables, Java those of all other places. */
+  @Test
+  void theProgramWritesFiguresAsJavaDoes() throws Exception {
+    String program;
+    try (InputStream in = ReportPage.class.getResourceAsStream("report.js")) {
+      program = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    String figures =
+        "const DASH = '\u2013';"
+            + program.substring(
+                program.indexOf("/* Numbers and times"), program.indexOf("const isNumber"));
+    List<String> calls = new ArrayList<>();
+    List<String> expected = new ArrayList<>();
+    Random random = new Random(2026);
+    for (int i = 0; i < 400; i++) {
+      long value = random.nextLong(1L << 1 + random.nextInt(38));
+      calls.add("show(data, 'hours', %d, 0)".formatted(value));
+      expected.add(Figures.hours(value));
+      calls.add("show(data, 'duration', %d, 0)".formatted(value));
+      expected.add(Figures.duration(value));
+      calls.add("show(data, 'time', %d, 0)".formatted(value));
+      expected.add(Figures.time(Instant.ofEpochSecond(value)));
+      calls.add("show(data, 'count', %d, 0)".formatted(value));
+      expected.add(Figures.count(value));
+      calls.add("show(data, 'money', %d, 0)".formatted(value));
+      expected.add(Figures.money(BigDecimal.valueOf(value, 2), "USD"));
+    }
+    try (Browser opened = new Browser(folder.resolve("profile"))) {
+      String written =
+          opened.text(
+              figures
+                  + " const data = {columns: {}, digits: {}}; return ["
+                  + String.join(",", calls)
+                  + "].join('|')");
+      assertThat(List.of(written.split("\\|", -1))).isEqualTo(expected);
     }
   }
 
