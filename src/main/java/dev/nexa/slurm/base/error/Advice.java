@@ -14,7 +14,7 @@ import java.util.List;
 public record Advice(Kind kind, List<String> command, String text) {
   /** The kinds of lines. */
   public enum Kind {
-    /** Information. Nobody has to act on it. */
+    /** Information. It needs no action. */
     NOTE,
     /** A sentence that says what the user can do, or what the command has left as it was. */
     STEP,
@@ -28,7 +28,7 @@ public record Advice(Kind kind, List<String> command, String text) {
     command = List.copyOf(command);
   }
 
-  /** Returns information on which nobody has to act. */
+  /** Returns information that needs no action. */
   public static Advice note(String text) {
     return new Advice(Kind.NOTE, List.of(), text);
   }

@@ -82,8 +82,8 @@ public final class DeniedAccess {
   }
 
   /**
-   * Whether nobody may be advised to open the folder for a group: it is the root of the file
-   * system, or it belongs to root.
+   * Whether the folder is the root of the file system, or belongs to root. No advice may then say
+   * to open it for a group.
    */
   private static boolean isOfTheSystem(Path folder) throws IOException {
     return folder.getParent() == null || Files.getAttribute(folder, "unix:uid").equals(0);

@@ -195,7 +195,7 @@ public final class FileLock implements AutoCloseable {
     }
   }
 
-  /** Returns whether this process still holds the lock, that is, nobody took it over. */
+  /** Returns whether this process still holds the lock: no other process took it over. */
   public boolean holds() {
     Optional<String> holder = holder(lock);
     return holder.isPresent() && holder.get().equals(owner);

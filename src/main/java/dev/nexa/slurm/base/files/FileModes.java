@@ -97,8 +97,8 @@ public final class FileModes {
   }
 
   /**
-   * Checks that a file in a sticky folder is a regular file of this user. In such a folder nobody
-   * else can replace it afterwards.
+   * Checks that a file in a sticky folder is a regular file of this user. In such a folder no other
+   * user can replace it afterwards.
    *
    * @throws FileSystemException if it is a link, or another user's
    */

@@ -30,7 +30,7 @@ public final class NamesOfFiles {
    * -jar}, it sees no name that is not ASCII; the script {@code nexa-slurm} sets the locale.
    *
    * @param command the command that reads names of users' files, in the words that the user types
-   * @throws NexaException if the locale is another one
+   * @throws NexaException if the locale has another encoding
    */
   public static void requireUtf8(String command) {
     requireUtf8(command, System.getProperty("sun.jnu.encoding", "UTF-8"));

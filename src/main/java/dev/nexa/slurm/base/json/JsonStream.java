@@ -29,8 +29,8 @@ public final class JsonStream {
    * member. Several such values may follow each other.
    *
    * @param member the list's name
-   * @param elements receives each element with the number of the line on which it begins; an
-   *     element that is not an object is passed as an empty object
+   * @param elements receives each element with the number of its first line; an element that is not
+   *     an object is passed as an empty object
    * @return the object's other members, and {@code member} with an empty list; empty if the
    *     document is the list itself
    * @throws IllegalArgumentException if the text is not JSON or is cut short; the message names the

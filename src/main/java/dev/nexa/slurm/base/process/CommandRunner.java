@@ -177,7 +177,7 @@ public class CommandRunner {
       builder.environment().clear();
       builder.environment().putAll(command.environment());
       if (dropsOutput) {
-        // Without a pipe, a program that it leaves behind keeps nobody waiting.
+        // Without a pipe, the caller does not wait for a program that the command leaves behind.
         builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
         builder.redirectError(ProcessBuilder.Redirect.DISCARD);
       }

@@ -16,7 +16,7 @@ import java.util.Optional;
 /**
  * Identifies one process on one host. A pid alone does not, because the system reuses pids.
  *
- * @param host the name of the host on which it runs
+ * @param host the name of its host
  * @param pid its process id
  * @param started its start time, truncated to seconds; {@link Instant#EPOCH} if the system does not
  *     report it

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * CSV, Markdown or JSON.
  *
  * <p>A column has a name, which is its key in JSON and its name in CSV. Tables for people have a
- * heading, which follows from the name unless {@link #as} gives another one. JSON and CSV hold a
- * column's value; tables show it in the unit that the column's method names. A value may be null:
+ * heading, which follows from the name unless {@link #as} gives another heading. JSON and CSV hold
+ * a column's value; tables show it in the unit that the column's method names. A value may be null:
  * JSON has null, and a table shows {@code -}. For an empty Optional, JSON has no member.
  *
  * <p>Objects of this class do not change. Each method returns a copy with one more column.

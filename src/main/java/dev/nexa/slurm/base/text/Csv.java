@@ -23,7 +23,7 @@ public final class Csv {
   /**
    * One row.
    *
-   * @param line the number of the line on which it begins
+   * @param line the number of its first line
    * @param values the cells by column name, in the order of the columns
    */
   public record Row(int line, Map<String, String> values) {}

@@ -34,7 +34,7 @@ public record Backoff(Duration first, Duration most, DoubleSupplier random) {
   /**
    * Returns the wait after a try.
    *
-   * @param asked what the server asks for; empty if nothing
+   * @param asked the pause that the server asks for; empty if it asks for none
    */
   public Duration after(int tries, Optional<Duration> asked) {
     Duration wait = after(tries);
