@@ -13,8 +13,8 @@ import java.util.List;
 /** Implements {@code pipeline cancel}: ends all runs of a pipeline that have not ended. */
 public record CancelPipeline(Context context) {
   /**
-   * Cancels a pipeline. Later stages come first, so that none of them starts because an earlier one
-   * ends.
+   * Cancels a pipeline. Later stages come first, so that none of them starts because an earlier
+   * stage ends.
    *
    * @param problems receives lines that somebody should look at
    * @return the names of the stages whose runs were asked to end
