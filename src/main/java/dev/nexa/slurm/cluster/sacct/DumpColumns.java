@@ -216,7 +216,7 @@ final class DumpColumns {
    * the pieces such that every other column holds a possible value.
    *
    * @param pieces the parts of the row between delimiters
-   * @return the cells, with null for each cell on which several ways disagree; null if there is no
+   * @return the cells, with null for each cell where several ways disagree; null if there is no
    *     way, or too many to try
    */
   @Nullable List<@Nullable String> mended(List<String> pieces) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param line line of the dump, from 1
  * @param rawId Slurm's own id of the task or component (JobIDRaw), as an unsigned int
  * @param times when it was queued, began and ended
- * @param allocated what it had
+ * @param allocated the resources that it had
  * @param cpuMicros CPU time of all steps in microseconds; 0 is no information, because {@code -X}
  *     prints 0
  * @param energy consumed energy in joules

@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param association on whose behalf the job ran
  * @param status how the attempt stands
  * @param times when the attempt ran
- * @param allocated what the attempt held
+ * @param allocated the resources that the attempt held
  * @param witness where the row comes from
  * @param more fields that not every version of Slurm prints, and the row's faults
  */

@@ -9,11 +9,11 @@ import java.util.Optional;
  * @param at the expected start; empty if the job would not start, or the start is not known
  * @param refused whether the scheduler says that the job would not start
  * @param why why the job would not start, or why the start is not known; empty if it would start,
- *     or if nobody was asked
+ *     or if no scheduler was asked
  * @param cpus the CPUs that the job would get on all its nodes; 0 if that is not known
  */
 public record ExpectedStart(Optional<Instant> at, boolean refused, String why, int cpus) {
-  /** Nothing is known about the start, and nobody was asked. */
+  /** The start is not known, and no scheduler was asked. */
   public static final ExpectedStart UNKNOWN = unknown("");
 
   /** Returns an expected start at this time, with so many CPUs. */

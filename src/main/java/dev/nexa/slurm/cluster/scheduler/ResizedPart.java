@@ -3,9 +3,9 @@ package dev.nexa.slurm.cluster.scheduler;
 /**
  * The time of a part of a job that was resized while it ran.
  *
- * <p>Slurm closes the row with RESIZING, and opens another one. Its Submit is the time of the
- * resize, but its Start is still the job's (_setup_job_start_msg in accounting_storage_slurmdbd.c).
- * So its ElapsedRaw counts the time of all parts before it again.
+ * <p>Slurm closes the row with RESIZING, and opens a new row. The Submit of the new row is the time
+ * of the resize, but its Start is still the job's (_setup_job_start_msg in
+ * accounting_storage_slurmdbd.c). So its ElapsedRaw counts the time of all parts before it again.
  */
 public final class ResizedPart {
   private ResizedPart() {}

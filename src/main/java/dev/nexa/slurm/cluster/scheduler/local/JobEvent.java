@@ -9,7 +9,7 @@ import java.math.BigDecimal;
  *
  * @param at epoch seconds
  * @param task the array index
- * @param kind what changed
+ * @param kind the kind of change
  * @param raw the task's own job id, for {@link Kind#START}
  * @param state sacct's state, for {@link Kind#END}
  * @param exitCode sacct's {@code exit:signal}, for {@link Kind#END}

@@ -95,7 +95,7 @@ public final class JobRunner {
         Thread.sleep(PAUSE_MILLIS);
       }
     } finally {
-      // Kills the tasks if the loop fails, because nobody would record how they end.
+      // Kills the tasks if the loop fails, because no process would record how they end.
       running.values().forEach(RunningTask::abandon);
     }
   }

@@ -57,7 +57,7 @@ final class ProcessGroup {
     send(signal, members().stream().filter(pid -> pid != except).toList());
   }
 
-  /** Kills all processes, in several rounds, because new ones may appear meanwhile. */
+  /** Kills all processes, in several rounds, because new processes may appear meanwhile. */
   void destroy() {
     for (int round = 0; round < ROUNDS; round++) {
       List<Long> pids = members();

@@ -11,7 +11,7 @@ public final class SbatchAnswer {
   private static final Pattern PARSABLE = Pattern.compile("(\\d{1,18})(?:;(\\S+))?");
 
   /**
-   * Messages of sbatch after which no job exists (slurm_errno.c), unless the text also matches
+   * Messages of sbatch that prove that no job exists (slurm_errno.c), unless the text also matches
    * {@link #DOUBT}.
    */
   private static final List<String> VALIDATION =
@@ -63,8 +63,8 @@ public final class SbatchAnswer {
           "Script file .* is too large");
 
   /**
-   * Texts after which a job may exist, whatever else is printed. "Socket timed out" was seen with
-   * the job in the queue, and a site's wrapper may call sbatch twice.
+   * If sbatch prints one of these texts, a job may exist, whatever else is printed. "Socket timed
+   * out" was seen with the job in the queue, and a site's wrapper may call sbatch twice.
    */
   private static final String DOUBT =
       "timed? ?-?out|unable to contact|connection|connect failure|connect error|communicat"
