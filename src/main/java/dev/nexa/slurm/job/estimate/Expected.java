@@ -170,7 +170,7 @@ public record Expected(
 
   /**
    * Returns the price of a usage and of all API tokens that the run may use, at most the
-   * reservation: Slurm ends the run before it costs more. Nobody knows before how many of its
+   * reservation: Slurm ends the run before it costs more. It is not known before how many of its
    * tokens the run needs.
    */
   private static Money price(Estimate estimate, Usage usage) {

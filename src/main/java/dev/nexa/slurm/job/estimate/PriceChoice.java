@@ -161,7 +161,8 @@ final class PriceChoice {
   }
 
   /**
-   * Returns whether the first entry has precedence. Among equals, the later one in the file has.
+   * Returns whether the first entry has precedence. Among equal entries, the later entry in the
+   * file has precedence.
    */
   private boolean beats(@Nullable PriceEntry one, PriceEntry other) {
     if (one == null) {

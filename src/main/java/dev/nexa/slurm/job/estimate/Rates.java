@@ -29,13 +29,13 @@ import java.util.OptionalLong;
 import java.util.TreeSet;
 
 /**
- * The prices at which a run is estimated and settled.
+ * The prices for the estimate and the settlement of a run.
  *
  * <p>The run keeps them, so a later price book changes neither its estimate nor its cost. Cluster,
  * partition, account and day are already resolved.
  *
  * @param book the price book's name
- * @param asOf the day on which its prices were valid
+ * @param asOf the day when its prices were valid
  * @param digest SHA-256 of the book
  * @param currency ISO 4217 code
  * @param gpuHour price of one GPU for 3600 s, by GPU type

@@ -18,7 +18,7 @@ import java.util.Optional;
  *
  * @param nodes the number of nodes
  * @param gpusPerNode GPUs on each node; 0 if ranks run on CPUs
- * @param gpuType the GPU type as the cluster names it; empty without GPUs or if nobody names one
+ * @param gpuType the GPU type as the cluster names it; empty without GPUs, or if none is named
  * @param cpusPerTask CPUs on each node
  * @param memoryBytes memory on each node
  * @param timeLimit the time limit, a whole number of minutes

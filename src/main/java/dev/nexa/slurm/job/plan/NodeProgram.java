@@ -10,7 +10,7 @@ import java.util.List;
  * Our own program, as a job runs it on a node. The workspace holds it under its digest.
  *
  * @param java the nodes' {@code java}
- * @param files its files; the first one is our jar
+ * @param files its files; the first file is our jar
  */
 public record NodeProgram(String java, List<ProgramFile> files) {
   /** Returns the program that runs now, for data steps. */

@@ -48,7 +48,7 @@ final class ScriptModel {
     model.put(
         "checkpoint_seconds", supervision.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(supervision));
-    // On several nodes, the last one may still save this long after the first has ended.
+    // On several nodes, the last node may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(supervision)));
     model.put("scheduler", plan.site().scheduler());
     model.put("cluster", plan.site().cluster());

@@ -54,8 +54,8 @@ public record SbatchHeader(
    * @param value its value; empty for none
    * @param text as written, with one blank for each gap
    * @param line the number of its line, from 1
-   * @param ours what a person can type in its place: an option or a key of ours; empty for nothing
-   * @param refused whether the job would be another one without it
+   * @param ours our option or key that a person can type in its place; empty for none
+   * @param refused whether the job would be another job without it
    * @param reason why it is refused, or why it does not matter; may be empty for the latter
    * @param step what to do if it is refused
    */
@@ -217,8 +217,8 @@ public record SbatchHeader(
         origins.put(ours, origin);
         return;
       }
-      // --gpus-per-node and --gres hold both. Else a later option replaces an earlier one, also if
-      // we cannot take the later one.
+      // --gpus-per-node and --gres hold both. Else a later option replaces an earlier option, also
+      // if we cannot take the later option.
       if (taken && same) {
         options.remove(ours);
         origins.remove(ours);

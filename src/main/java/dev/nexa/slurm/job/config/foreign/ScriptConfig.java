@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * Makes a run's config from a script: {@code nexa-slurm submit --nodes 2 --gpus 4 train.py}. Pure.
  *
  * @param script the script's path, relative to the config's folder
- * @param start what starts the script
+ * @param start the program that starts the script
  * @param args the script's arguments
  * @param values the values of other keys, by their paths, as texts in YAML
  */

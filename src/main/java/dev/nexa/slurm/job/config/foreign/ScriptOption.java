@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An option of sbatch, and what becomes of it in the {@code #SBATCH} lines of a script. An option
- * that changes what runs, where it runs or what it costs is taken or refused.
+ * An option of sbatch, and its treatment in the {@code #SBATCH} lines of a script. An option that
+ * changes what runs, where it runs or what it costs is taken or refused.
  *
  * @param name its long name, without dashes
  * @param letter its short name; a dot for none

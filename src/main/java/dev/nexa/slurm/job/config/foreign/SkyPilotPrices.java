@@ -135,7 +135,7 @@ public final class SkyPilotPrices {
         .map(rate -> new Price(rate, "SkyPilot " + path + ".pricing." + key));
   }
 
-  /** Returns the day on which the file was modified, because it holds no date. */
+  /** Returns the day of the file's last change, because the file holds no date. */
   private static LocalDate changed(ConfigSource.Found file) {
     if (file.path().isEmpty()) {
       return LocalDate.EPOCH;

@@ -211,7 +211,9 @@ public final class DatasetRegistry {
     return wanted;
   }
 
-  /** Returns the newest promoted version at the path, else the newest one that is not retired. */
+  /**
+   * Returns the newest promoted version at the path, else the newest version that is not retired.
+   */
   private static Optional<DatasetVersion> version(
       Wanted wanted, Map<String, List<DatasetVersion>> known, ClusterProfile cluster) {
     Optional<DatasetVersion> best = Optional.empty();

@@ -86,11 +86,11 @@ public final class DatasetVersion {
   }
 
   /**
-   * Makes a version that nobody has promoted.
+   * Makes a version that is not promoted.
    *
    * @param path its path, beginning with a tier such as <code>${durable}</code>
    * @param root the SHA-256 over all its files
-   * @param newest the time at which its newest file was written
+   * @param newest the time when its newest file was written
    * @param facts further keys
    */
   public static DatasetVersion registered(
@@ -175,12 +175,12 @@ public final class DatasetVersion {
     return json.number("files");
   }
 
-  /** Returns the time at which the newest file was written. */
+  /** Returns the time when the newest file was written. */
   public Instant newest() {
     return json.instant("newest");
   }
 
-  /** Returns the number of rows; empty if nobody could count them. */
+  /** Returns the number of rows; empty if they could not be counted. */
   public Optional<Long> rows() {
     return json.members().get("rows") instanceof Number
         ? Optional.of(json.number("rows"))

@@ -94,8 +94,8 @@ public record TaskArray(
   }
 
   /**
-   * Checks the training keys of each point. A problem of many points is reported for the first one
-   * only.
+   * Checks the training keys of each point. A problem of many points is reported for the first
+   * point only.
    */
   private static void checkPoints(Values values, List<Problem> problems) {
     for (Problem problem : problems) {

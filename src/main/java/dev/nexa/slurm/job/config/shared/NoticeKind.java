@@ -12,7 +12,7 @@ public enum NoticeKind {
   FAILED,
   /** A run was refused because of a budget, or more was spent than a budget allows. */
   OVER_BUDGET,
-  /** A run was refused because nobody has approved its cost. */
+  /** A run was refused because its cost has no approval. */
   APPROVAL_NEEDED,
   /** The verdict of a gate is `fail`. */
   GATE_FAILED,
@@ -22,9 +22,9 @@ public enum NoticeKind {
   DEPLOYED,
   /** A halt is in force. */
   HALTED,
-  /** Stands for many notifications that waited for one channel. Nobody names it in a file. */
+  /** Stands for many notifications that waited for one channel. No file names it. */
   SUMMARY,
-  /** The message of `notify test`. Nobody names it in a file. */
+  /** The message of `notify test`. No file names it. */
   TEST;
 
   /** Returns the name in files: lower case. */

@@ -10,7 +10,7 @@ import dev.nexa.slurm.job.config.yaml.ValueType;
  * config's reader, the plan, the script, approvals and their texts loop over this table, so that a
  * new key is one more constant. An approval covers each of them.
  *
- * <p>plan.json has them in this order. Add new ones at the end.
+ * <p>plan.json has them in this order. Add new options at the end.
  */
 public enum ResourceOption {
   PARTITION(

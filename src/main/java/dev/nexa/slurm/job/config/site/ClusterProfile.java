@@ -33,10 +33,10 @@ import java.util.Set;
  * @param name the file's name without its extension
  * @param scheduler {@code slurm}, or {@code local} for this machine without Slurm
  * @param accelerator {@code cuda}; with {@code cpu}, ranks run on CPUs and jobs ask for no GPU
- * @param usual what jobs get that name nothing else
+ * @param usual the values for jobs that do not name their own
  * @param partitions the known partitions by name; empty if the profile lists none
  * @param priceBook the name of the cluster's price book
- * @param nodes what every job finds on its nodes
+ * @param nodes the software and the variables of every job on its nodes
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  */
@@ -72,7 +72,7 @@ public record ClusterProfile(
   public record Nodes(Software software, Map<String, String> env, String java) {}
 
   /**
-   * Values of slurm.conf on which limits and prices depend.
+   * Values of slurm.conf that limits and prices depend on.
    *
    * @param overTimeLimit how long a job may exceed its time limit
    * @param killWait the time between SIGTERM and SIGKILL

@@ -33,7 +33,7 @@ import java.util.Optional;
  * @param evaluation the effects of a gate
  * @param releases the requirements for a release
  * @param budgets limits on the money spent in a period
- * @param approvals who may approve runs above the limit; empty if nobody may
+ * @param approvals the people who may approve runs above the limit; empty if there are none
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
  * @param channels where notifications go; empty if none are sent
  */

@@ -27,7 +27,7 @@ import java.util.TreeSet;
  * @param name the file's name without its extension
  * @param digest SHA-256 of the file's bytes; it identifies this version of the prices
  * @param currency ISO 4217 code
- * @param asOf the day on which the prices were valid
+ * @param asOf the day when the prices were valid
  * @param prices the book's own prices
  * @param gpuHourCoversJob whether the price of a GPU includes the CPUs and memory of its job
  * @param entries prices that depend on the run or the day: the book's own, then its overrides in

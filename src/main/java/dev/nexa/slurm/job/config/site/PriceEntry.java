@@ -14,8 +14,8 @@ import java.util.Optional;
  * @param cluster the cluster profile that it applies to; empty for all
  * @param partition the partition that it applies to; empty for all
  * @param account the Slurm account that it applies to; empty for all
- * @param validFrom the first day (UTC) on which it applies; empty if it has no beginning
- * @param validUntil the last day (UTC) on which it applies; empty if it has no end
+ * @param validFrom the first day (UTC) when it applies; empty if it has no beginning
+ * @param validUntil the last day (UTC) when it applies; empty if it has no end
  * @param discount taken off every price
  */
 public record PriceEntry(

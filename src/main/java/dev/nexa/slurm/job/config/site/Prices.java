@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param gpuShares by GPU type: a part of another type's price
  * @param shardHour price of a shard for 3600 s, by the type of the shared GPU
  * @param shardShares by the type of the shared GPU: a shard's part of the GPU's price
- * @param units what has one price only
+ * @param units the prices of units that have one price only
  * @param apiTokens prices of 10^6 tokens of an API, by model
  */
 public record Prices(

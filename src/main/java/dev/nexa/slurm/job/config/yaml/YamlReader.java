@@ -358,7 +358,7 @@ public final class YamlReader {
     return token;
   }
 
-  /** Returns a line of the text by its number, from 0; empty behind the last one. */
+  /** Returns a line of the text by its number, from 0; empty behind the last line. */
   private String line(int number) {
     String[] lines = text.split("\\R", -1);
     return number < lines.length ? lines[number] : "";

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The speed at which a model generates tokens (docs/estimates.md). Not validated against published
+ * The speed of a model that generates tokens (docs/estimates.md). Not validated against published
  * runs.
  *
  * <p>Each step reads all weights once for all requests, and computes 2 FLOPs per active parameter

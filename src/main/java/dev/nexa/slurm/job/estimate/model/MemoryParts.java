@@ -140,7 +140,7 @@ public record MemoryParts(
   }
 
   /**
-   * Returns the bytes of gathered weights: the layer that works, the next one, and the weights
+   * Returns the bytes of gathered weights: the layer that works, the next layer, and the weights
    * outside of layers.
    */
   private static double gathered(MemorySetup setup, double weights) {

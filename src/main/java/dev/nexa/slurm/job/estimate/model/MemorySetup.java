@@ -37,7 +37,7 @@ public record MemorySetup(
   /**
    * How the state is spread over GPUs.
    *
-   * @param gpus the number of GPUs over which {@code sharding} spreads
+   * @param gpus the number of GPUs that {@code sharding} spreads over
    * @param splits the parts of a server's model: tensor x pipeline
    * @param bucket the elements of a DeepSpeed communication buffer
    */

@@ -24,7 +24,7 @@ import java.util.Optional;
  * @param active the parameters that work on one token
  * @param tokens the tokens of all tasks and passes; empty if unknown
  * @param precision {@code bf16}, {@code fp16} or {@code no}
- * @param choices what a remedy would be
+ * @param choices the details of the remedies
  * @param assumptions values that the plan does not give and the estimate assumes
  */
 public record ModelRun(
