@@ -42,7 +42,7 @@ import java.util.function.Consumer;
  * @param patience timeouts for Slurm's client commands
  * @param missing the search that says why {@code root} is not a workspace; empty if it is a
  *     workspace, or if the user named it
- * @param interruption what a signal finds that ends this process while it submits
+ * @param interruption lets a signal that ends this process find the run that it submits
  */
 public record Context(
     Path root,

@@ -285,7 +285,7 @@ public final class RecordRepair {
   }
 
   /**
-   * Repairs a run whose lock nobody else has.
+   * Repairs a run whose lock no other process has.
    *
    * @param repair gets the journal's events; whether it changed anything
    */

@@ -37,7 +37,7 @@ public record OpenShell(Context context) {
    * Returns the command line that enters the task. On Slurm it is a step of the job that shares the
    * job's resources ({@code srun --overlap}, since Slurm 20.11).
    *
-   * @param task the task; empty for the first one that runs
+   * @param task the task; empty for the first task that runs
    * @param node the node; empty for the first node of the task
    * @param terminal whether the user types at a terminal
    * @param command the command; empty for a shell

@@ -26,7 +26,7 @@ import java.util.Optional;
  */
 public record RecordRemediation(Context context) {
   /**
-   * Adds a text. A call that died after it wrote the journal is completed by the next one.
+   * Adds a text. If a call died after it wrote the journal, the next call completes it.
    *
    * @throws NexaException if the run has not ended or is another user's, or if its manifest was
    *     changed by hand

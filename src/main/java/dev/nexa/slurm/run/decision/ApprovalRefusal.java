@@ -80,7 +80,10 @@ record ApprovalRefusal(Context context, Policy policy, Asked whole) {
     return new NexaException(code, why(refused), advice);
   }
 
-  /** Returns the notification; the same estimate gives the same one, however often it is tried. */
+  /**
+   * Returns the notification; the same estimate gives the same notification, however often it is
+   * tried.
+   */
   private Notice notice(Decision.Refused refused, boolean over) {
     List<String> lines = new ArrayList<>(refused.overBudgets());
     lines.add("asked for by " + asked().submitter().user());

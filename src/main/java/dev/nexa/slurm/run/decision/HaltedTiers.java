@@ -19,14 +19,14 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The durable tiers on which a halt holds: all profiles of the workspace have them. Each tier has
- * its own file of the halt. Other workspaces on the tier find that file.
+ * The durable tiers of a halt: the tiers of all profiles of the workspace. Each tier has its own
+ * file of the halt. Other workspaces on the tier find that file.
  *
- * @param tiers the tiers' folders, each with the profiles that have it; the chosen one comes first
+ * @param tiers the tiers' folders, each with the profiles that have it; the chosen tier comes first
  */
 public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
   /**
-   * A tier, and what became of a halt there.
+   * A tier, and the result of setting a halt there.
    *
    * @param halt the halt in force; empty if it could not be set
    * @param absent whether the tier is not on this host, so that it was not written

@@ -100,9 +100,9 @@ public final class RequireNoHalt {
   }
 
   /**
-   * Returns the error for what a halt stops.
+   * Returns the error for an action that a halt stops.
    *
-   * @param what what may not happen
+   * @param what the words that say what may not happen
    */
   public static NexaException refusal(String what, List<Halts.Judged> halts) {
     List<Advice> advice = new ArrayList<>();

@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /** The logs of one attempt of a task: the log of the rank that failed first, and the task's log. */
 final class AttemptLogs {
-  /** Of a task with more ranks, the logs of the first ones are read. */
+  /** For a task with more ranks, only the logs of the first ranks are read. */
   private static final int MOST_RANKS = 64;
 
   private final LogFiles files;

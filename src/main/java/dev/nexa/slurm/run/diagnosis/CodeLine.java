@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.diagnosis;
 
 /**
- * A line of the user's program at which Python raised an exception.
+ * A line of the user's program where Python raised an exception.
  *
  * @param file the file as Python names it; a script that the run keeps has its own name only
  * @param number the line's number, from 1

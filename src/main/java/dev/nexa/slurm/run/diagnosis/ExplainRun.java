@@ -113,7 +113,7 @@ public final class ExplainRun {
     return failure(run, facts, journal, tasks, OptionalInt.empty(), problems);
   }
 
-  /** Returns what became of submissions without a job, a sentence each. */
+  /** Returns a sentence about the result of each submission without a job. */
   private static List<String> refusals(RunState journal) {
     List<String> refusals = new ArrayList<>();
     for (Submission submission : journal.current()) {

@@ -33,8 +33,8 @@ import java.util.TreeMap;
  * The tasks of a run that did not end well.
  *
  * @param state the run's state in detail, in lower case
- * @param attempts the last attempt of each of these tasks; the first one to end comes first, and
- *     cancelled tasks come last
+ * @param attempts the last attempt of each of these tasks; the attempt that ended first comes
+ *     first, and cancelled tasks come last
  * @param doubts a sentence for each task that ended in an unknown way
  * @param queue the run's entries in the queue; empty for a finished run
  */

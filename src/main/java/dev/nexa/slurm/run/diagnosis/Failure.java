@@ -10,7 +10,7 @@ import java.util.function.Function;
 /**
  * Why one task of a run failed.
  *
- * @param slurm what accounting knows of the attempt; empty if it has no row
+ * @param slurm accounting's facts about the attempt; empty if it has no row
  * @param verdict the cause
  * @param confirmations findings that support the cause
  * @param followed findings that only followed from it

@@ -97,9 +97,7 @@ final class Frames {
     return raises && REFUSAL.matcher(exception).matches();
   }
 
-  /**
-   * Returns the line at which this exception was raised, and forgets it; empty if none is known.
-   */
+  /** Returns the line where this exception was raised, and forgets it; empty if none is known. */
   Optional<CodeLine> raising(String exception) {
     Optional<CodeLine> raised = exception.startsWith(prefix) ? newest : Optional.empty();
     forget();

@@ -31,7 +31,7 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
   /**
    * Decides.
    *
-   * @param stated what Slurm's state names; empty if it names nothing
+   * @param stated the cause that Slurm's state names; empty if it names none
    * @param own the job's own record; empty if it left none
    */
   static Verdict of(

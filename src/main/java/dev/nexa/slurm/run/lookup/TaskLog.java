@@ -30,7 +30,7 @@ public final class TaskLog {
     this.prefix = prefix.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** Returns the offset at which the last lines of a file begin; the file's size for zero lines. */
+  /** Returns the offset of the last lines of a file; the file's size for zero lines. */
   public static long startOfLast(Path file, int lines) throws IOException {
     try (FileChannel channel = FileChannel.open(file)) {
       long end = channel.size();

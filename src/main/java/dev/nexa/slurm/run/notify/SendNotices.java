@@ -93,8 +93,8 @@ public final class SendNotices {
   }
 
   /**
-   * Sends a notification now, whatever has become of it. A delivery that a summary stands for is
-   * sent, too.
+   * Sends a notification now, whatever its state is. A delivery that a summary stands for is sent,
+   * too.
    *
    * @return its state afterwards; empty if another process holds the outbox for a minute
    */
@@ -146,7 +146,7 @@ public final class SendNotices {
     return waiting;
   }
 
-  /** Decides what becomes of attempts during which a process died: it holds the lock no more. */
+  /** Decides the state of attempts whose process died: it holds the lock no more. */
   private Notice settled(Notice notice, List<String> problems) {
     Notice now = notice;
     for (int i = 0; i < notice.deliveries().size(); i++) {

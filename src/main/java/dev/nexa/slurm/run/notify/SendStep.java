@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.notify;
 
-/** The steps of a pass, at which tests kill the process. */
+/** The steps of a pass. Tests kill the process at these steps. */
 public enum SendStep {
   /** The channels of a notification are chosen, and kept. */
   PREPARED,

@@ -66,7 +66,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
 
   /**
    * Splits rows of one id and name into jobs, because slurmctld reuses ids. A row is a further
-   * attempt of its task only if the previous attempt's end state allows another one.
+   * attempt of its task only if the previous attempt's end state allows another attempt.
    */
   private static List<List<AccountingRecord>> apart(List<AccountingRecord> rows) {
     List<AccountingRecord> bySubmit = new ArrayList<>(rows);

@@ -79,7 +79,7 @@ public record EarlierJobs(
     return notYet.orElse(new Waits(String.join(",", open)));
   }
 
-  /** Adds a dependency; to the last one if both have one type. */
+  /** Adds a dependency; extends the last dependency if both have one type. */
   private static void add(List<String> open, String dependency) {
     String type = dependency.substring(0, dependency.indexOf(':') + 1);
     int last = open.size() - 1;

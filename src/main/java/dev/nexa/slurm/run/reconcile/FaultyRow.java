@@ -34,7 +34,7 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
 
   /**
    * Returns whether a time of a row lies so long before the run was submitted that it cannot be the
-   * run's. With clocks that differ more, munge lets nobody submit (munge(7), its TTL).
+   * run's. With clocks that differ more, munge lets no user submit (munge(7), its TTL).
    *
    * @param time the epoch if it is not known
    * @param sent when the run was submitted; {@link Instant#MIN} if that is not known

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LedgerRecord {
   /**
-   * The metrics that can hold a run's loss; the first one present is used. {@code final_loss} is
-   * what our own configs/train/science/train.py writes.
+   * The metrics that can hold a run's loss; the first metric that is present is used. {@code
+   * final_loss} is what our own configs/train/science/train.py writes.
    */
   private static final List<String> LOSS = List.of("train_loss", "loss", "final_loss", "eval_loss");
 

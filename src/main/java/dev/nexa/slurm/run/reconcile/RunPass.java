@@ -501,7 +501,7 @@ public final class RunPass {
   }
 
   /**
-   * Records what became of submissions that are not confirmed.
+   * Records the results of submissions that are not confirmed.
    *
    * @return true if the journal has a new event
    */

@@ -36,7 +36,7 @@ public final class RunRecords {
   private final Consumer<CrashPoint> passing;
   private final Optional<EndNotice> notices;
 
-  /** Makes a writer that notifies nobody of the end of a run. */
+  /** Makes a writer that sends no notification of the end of a run. */
   public RunRecords(Workspace workspace, Consumer<CrashPoint> passing) {
     this(workspace, passing, Optional.empty());
   }
@@ -44,7 +44,7 @@ public final class RunRecords {
   /**
    * Makes a writer.
    *
-   * @param notices records the end of a run for people; empty to notify nobody
+   * @param notices records the end of a run for people; empty for no notifications
    */
   RunRecords(Workspace workspace, Consumer<CrashPoint> passing, Optional<EndNotice> notices) {
     this.workspace = workspace;

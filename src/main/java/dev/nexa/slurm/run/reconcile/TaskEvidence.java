@@ -157,7 +157,7 @@ public final class TaskEvidence {
 
   /**
    * Adds the rows that ended before the run was submitted. Where a task has another row, or the row
-   * contradicts itself, it is not the run's. Any other one has a wrong day, and a time that counts.
+   * contradicts itself, it is not the run's. Any other row has a wrong day, and a time that counts.
    */
   private void addEarly() {
     List<AccountingRecord> ours = new ArrayList<>(early.keySet());

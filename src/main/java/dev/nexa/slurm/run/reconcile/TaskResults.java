@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param unfitNodes each node that a task found unfit, and why
  * @param failures the first failure of each failed attempt; at most {@value #MOST_FAILURES}
  * @param charged the metrics that costs depend on
- * @param telemetry what was sampled; empty if nothing was, or if the run has not ended
+ * @param telemetry the samples; empty if there are none, or if the run has not ended
  * @param energy the sampled energy of each attempt, by {@link Telemetry#attempt}
  */
 public record TaskResults(

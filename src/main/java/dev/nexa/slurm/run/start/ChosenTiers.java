@@ -57,7 +57,7 @@ public final class ChosenTiers {
               .filter(note -> tiers.stream().noneMatch(tier -> real(tier).equals(real(durable))));
         }
       } catch (IllegalArgumentException | NexaException | UncheckedIOException unreadable) {
-        // The next one may be readable.
+        // The next run's files may be readable.
       }
     }
     return Optional.empty();

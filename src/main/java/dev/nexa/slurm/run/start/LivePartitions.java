@@ -25,7 +25,7 @@ public final class LivePartitions {
     this.context = context;
   }
 
-  /** Asks in another thread, if nobody has asked. */
+  /** Asks in another thread, if no thread has asked yet. */
   synchronized void ask() {
     if (answer == null) {
       answer = CompletableFuture.supplyAsync(() -> partitions(context.slurm()));

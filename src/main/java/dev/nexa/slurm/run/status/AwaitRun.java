@@ -29,7 +29,7 @@ public final class AwaitRun {
   private static final Duration FIRST = Duration.ofMillis(500);
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
-  /** How long accounting may disagree with the jobs' end before nobody waits for it any longer. */
+  /** How long accounting may disagree with the jobs' end. After that the wait is given up. */
   public static final Duration PATIENCE = Duration.ofMinutes(10);
 
   private final Context context;
@@ -122,7 +122,7 @@ public final class AwaitRun {
   }
 
   /**
-   * Returns the error for a run whose state nothing shows: nobody has to wait for it.
+   * Returns the error for a run whose state no source shows: it is useless to wait for it.
    *
    * @param why what is not known
    */
@@ -171,7 +171,7 @@ public final class AwaitRun {
   /**
    * Returns a pass's problems.
    *
-   * @throws NexaException if a run's files are broken: nobody has to wait for it
+   * @throws NexaException if a run's files are broken: it is useless to wait for it
    */
   public static List<String> problems(ReconcileRuns.Pass pass) {
     if (!pass.broken().isEmpty()) {

@@ -109,8 +109,8 @@ public record RunRow(
   }
 
   /**
-   * Makes the row of another user's run from its manifest, because squeue shows only one's own
-   * jobs.
+   * Makes the row of another user's run from its manifest, because squeue shows a user only the
+   * user's own jobs.
    */
   static RunRow of(String user, ManifestFile manifest) {
     return of(manifest, Optional.of(user), "as of the last pass of " + user);
@@ -164,7 +164,7 @@ public record RunRow(
     return standing == Standing.LEFT;
   }
 
-  /** Returns whether nobody has to wait for the run, because it can never start. */
+  /** Returns whether it is useless to wait for the run, because it can never start. */
   public boolean stuck() {
     return standing == Standing.STUCK;
   }
@@ -176,8 +176,8 @@ public record RunRow(
   }
 
   /**
-   * Returns the error for a run that can never start, because of an earlier run: nobody has to wait
-   * for it.
+   * Returns the error for a run that can never start, because of an earlier run: it is useless to
+   * wait for it.
    *
    * @param run the run's id
    * @param why the reason as a clause, which names the command that removes the run

@@ -38,7 +38,7 @@ final class Unchanged<T> {
   /**
    * Returns what the files of a run say.
    *
-   * @param files all files on which the value depends
+   * @param files all files that the value depends on
    * @param read reads them; a failure is not kept
    */
   T of(RunId run, List<Path> files, Supplier<T> read) {

@@ -3,13 +3,13 @@ package dev.nexa.slurm.run.submit;
 import java.util.function.Consumer;
 
 /**
- * The points at which a process can die between a config and a finished run. A test suite kills the
+ * The points where a process can die between a config and a finished run. A test suite kills the
  * process at each of them, many times, on a real Slurm.
  */
 public enum CrashPoint {
   /** open/ names the run. Its folder does not exist yet. */
   RUN_NAMED,
-  /** The run's folder exists and is empty. Nobody holds its lock. */
+  /** The run's folder exists and is empty. No process holds its lock. */
   RUN_CLAIMED,
   /** The submitter holds the run's lock. The run's files do not exist yet. */
   RUN_LOCKED,

@@ -15,7 +15,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Decides what became of a submission whose job is not confirmed, from the rows of squeue and
+ * Decides the result of a submission whose job is not confirmed, from the rows of squeue and
  * accounting with its name.
  *
  * <p>Reads and writes nothing: it returns the event to write, or empty if it is too early to
