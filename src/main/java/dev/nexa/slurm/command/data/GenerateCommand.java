@@ -13,6 +13,7 @@ import dev.nexa.slurm.data.generate.GenerateSettings;
 import dev.nexa.slurm.data.generate.OwnServer;
 import dev.nexa.slurm.data.generate.Proxy;
 import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.job.config.run.Serving;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -141,7 +142,7 @@ final class GenerateCommand extends DataStepCommand {
                         ErrorCode.API_UNUSABLE,
                         "the server ended at once: there is no process " + number,
                         Advice.step("read its last lines in the task's log")));
-    String seconds = value(readyWithin).orElse("1800");
+    String seconds = value(readyWithin).orElse("" + Serving.READY_WITHIN.toSeconds());
     return new OwnServer(process, Duration.ofSeconds(whole("--ready-within", seconds)));
   }
 
