@@ -1,11 +1,6 @@
 package dev.nexa.slurm.job.render;
 
-import freemarker.core.CommonMarkupOutputFormat;
-import freemarker.core.CommonTemplateMarkupOutputModel;
-import java.io.IOException;
-import java.io.Writer;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
 
 /**
  * FreeMarker output format that writes any text as a string literal of Lua 5.1 to 5.4.
@@ -13,24 +8,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Every byte of UTF-8 except plain ASCII is written as {@code \ddd} (Lua reference manual, 2.1
  * in 5.1, 3.1 later). Numbers become strings too; the template converts them with {@code tonumber}.
  */
-final class LuaFormat extends CommonMarkupOutputFormat<LuaFormat.Literal> {
+final class LuaFormat extends QuotedFormat {
   static final LuaFormat INSTANCE = new LuaFormat();
 
-  private LuaFormat() {}
-
-  @Override
-  public String getName() {
-    return "lua";
-  }
-
-  @Override
-  public String getMimeType() {
-    return "text/x-lua";
-  }
-
-  @Override
-  public void output(String text, Writer out) throws IOException {
-    out.write(escapePlainText(text));
+  private LuaFormat() {
+    super("lua", "text/x-lua");
   }
 
   @Override
@@ -46,28 +28,5 @@ final class LuaFormat extends CommonMarkupOutputFormat<LuaFormat.Literal> {
       }
     }
     return literal.append('"').toString();
-  }
-
-  @Override
-  public boolean isLegacyBuiltInBypassed(String builtInName) {
-    return false;
-  }
-
-  @Override
-  protected Literal newTemplateMarkupOutputModel(
-      @Nullable String plainText, @Nullable String markup) {
-    return new Literal(plainText, markup);
-  }
-
-  /** A text that is already quoted. */
-  static final class Literal extends CommonTemplateMarkupOutputModel<Literal> {
-    Literal(@Nullable String plainText, @Nullable String markup) {
-      super(plainText, markup);
-    }
-
-    @Override
-    public LuaFormat getOutputFormat() {
-      return INSTANCE;
-    }
   }
 }

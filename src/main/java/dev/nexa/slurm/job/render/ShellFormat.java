@@ -1,10 +1,6 @@
 package dev.nexa.slurm.job.render;
 
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
-import freemarker.core.CommonMarkupOutputFormat;
-import freemarker.core.CommonTemplateMarkupOutputModel;
-import java.io.IOException;
-import java.io.Writer;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -14,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * FreeMarker output format that writes any text as one word of a POSIX shell. {@link TemplateLint}
  * keeps interpolations out of quotes and heredocs, where the single quotes would be literal.
  */
-final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
+final class ShellFormat extends QuotedFormat {
   static final ShellFormat INSTANCE = new ShellFormat();
 
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
@@ -47,21 +43,8 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("port", "NEXA_PORT"),
           Map.entry("rendezvous", "NEXA_RENDEZVOUS"));
 
-  private ShellFormat() {}
-
-  @Override
-  public String getName() {
-    return "shell";
-  }
-
-  @Override
-  public String getMimeType() {
-    return "text/x-shellscript";
-  }
-
-  @Override
-  public void output(String text, Writer out) throws IOException {
-    out.write(escapePlainText(text));
+  private ShellFormat() {
+    super("shell", "text/x-shellscript");
   }
 
   /**
@@ -138,27 +121,5 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
 
   private String segment(String text) {
     return text.isEmpty() ? "" : escapePlainText(text);
-  }
-
-  @Override
-  public boolean isLegacyBuiltInBypassed(String builtInName) {
-    return false;
-  }
-
-  @Override
-  protected Word newTemplateMarkupOutputModel(@Nullable String plainText, @Nullable String markup) {
-    return new Word(plainText, markup);
-  }
-
-  /** A text that is already quoted. */
-  static final class Word extends CommonTemplateMarkupOutputModel<Word> {
-    Word(@Nullable String plainText, @Nullable String markup) {
-      super(plainText, markup);
-    }
-
-    @Override
-    public ShellFormat getOutputFormat() {
-      return INSTANCE;
-    }
   }
 }
