@@ -41,8 +41,8 @@ public final class TarReader implements Closeable {
   }
 
   /**
-   * Returns the next entry; empty at the end of the archive. Skips what was not read of the entry
-   * before.
+   * Returns the next entry; empty at the end of the archive. Skips the bytes of the entry before
+   * that were not read.
    *
    * @throws IOException also if the archive is cut short or damaged; the message says how
    */
@@ -87,7 +87,7 @@ public final class TarReader implements Closeable {
           case "size" -> longSize = size(value);
           case "mtime" -> modified = Optional.of(time(value));
           default -> {
-            // Another program's keys say nothing that counts here.
+            // Another program's keys do not matter here.
           }
         }
       }

@@ -24,8 +24,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Reads ECDSA keys of the curves P-256, P-384 and P-521: private keys in PEM (PKCS#8, SEC 1) or in
- * OpenSSH's own format, public keys in PEM or as a line of a {@code .pub} file.
+ * Reads ECDSA keys of the curves P-256, P-384 and P-521. Private keys are in PEM (PKCS#8, SEC 1) or
+ * in OpenSSH's own format. Public keys are in PEM or in a line of a {@code .pub} file.
  */
 public final class EcKeys {
   private static final byte[] OPENSSH = "openssh-key-v1\0".getBytes(StandardCharsets.US_ASCII);
@@ -259,7 +259,10 @@ public final class EcKeys {
     throw new OmsException("the key is not an ECDSA key of the curve P-256, P-384 or P-521");
   }
 
-  /** Returns the fingerprint of a key by which bundles name it: SHA-256 of its PEM text. */
+  /**
+   * Returns the fingerprint of a key: SHA-256 of its PEM text. Bundles name a key by this
+   * fingerprint.
+   */
   static String hint(PublicKey key) {
     String base64 = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(key.getEncoded());
     return Sha256.of("-----BEGIN PUBLIC KEY-----\n" + base64 + "\n-----END PUBLIC KEY-----\n");

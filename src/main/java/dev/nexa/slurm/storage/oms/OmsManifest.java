@@ -29,7 +29,7 @@ import java.util.TreeSet;
 /**
  * The signed list of a model's files: the in-toto statement of the format (spec v1.0, 5 and 6).
  *
- * @param digests the SHA-256 of each resource by its name: a file, or a part of one
+ * @param digests the SHA-256 of each resource by its name: a file, or a part of a file
  * @param shardSize the size of the parts in bytes; empty if each file is one resource
  * @param links whether links were followed
  * @param ignored the paths that were left out
@@ -97,7 +97,7 @@ record OmsManifest(
   /**
    * Reads a statement.
    *
-   * @throws OmsException if it is none of this format
+   * @throws OmsException if it is no statement of this format
    */
   static OmsManifest parse(JsonObject statement) throws OmsException {
     try {

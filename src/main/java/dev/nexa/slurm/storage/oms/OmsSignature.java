@@ -38,7 +38,7 @@ public final class OmsSignature {
    *
    * @param bundle the signature's file, which is never part of the model
    * @param ignored more paths that are left out
-   * @param unsigned whether the model may hold files that nobody signed
+   * @param unsigned whether the model may hold files that are not signed
    */
   public record Scope(Path bundle, List<Path> ignored, boolean unsigned) {}
 
@@ -46,7 +46,8 @@ public final class OmsSignature {
    * Returns the text of a new signature on a model.
    *
    * @param model a folder or a file
-   * @param chain the signer's certificate and those above it; empty to sign with a bare key
+   * @param chain the signer's certificate and the certificates above it; empty to sign with a bare
+   *     key
    * @throws OmsException if the model or the key cannot be used
    */
   public static String sign(Path model, Scope scope, KeyPair key, List<X509Certificate> chain)
@@ -77,7 +78,7 @@ public final class OmsSignature {
   /**
    * Checks a signature by a key.
    *
-   * @return a line for each file that differs; empty if the model is what was signed
+   * @return a line for each file that differs; empty if the model is the signed model
    * @throws OmsException if the signature is not by this key, or breaks a rule of the format
    */
   public static List<String> verify(Path model, String bundle, Scope scope, PublicKey key)
@@ -193,7 +194,8 @@ public final class OmsSignature {
    * A signature file: a Sigstore bundle that holds a DSSE envelope.
    *
    * @param hint the key's fingerprint; empty in old bundles and in bundles with certificates
-   * @param chain the signer's certificate, then those that signed it; empty in bundles with a key
+   * @param chain the signer's certificate, then the certificates that signed it; empty in bundles
+   *     with a key
    * @param payload the signed statement
    * @param signature an ECDSA signature in DER
    */

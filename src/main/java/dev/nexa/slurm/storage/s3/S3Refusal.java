@@ -81,7 +81,7 @@ final class S3Refusal {
     reached = true;
   }
 
-  /** Returns an error for an answer that is not what S3 sends, such as a login page. */
+  /** Returns an error for an answer that does not come from S3, such as a login page. */
   StoreException notFromS3(String expected) {
     return new StoreException(
         Kind.BUSY, "the answer of " + host() + " cannot be read: it is not " + expected);

@@ -76,8 +76,8 @@ final class S3Store implements ObjectStore {
   }
 
   /**
-   * Lists objects. A page counts only if it names the bucket, the prefix, and whether it is the
-   * last one: the login page of a network, or an empty answer, has the status 200 too.
+   * Lists objects. A page counts only if it names the bucket and the prefix, and says whether it is
+   * the last page. The login page of a network, or an empty answer, has the status 200 too.
    */
   @Override
   public Page list(String prefix, Optional<String> after) {
@@ -437,7 +437,7 @@ final class S3Store implements ObjectStore {
     }
   }
 
-  /** Returns the version of what was made; an answer without one is none of S3. */
+  /** Returns the version of the new object. An answer without a version does not come from S3. */
   private String made(@Nullable String etag) {
     return bare(named(etag));
   }
@@ -458,8 +458,8 @@ final class S3Store implements ObjectStore {
   }
 
   /**
-   * Drops the connection if the stream is closed before its last byte: to read the rest may take
-   * long. After the last byte the next request takes the connection.
+   * Drops the connection if the stream is closed before its last byte, because it may take long to
+   * read the rest. After the last byte the next request takes the connection.
    */
   private static final class Aborting extends FilterInputStream {
     private final ResponseInputStream<GetObjectResponse> body;

@@ -84,7 +84,7 @@ public final class S3Stores implements ObjectStores {
         | IllegalStateException
         | IllegalArgumentException
         | UncheckedIOException none) {
-      // The last three: the profile is malformed, or nobody has logged in to its SSO.
+      // The last three: the profile is malformed, or no user has logged in to its SSO.
       throw refusal.noCredentials();
     }
     S3ClientBuilder client =
@@ -163,20 +163,21 @@ public final class S3Stores implements ObjectStores {
   }
 
   /**
-   * The certificates by which a store with an authority of its own is trusted. The AWS CLI reads
+   * The trusted certificates for a store with a certificate authority of its own. The AWS CLI reads
    * the name of their file from the variable, then from the profile (botocore's configprovider.py);
    * the SDK for Java reads neither (2.x).
    *
    * @param file in PEM
-   * @param from what names the file
+   * @param from the variable, or the key of the profile, that names the file
    */
   record CaBundle(String file, String from) {
     private static final String VARIABLE = "AWS_CA_BUNDLE";
     private static final String KEY = "ca_bundle";
 
     /**
-     * Returns the bundle that the environment names, or else the AWS profile. Empty if there is
-     * none, and if the profiles cannot be read: then the credentials came from elsewhere, too.
+     * Returns the bundle that the environment names, or else the bundle that the AWS profile names.
+     * Empty if there is none, and if the profiles cannot be read: then the credentials came from
+     * elsewhere, too.
      */
     static Optional<CaBundle> named(Optional<String> awsProfile) {
       String variable = System.getenv(VARIABLE);
@@ -197,7 +198,8 @@ public final class S3Stores implements ObjectStores {
     }
 
     /**
-     * Returns what trusts the bundle's certificates, and no others: so does the AWS CLI.
+     * Returns the managers that trust the bundle's certificates, and no others: so does the AWS
+     * CLI.
      *
      * @throws NexaException if the file cannot be read, or holds no certificate
      */
@@ -243,9 +245,9 @@ public final class S3Stores implements ObjectStores {
   }
 
   /**
-   * The endpoint of a bucket, and how requests to it are signed. The SDK finds both by rules, anew
+   * The endpoint of a bucket, and the way to sign requests to it. The SDK finds both by rules, anew
    * for each request. A client that asks one bucket gets the same answers each time, so it needs
-   * them once: they are a sixth of the CPU time of a small request.
+   * them once. They take a sixth of the CPU time of a small request.
    */
   static final class OneBucket {
     private OneBucket() {}

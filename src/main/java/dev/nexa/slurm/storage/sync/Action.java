@@ -8,11 +8,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a sync does with one path.
+ * The action of a sync on one path.
  *
  * @param local the file, if there is one
  * @param remote the object, if there is one; its key is relative to the prefix
- * @param recorded the object's SHA-256, if its version is the one that was recorded with it
+ * @param recorded the object's recorded SHA-256, if the object still has the version of that record
  */
 public record Action(
     Kind kind,
@@ -21,7 +21,7 @@ public record Action(
     Optional<LocalFile> local,
     Optional<Listed> remote,
     Optional<String> recorded) {
-  /** Ends the reason of a file that was not copied because something that is no file is there. */
+  /** Ends the reason why a file was not copied, if something other than a file is in its place. */
   public static final String OBSTACLE = "; it was not copied";
 
   /** The kinds of actions. */
@@ -44,9 +44,9 @@ public record Action(
     LEAVE
   }
 
-  /** What a conflict, or a deletion at risk, is due to. */
+  /** The cause of a conflict, or of a deletion at risk. */
   public enum Why {
-    /** Nothing to be said. */
+    /** There is no such cause. */
     NONE,
     /** No sync has seen both sides equal. */
     NEVER_SYNCED,
@@ -56,11 +56,17 @@ public record Action(
     LINK_THERE,
     /** A pull would put the file where a folder is. */
     FOLDER_THERE,
-    /** Size and time are as recorded, so other bytes are damage, or hidden by a program. */
+    /**
+     * Size and time are as recorded. So if the bytes differ, they were damaged, or a program hid
+     * the change.
+     */
     LOOKS_UNCHANGED
   }
 
-  /** Returns the bytes of the source's file, which the action copies at most; else the target's. */
+  /**
+   * Returns the size of the source's file, or else of the target's: the action copies no more
+   * bytes.
+   */
   public long bytes(Direction direction) {
     Optional<Long> here = local.map(LocalFile::bytes);
     Optional<Long> there = remote.map(Listed::bytes);
@@ -68,22 +74,24 @@ public record Action(
     return (push ? here : there).or(() -> push ? there : here).orElse(0L);
   }
 
-  /** Returns the action's name: a comparison is one, whatever follows from it. */
+  /** Returns the action's name. Both kinds of comparison have one name. */
   public String word() {
     return kind == Kind.COMPARE_ONLY ? "compare" : kind.name().toLowerCase(Locale.ROOT);
   }
 
-  /** Returns the action with which the target's file stays, whatever was typed. */
+  /** Returns the action that leaves the target's file, whatever was typed. */
   Action left() {
     return new Action(Kind.LEAVE, Why.NONE, path, local, remote, recorded);
   }
 
-  /** Returns the conflict of an object whose place in the folder is taken by no file. */
+  /**
+   * Returns the conflict of an object whose place in the folder holds something other than a file.
+   */
   Action taken(Why by) {
     return new Action(Kind.CONFLICT, by, path, local, remote, recorded);
   }
 
-  /** Returns what takes the file's place in the folder; empty if nothing does. */
+  /** Returns the obstacle in the file's place, in words; empty if there is none. */
   public Optional<String> obstacle() {
     return switch (why) {
       case LINK_THERE -> Optional.of("a link is there, or at a folder above it");
@@ -110,14 +118,14 @@ public record Action(
   }
 
   /**
-   * Returns what a sync does with a path.
+   * Returns the action of a sync on a path.
    *
    * <p>The target's file is replaced or deleted only if it is as it was when both were last equal.
-   * A time decides nothing: two hosts' clocks differ. Without a record, two files that differ are a
-   * conflict.
+   * A time decides nothing, because two hosts' clocks differ. Without a record, two files that
+   * differ are a conflict.
    *
-   * @param known what both sides had when they were last equal
-   * @param options whether to delete, to overwrite, to read all bytes
+   * @param known the record of both sides from when they were last equal
+   * @param options say whether to delete, to overwrite and to read all bytes
    */
   static Action decide(
       String path,

@@ -23,11 +23,11 @@ final class CompletionProbe {
 
   /**
    * Asks a store, once for each address: tries to replace an object that does not exist. A store
-   * that does not look makes the object, which is deleted at once.
+   * that does not look at If-Match makes the object. The probe then deletes it at once.
    *
-   * @param state remembers that it looks; for one that does not, {@link #said} does
+   * @param state remembers that the store looks; if it does not look, {@link #said} remembers that
    * @return a note about a store that does not look; empty if it looks, if it was asked before, or
-   *     if it did not let us find out
+   *     if the probe failed
    */
   static Optional<String> ask(Sides sides, SyncState state) {
     if (Files.exists(answer(state))) {
@@ -37,7 +37,7 @@ final class CompletionProbe {
     try {
       looks = looks(sides.store(), sides.key(".nexa-probe-" + UUID.randomUUID()));
     } catch (StoreException | NexaException unknown) {
-      // The uploads of the files say what is wrong with the store.
+      // The uploads of the files will report the store's error.
       return Optional.empty();
     }
     if (looks) {

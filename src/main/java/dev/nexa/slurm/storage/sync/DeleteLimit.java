@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param number a number of files, or a percentage of the target's files
  */
 public record DeleteLimit(long number, boolean percent) {
-  /** What applies if nothing is typed. */
+  /** The limit that applies if none is typed. */
   public static final DeleteLimit USUAL = new DeleteLimit(10, true);
 
   /**
-   * Reads what {@code --max-delete} says: {@code 500} or {@code 10%}.
+   * Reads the value of {@code --max-delete}: {@code 500} or {@code 10%}.
    *
    * @param typed null if it was not typed
-   * @param what the plural of what is deleted
+   * @param what names the things that are deleted, in the plural
    * @throws NexaException if the text is neither
    */
   public static DeleteLimit parse(@Nullable String typed, String what) {
@@ -41,7 +41,7 @@ public record DeleteLimit(long number, boolean percent) {
    * Returns why deletions are refused; empty if they are within the limit.
    *
    * @param deletes the planned deletions
-   * @param target the files at the target, with those that would be deleted
+   * @param target the files at the target, with the files that would be deleted
    * @param source the files at the source
    * @param complete whether all names are known
    */
@@ -61,10 +61,10 @@ public record DeleteLimit(long number, boolean percent) {
   }
 
   /**
-   * Returns that so many deletions are more than the limit allows; empty if they are not.
+   * Returns a text that says that these deletions exceed the limit; empty if they do not.
    *
-   * @param target the files or objects at the target, with those that would be deleted
-   * @param what the plural of what is deleted
+   * @param target the files or objects at the target, with the things that would be deleted
+   * @param what names the things that are deleted, in the plural
    */
   public Optional<String> excess(long deletes, long target, String what) {
     return deletes > most(target)
@@ -74,12 +74,12 @@ public record DeleteLimit(long number, boolean percent) {
         : Optional.empty();
   }
 
-  /** Returns how many of so many files may be deleted. */
+  /** Returns how many files may be deleted at a target with this many files. */
   public long most(long target) {
     return percent ? target * number / 100 : number;
   }
 
-  /** Returns the limit as it is typed. */
+  /** Returns the limit in the form that a user types. */
   public String text() {
     return number + (percent ? "%" : "");
   }

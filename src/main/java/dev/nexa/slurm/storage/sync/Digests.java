@@ -9,8 +9,8 @@ import java.util.Base64;
 import java.util.HexFormat;
 
 /**
- * The SHA-256 of all bytes, by which a sync compares, and the MD5, which every store checks and
- * most use as an object's version.
+ * The SHA-256 and the MD5 of all bytes. A sync compares the SHA-256. Every store checks the MD5,
+ * and most stores use it as an object's version.
  */
 final class Digests {
   private static final int BUFFER = 1 << 17;
@@ -27,7 +27,7 @@ final class Digests {
     }
   }
 
-  /** Leaves the MD5 out from now on: nobody asks for it. */
+  /** Computes no MD5 from now on. Call it if the MD5 is not needed. */
   void withoutMd5() {
     md5Wanted = false;
   }

@@ -29,7 +29,7 @@ import java.util.concurrent.Semaphore;
  * Downloads one object: to a temporary file, checked, forced to disk, then renamed.
  *
  * <p>Bytes are only appended to the temporary file, so its size says how far a killed download was.
- * The file beside it names the version. The digest at the end covers all bytes, also those from
+ * The file beside it names the version. The digest at the end covers all bytes, also the bytes from
  * before a crash.
  */
 final class Download {
@@ -57,7 +57,7 @@ final class Download {
   }
 
   /**
-   * What a download did.
+   * The result of a download.
    *
    * @param folders must be forced to disk before the file counts as there
    * @param checked false if the store knows no digest of the object
@@ -225,7 +225,7 @@ final class Download {
         Files.setLastModifiedTime(part, FileTime.from(facts.fileTime().get()));
       }
       if (facts.mode().isPresent()) {
-        // Who may read by the umask may also execute.
+        // If the umask lets a user read the file, the stored mode may let that user execute it.
         int usual = (Integer) Files.getAttribute(part, "unix:mode") & 0777;
         int mode = Integer.parseInt(facts.mode().get(), 8) & (usual | ((usual & 0444) >> 2));
         if (mode != usual) {
@@ -237,7 +237,7 @@ final class Download {
     }
   }
 
-  /** The offset to ask for if all bytes are there: the last one, only to learn the digest. */
+  /** The offset to ask for if all bytes are there: the last byte's, only to learn the digest. */
   private static long last(Listed object) {
     return Math.max(0, object.bytes() - 1);
   }
@@ -302,12 +302,12 @@ final class Download {
   }
 
   /**
-   * Fetches the next ranges of one large object into memory while the caller still writes the
-   * ranges before them, so that one object comes over several connections. What cannot be fetched
-   * ahead is left to the caller. Not for several threads.
+   * Fetches the next ranges of one large object into memory, while the caller still writes the
+   * ranges before them. So one object comes over several connections. The caller fetches the ranges
+   * that cannot be fetched ahead. Not for several threads.
    */
   static final class ReadAhead implements Closeable {
-    /** The caller reads one more. */
+    /** The caller itself reads one more range. */
     private static final int MOST_RANGES = Upload.AT_ONCE - 1;
 
     private final Sides sides;
@@ -339,7 +339,7 @@ final class Download {
       this.object = object;
     }
 
-    /** Returns how many ranges a sync with so many threads fetches ahead in one object. */
+    /** Returns how many ranges of one object a sync with this many threads fetches ahead. */
     static int ranges(int threads) {
       return Math.min(MOST_RANGES, threads - 1);
     }
@@ -350,7 +350,7 @@ final class Download {
     }
 
     /**
-     * Begins to fetch what follows the bytes that the caller is about to read itself.
+     * Begins to fetch the ranges after the bytes that the caller itself is about to read.
      *
      * @param offset where the caller reads
      * @return the end of the range that is left to the caller
@@ -398,7 +398,8 @@ final class Download {
     }
 
     /**
-     * Waits for the ranges that nobody takes, so that no thread works for an object that failed.
+     * Waits for the ranges that the caller did not take. After that no thread works for an object
+     * that failed.
      */
     @Override
     public void close() {

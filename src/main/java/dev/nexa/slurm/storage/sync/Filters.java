@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
  * last rule that matches decides.
  */
 public final class Filters {
-  /** The rule that is always first: files that somebody still writes. */
+  /** The rule that is always first. It excludes files that a program still writes. */
   public static final Rule UNFINISHED = new Rule(false, "*.tmp");
 
-  /** Why a file whose name looks like one of ours is not copied. */
+  /** The reason why a file is not copied if its name looks like one of our names. */
   static final String OURS = "names that begin with .nexa- are ours";
 
   /**
@@ -33,7 +33,7 @@ public final class Filters {
 
   private final List<Compiled> rules;
 
-  /** Makes the filters from the rules in the order in which they were typed. */
+  /** Makes the filters from the rules, in the order of the command line. */
   public Filters(List<Rule> rules) {
     this.rules = rules.stream().map(rule -> new Compiled(rule, pattern(rule.glob()))).toList();
   }
@@ -54,7 +54,10 @@ public final class Filters {
     return path.replaceAll("[*?\\[]", "[$0]");
   }
 
-  /** Returns whether any path below a folder may be copied. False only if none can be. */
+  /**
+   * Returns whether a path below the folder may be copied. Returns false only if no path below it
+   * can be copied.
+   */
   boolean mayTakeBelow(String folder) {
     String below = folder + "/";
     boolean taken = true;
@@ -126,7 +129,7 @@ public final class Filters {
         : Optional.empty();
   }
 
-  /** The characters of XML 1.0, in which S3 answers (its section 2.2). */
+  /** Returns whether XML 1.0 has the character (its section 2.2): S3 answers in XML. */
   private static boolean fitsXml(int c) {
     return c == '\t'
         || c == '\n'

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Knows the failures of a disk or a quota without room, and what to do about them. */
+/** Recognizes the failures of a disk or a quota without room, and advises what to do about them. */
 public final class FullDisk {
   private static final String FULL = "No space left on device";
   private static final String QUOTA = "Disk quota exceeded";

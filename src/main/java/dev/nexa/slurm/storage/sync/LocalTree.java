@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The regular files below a folder. Follows no link: each folder is opened relative to the folder
- * above it (openat(2) with O_NOFOLLOW), so nobody can lead us elsewhere by swapping a folder for a
- * link.
+ * above it (openat(2) with O_NOFOLLOW). So another user cannot swap a folder for a link and lead us
+ * elsewhere.
  */
 final class LocalTree {
   private final Path root;
@@ -59,19 +59,19 @@ final class LocalTree {
     return new Walk(filters, skipped);
   }
 
-  /** Returns what is known of a file; empty if there is none, or if it is no regular file. */
+  /** Returns a file's path, size and time; empty if there is none, or if it is no regular file. */
   Optional<LocalFile> stat(String path) throws IOException {
     return look(path).map(Found::file);
   }
 
   /**
-   * A file, and who may do what with it.
+   * A file and its permissions.
    *
    * @param mode its permissions, in octal digits
    */
   record Found(LocalFile file, String mode) {}
 
-  /** Returns what is known of a file; empty if there is none, or if it is no regular file. */
+  /** Returns a file and its permissions; empty if there is none, or if it is no regular file. */
   Optional<Found> look(String path) throws IOException {
     try (OpenFolder folder = folder(path)) {
       return folder
@@ -124,7 +124,7 @@ final class LocalTree {
     }
   }
 
-  /** Deletes a file, if it is still this one. */
+  /** Deletes a file, if it has not changed. */
   void delete(LocalFile file) throws IOException {
     try (OpenFolder folder = folder(file.path())) {
       requireUnchanged(folder, file.path(), Optional.of(file));

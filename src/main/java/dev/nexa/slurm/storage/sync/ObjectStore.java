@@ -28,10 +28,11 @@ public interface ObjectStore extends AutoCloseable {
   record Page(List<Listed> objects, Optional<String> next) {}
 
   /**
-   * What is known of an object.
+   * The facts about a stored object.
    *
    * @param sha256 the digest of its bytes, if we uploaded it
-   * @param md5 the digest that its version mark is; empty for objects in parts and for KMS keys
+   * @param md5 the MD5 of its bytes, if its version mark is that digest; empty for objects in parts
+   *     and for KMS keys
    * @param fileTime the time of the file that we uploaded
    * @param mode its permissions, in octal digits
    */
@@ -53,9 +54,9 @@ public interface ObjectStore extends AutoCloseable {
   }
 
   /**
-   * What an upload stores beside the bytes.
+   * The properties that an upload stores beside the bytes.
    *
-   * @param mode the file's permissions, in octal digits; empty for what was no file
+   * @param mode the file's permissions, in octal digits; empty if the bytes are of no file
    */
   record Properties(String sha256, Instant fileTime, Optional<String> mode) {
     Properties(String sha256, Instant fileTime) {
@@ -66,7 +67,7 @@ public interface ObjectStore extends AutoCloseable {
   /** A part that the store has. */
   record Part(int number, long bytes, String etag) {}
 
-  /** A multipart upload that nobody completed yet. */
+  /** A multipart upload that is not completed yet. */
   record Pending(String key, String uploadId, Instant started) {}
 
   /** A page of uploads; {@code next} is empty on the last page. */
@@ -86,7 +87,7 @@ public interface ObjectStore extends AutoCloseable {
    */
   Page list(String prefix, Optional<String> after);
 
-  /** Returns what is known of an object; empty if there is none. */
+  /** Returns the facts about an object; empty if there is none. */
   Optional<Stored> head(String key);
 
   /**

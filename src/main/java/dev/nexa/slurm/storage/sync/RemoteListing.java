@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * All objects below a prefix, in the order of their keys, which are relative to the prefix.
  *
- * <p>S3 gives a thousand keys a request, and the next request needs the answer of the last one. The
- * next page is asked for while the caller works on this one.
+ * <p>S3 gives a thousand keys a request, and each request needs the answer to the request before
+ * it. The next page is asked for while the caller works on the current page.
  *
  * <p>A page that cannot be had ends the iteration with an exception, never early.
  */
@@ -31,7 +31,7 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   private final ExecutorService ahead =
       Executors.newSingleThreadExecutor(SyncRun.daemons("sync-list"));
 
-  /** The next page; null after the last one. */
+  /** The next page; null after the last page. */
   private @Nullable Future<Page> coming;
 
   private Iterator<Listed> page = Collections.emptyIterator();

@@ -46,7 +46,7 @@ record Retry(int attempts, Backoff pauses) {
         });
   }
 
-  /** Waits before the attempt after this one. */
+  /** Waits between this attempt and the next. */
   void pause(int attempt) {
     sleep(pauses.after(attempt).toMillis());
   }

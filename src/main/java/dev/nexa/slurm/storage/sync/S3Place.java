@@ -11,7 +11,7 @@ import java.util.Optional;
  * A bucket and a prefix, and how to reach them.
  *
  * @param prefix the beginning of all keys: empty, or text that ends with a slash
- * @param store how the store is reached, and what it does with new objects
+ * @param store the settings to reach the store, and for new objects
  * @param awsProfile a profile of ~/.aws; empty for the SDK's default chain
  * @param connections how many requests run at once
  */
@@ -61,7 +61,7 @@ public record S3Place(
         16);
   }
 
-  /** Returns the place in a store, for so many requests at once. */
+  /** Returns the place in another store, for this many requests at once. */
   public S3Place in(S3Settings other, Optional<String> profile, int requests) {
     return new S3Place(bucket, prefix, other, profile, requests);
   }
@@ -81,7 +81,9 @@ public record S3Place(
     return SCHEME + bucket + "/" + prefix;
   }
 
-  /** Returns the name by which the state of a sync is kept. */
+  /**
+   * Returns the text that identifies the place. The name of a sync's state folder has its digest.
+   */
   String identity() {
     return store.endpoint().orElse("aws") + "\n" + address();
   }

@@ -20,8 +20,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of {@link Synced} in the order of their paths. Of several records of a path, the last one
- * counts. Lines that a crash or a disk has damaged are left out: their files are compared again.
+ * Records of {@link Synced} in the order of their paths. If a path has several records, the last
+ * record counts. Lines that a crash or a disk has damaged are left out: their files are compared
+ * again.
  */
 final class SortedLines implements Iterator<Synced>, Closeable {
   private final TreeMap<String, Synced> recent = new TreeMap<>(NamesOfFiles.ORDER);
@@ -36,8 +37,8 @@ final class SortedLines implements Iterator<Synced>, Closeable {
    * Opens the records.
    *
    * @param sorted a file that is in order, and need not fit into memory; may be missing
-   * @param log a file in the order of time, whose records override those of {@code sorted}; may be
-   *     missing, and its last line may be cut
+   * @param log a file in the order of time; its records override the records of {@code sorted}; may
+   *     be missing, and its last line may be cut
    */
   SortedLines(Path sorted, Path log) throws IOException {
     if (Files.exists(log)) {

@@ -6,17 +6,17 @@ import dev.nexa.slurm.base.error.ErrorCode;
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** What became of the request. */
+  /** The reason why the request failed. */
   public enum Kind {
     /** The object is another version than the request allows. */
     CHANGED,
     /** There is no such object or upload. */
     MISSING,
-    /** No answer, or an answer that says: try again. */
+    /** The store gave no answer, or an answer that says: try again. */
     BUSY,
     /** The store refuses this request, and would refuse it again. */
     REFUSED,
-    /** The object lies in an archive, from which it must be restored before it can be read. */
+    /** The object lies in an archive. It must be restored before it can be read. */
     ARCHIVED
   }
 
@@ -28,12 +28,12 @@ public final class StoreException extends RuntimeException {
     this.kind = kind;
   }
 
-  /** Returns what became of the request. */
+  /** Returns the reason why the request failed. */
   public Kind kind() {
     return kind;
   }
 
-  /** Returns the code of the error that a command ends with because of it. */
+  /** Returns the error code of a command that ends because of this exception. */
   public ErrorCode code() {
     return switch (kind) {
       case BUSY -> ErrorCode.S3_UNAVAILABLE;

@@ -4,9 +4,10 @@ package dev.nexa.slurm.storage.sync;
  * How to sync.
  *
  * @param direction which side is changed
- * @param delete whether to delete what only the target has
- * @param overwrite whether to replace what is newer at the target
- * @param readAll whether to compare digests of all files, also of unchanged ones
+ * @param delete whether to delete the files that only the target has
+ * @param overwrite whether to replace or delete the target's file where it would otherwise be a
+ *     conflict
+ * @param readAll whether to compare digests of all files, also of unchanged files
  * @param bytesPerSecond the most bytes in a second, 0 for no limit
  * @param threads how many files are copied at once
  */

@@ -30,8 +30,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a sync will do: one line for each path that is not the same, in a temporary file, so that a
- * million files need no memory. It exists only if both sides were read to their end.
+ * The planned actions of a sync: a temporary file with one line for each path that is not the same.
+ * So a million files need no memory. It exists only if both sides were read to their end.
  */
 public final class SyncPlan implements Closeable {
   private static final int NAMED = 1000;
@@ -162,7 +162,7 @@ public final class SyncPlan implements Closeable {
     }
   }
 
-  /** Returns what is in the place of a new file; empty if the place is free. */
+  /** Returns the obstacle in the place of a new file; empty if the place is free. */
   private Optional<Why> taken(String path) {
     if (isBelowSkipped(path)) {
       return Optional.of(Why.LINK_THERE);
@@ -294,12 +294,12 @@ public final class SyncPlan implements Closeable {
         .reduce(Count.NONE, Count::plus);
   }
 
-  /** Returns the files of the same size whose digests decide. */
+  /** Returns the files of the same size. Their digests decide whether they are equal. */
   public Count compared() {
     return count(Kind.COMPARE, Kind.COMPARE_ONLY);
   }
 
-  /** Returns the files and bytes that will be copied, without those that are only compared. */
+  /** Returns the files and bytes that will be copied, without files that are only compared. */
   public Count copied() {
     return count(Kind.NEW, Kind.REPLACE);
   }

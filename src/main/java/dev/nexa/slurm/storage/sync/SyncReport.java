@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What a sync did. Several threads write it. */
+/** The results of a sync. Several threads write them. */
 public final class SyncReport {
   private static final int NAMED = 1000;
 
-  /** What became of a file. */
+  /** The result for a file. */
   public enum Outcome {
     /** It was copied. */
     COPIED,
@@ -32,7 +32,7 @@ public final class SyncReport {
     NOT_DELETED
   }
 
-  /** A path and what is to be said of it. */
+  /** A path and a remark about it. */
   public record Named(String path, String reason) {}
 
   private final Map<Outcome, Long> counts = new EnumMap<>(Outcome.class);
@@ -59,7 +59,7 @@ public final class SyncReport {
     note = said;
   }
 
-  /** Returns what is said once of the store; empty if there is nothing to say. */
+  /** Returns the note about the store; empty if there is none. It is printed once. */
   public synchronized Optional<String> note() {
     return note;
   }

@@ -34,15 +34,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A sync of one folder with one address: makes the plan, copies on several threads, deletes last.
+ * A sync of one folder with one address. It makes the plan, copies on several threads, and deletes
+ * last.
  */
 public final class SyncRun implements Closeable {
-  /** After so many refusals in a row, the store refuses them all: the permissions are wrong. */
+  /**
+   * After this many refusals in a row the sync ends: the store refuses all, and the permissions are
+   * wrong.
+   */
   private static final int REFUSALS = 20;
 
   private static final String FILES = "files";
 
-  /** The kinds whose files the progress counts: those that are copied or compared. */
+  /** The progress counts the files of these kinds: they are copied or compared. */
   private static final Set<Kind> COUNTED =
       EnumSet.of(Kind.NEW, Kind.REPLACE, Kind.COMPARE, Kind.COMPARE_ONLY);
 
@@ -160,7 +164,7 @@ public final class SyncRun implements Closeable {
     };
   }
 
-  /** Returns what the sync will do. */
+  /** Returns the planned actions. */
   public SyncPlan planned() {
     return plan;
   }
@@ -199,9 +203,9 @@ public final class SyncRun implements Closeable {
   }
 
   /**
-   * Copies what differs; then, if all of it was copied, deletes.
+   * Copies the files that differ. If all of them were copied, it then deletes.
    *
-   * @throws NexaException if the deletions are refused; nothing is copied then
+   * @throws NexaException if the deletions are refused; no file is copied then
    */
   public SyncReport execute(DeleteLimit limit) {
     Optional<String> refusal = refusal(limit);
@@ -251,7 +255,7 @@ public final class SyncRun implements Closeable {
         plan.count(Kind.DELETE).files(), plan.targetFiles(), plan.sourceFiles(), plan.complete());
   }
 
-  /** Does something with one action. */
+  /** Works on one action. */
   @FunctionalInterface
   private interface Step {
     void run(Action action) throws IOException;

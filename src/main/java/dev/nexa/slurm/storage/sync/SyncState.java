@@ -29,15 +29,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a sync remembers: a folder {@code .nexa-sync/<user>-<digest>} of the synced folder, one for
- * each user and address. Only its user can read it. If that folder cannot be written, for example
- * because it is mounted read-only or its disk is full, the state is below {@code XDG_STATE_HOME},
- * else below {@code $HOME/.local/state}.
+ * The state that a sync keeps: a folder {@code .nexa-sync/<user>-<digest>} in the synced folder,
+ * one for each user and address. Only its user can read it. Sometimes that folder cannot be
+ * written, for example because it is mounted read-only or its disk is full. Then the state is below
+ * {@code XDG_STATE_HOME}, else below {@code $HOME/.local/state}.
  *
  * <ul>
  *   <li>{@code state}: each path that was equal on both sides, sorted
- *   <li>{@code log}: what became equal since then; merged into {@code state} when it is long, and
- *       by the next sync
+ *   <li>{@code log}: each path that became equal since then; merged into {@code state} when it is
+ *       long, and by the next sync
  *   <li>{@code journal.jsonl}: each deletion, written before it is done
  *   <li>{@code parts/}, {@code uploads/}: unfinished downloads and uploads
  * </ul>
@@ -46,7 +46,7 @@ final class SyncState implements Closeable {
   /** The folder of all states, in the synced folder. */
   static final String FOLDER = ".nexa-sync";
 
-  /** So many records of the log are read into memory, and not many more. */
+  /** About this many records of the log, and not many more, are read into memory. */
   private static final int MOST_LOGGED = 50_000;
 
   private final DurableFiles files = DurableFiles.onDisk();
@@ -142,13 +142,13 @@ final class SyncState implements Closeable {
     Path here = root.resolve(FOLDER);
     try {
       Files.createDirectory(here);
-      // As /tmp: each user makes a folder there, and nobody else can remove it.
+      // Like /tmp: each user makes a folder there, and no other user can remove it.
       Files.setAttribute(here, "unix:mode", 01777);
     } catch (IOException failed) {
       if (FullDisk.isCause(failed)) {
         throw failed;
       }
-      // It is there, or the folder is read-only: ours() finds out which.
+      // The folder exists, or the folder above it is read-only: ours() finds out which.
     }
     Optional<Path> ours = ours(here.resolve(name(place)));
     return ours.isPresent() ? ours.get() : elsewhere(root, place, home);
@@ -184,7 +184,7 @@ final class SyncState implements Closeable {
           folder,
           PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     } catch (FileAlreadyExistsException there) {
-      // A sync before this one made it.
+      // An earlier sync made it.
     } catch (FileSystemException unwritable) {
       if (FullDisk.isCause(unwritable)) {
         throw unwritable;
@@ -268,7 +268,7 @@ final class SyncState implements Closeable {
 
   /**
    * Writes finished files into the state. Files that several threads finish meanwhile share one
-   * fsync of each folder and one of the log.
+   * fsync of each folder and one fsync of the log.
    *
    * <p>After a kill, the next sync compares the files that were not written yet by their digests.
    */

@@ -8,11 +8,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What both sides had when a file and its object were last known to be equal.
+ * The state of a file and its object from when both were last known to be equal.
  *
  * @param bytes the size; negative if the file and the object were removed
  * @param modified the file's time
- * @param sha256 the digest; empty if nobody knows it
+ * @param sha256 the digest; empty if it is not known
  * @param etag the object's version
  */
 record Synced(String path, long bytes, Instant modified, Optional<String> sha256, String etag) {
@@ -20,9 +20,9 @@ record Synced(String path, long bytes, Instant modified, Optional<String> sha256
   private static final Duration TOO_YOUNG = Duration.ofSeconds(2);
 
   /**
-   * Returns what to record of a file that was read. If it was changed right before, the record
-   * holds no time: a clock's tick can hide a later change, so the next sync compares the file
-   * again.
+   * Returns the record of a file that was read. If the file was changed right before, the record
+   * holds no time, because a clock's tick can hide a later change. So the next sync compares the
+   * file again.
    *
    * @param read when the reading began
    */
@@ -83,7 +83,7 @@ record Synced(String path, long bytes, Instant modified, Optional<String> sha256
   /**
    * Returns the fields of a line.
    *
-   * @throws IllegalArgumentException if there are not this many
+   * @throws IllegalArgumentException if the line has another number of fields
    */
   static List<String> fields(String line, int count) {
     List<String> fields = Stream.of(line.split("\t", -1)).map(String::translateEscapes).toList();

@@ -15,7 +15,7 @@ final class Traffic {
   private volatile Running running = (files, bytes) -> {};
   private final long bytesPerSecond;
 
-  /** When the bytes of all threads that were let go have been moved; guarded by this object. */
+  /** The time when all threads have moved the bytes that were let go; guarded by this object. */
   private long free = System.nanoTime();
 
   private volatile boolean stopped;
@@ -88,7 +88,7 @@ final class Traffic {
     running.done(0, more);
   }
 
-  /** Counts bytes that came, and waits as long as they may take. */
+  /** Counts bytes that came, and waits as long as the bandwidth demands. */
   void moved(long more) {
     await(more);
     done(more);

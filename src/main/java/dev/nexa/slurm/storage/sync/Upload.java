@@ -34,11 +34,12 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.function.Supplier;
 
 /**
- * Uploads one file: small ones in one request, larger ones in parts, several at once.
+ * Uploads one file: a small file in one request, a larger file in parts, several parts at once.
  *
- * <p>The store checks the MD5 of each request against the bytes that we digested, so a file that
- * changes in between is an error and no object. An upload in parts has a file in {@code uploads/};
- * after a crash the next sync asks the store for the parts that it has, and sends the others.
+ * <p>The store checks the MD5 of each request against the bytes that we digested. So a file that
+ * changes in between causes an error and makes no object. An upload in parts has a file in {@code
+ * uploads/}. After a crash the next sync asks the store for the parts that it has, and sends the
+ * other parts.
  */
 public final class Upload {
   /** A file of this many bytes or more is sent in parts, and each part has this many. */
@@ -75,7 +76,7 @@ public final class Upload {
    * Uploads a file.
    *
    * @param replaced the version of the object that it replaces; empty if there must be none
-   * @return what both sides have now
+   * @return the record of both sides, which are equal now
    * @throws StoreException of kind CHANGED if the file or the object changed
    */
   Synced send(String path, Optional<String> replaced) throws IOException {
@@ -96,7 +97,7 @@ public final class Upload {
    * expected, and resumed after a crash.
    *
    * @param place the prefix of the object's key, which ends with the file's name
-   * @param file beside it is {@code .nexa-uploads}, with what is known of broken uploads
+   * @param file beside it is the folder {@code .nexa-uploads}, with the records of broken uploads
    * @param replaced the version of the object that it replaces; empty if there must be none
    * @param sending gets the bytes that were sent
    * @throws StoreException of kind CHANGED if the file or the object changed
@@ -113,10 +114,10 @@ public final class Upload {
   }
 
   /**
-   * Uploads a document that is in memory, with one request, over the version of it that is there.
+   * Uploads a document that is in memory, with one request. It replaces the version in the store.
    *
    * @param name its key without the prefix
-   * @throws StoreException of kind CHANGED if somebody else replaces it in the same moment
+   * @throws StoreException of kind CHANGED if another request replaces it in the same moment
    */
   public static void document(S3Place place, ObjectStore store, String name, byte[] content) {
     String key = place.prefix() + name;
@@ -259,7 +260,10 @@ public final class Upload {
     return uploadId;
   }
 
-  /** Returns the id of an upload of the same bytes that was begun before. Aborts an older one. */
+  /**
+   * Returns the id of an upload of the same bytes that was begun before. Aborts any other upload
+   * that was begun.
+   */
   private Optional<String> begun(
       Path state, String key, LocalFile file, PartDigests digests, long partBytes)
       throws IOException {
@@ -316,8 +320,8 @@ public final class Upload {
 
   /**
    * Sends the request that makes the object. If its answer got lost, a second request finds the
-   * object that the first one made: it has our digest. So has that of another push of the same
-   * bytes; then our parts are not needed.
+   * object that the first request made: it has our digest. The object of another push of the same
+   * bytes has our digest, too; then our parts are not needed.
    */
   private String settled(
       String key, LocalFile file, String sha256, Supplier<String> request, Runnable abort)
