@@ -10,10 +10,10 @@ import java.util.Optional;
  * One notification on its way to one channel.
  *
  * @param channel the channel's name
- * @param ofRun whether the run's config names the channel; else the policy does
- * @param attempts how often it was sent, or was to be sent
+ * @param ofRun whether the run's config names the channel; if not, the policy names it
+ * @param attempts the number of attempts to send it; an attempt counts when it begins
  * @param doubtful whether an attempt may have arrived although it was not confirmed
- * @param changed when it got this state; empty if nothing has happened
+ * @param changed the time when it got this state; empty if its state never changed
  * @param error why the last attempt failed; empty if none has failed
  */
 @Codec.WithNulls
@@ -26,11 +26,11 @@ public record Delivery(
     Optional<Instant> changed,
     Optional<String> error) {
 
-  /** What has become of a delivery. */
+  /** The state of a delivery. */
   public enum State {
     /** A pass sends it when the channel's pause is over. */
     WAITING,
-    /** It is being sent. After a crash, nobody knows whether it arrived. */
+    /** It is being sent. After a crash it is unknown whether it arrived. */
     SENDING,
     /** The channel has taken it. */
     SENT,
@@ -47,7 +47,7 @@ public record Delivery(
     }
   }
 
-  /** Returns a delivery that nobody has tried. */
+  /** Returns a delivery without an attempt. */
   public static Delivery waiting(String channel, boolean ofRun) {
     return new Delivery(
         channel, ofRun, State.WAITING, 0, false, Optional.empty(), Optional.empty());
@@ -71,7 +71,7 @@ public record Delivery(
   /**
    * Returns a copy whose last attempt failed.
    *
-   * @param mayHaveArrived whether nobody knows if the attempt arrived
+   * @param mayHaveArrived whether the attempt may have arrived
    */
   public Delivery failed(State next, String why, boolean mayHaveArrived, Instant now) {
     return new Delivery(

@@ -16,12 +16,12 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A notification: what happened, in words and as facts for programs. Its texts have one line each,
- * no control characters and a bounded length, because names and log lines of jobs are data of
+ * A notification: describes an event in words, and as facts for programs. Its texts have one line
+ * each, no control characters and a bounded length, because names and log lines of jobs come from
  * strangers.
  *
  * @param id the same event always has the same id; it is also a file's name
- * @param user who caused it, and whose passes send it
+ * @param user the user who caused it; this user's passes send it
  * @param run the run that it is about; empty if it is about something else
  * @param title one line
  * @param lines further lines
@@ -44,7 +44,10 @@ public record Notice(
   /** The fact that only the channels of the run's config get the notification. */
   public static final String ONLY_OF_RUN = "only_run_channels";
 
-  /** The fact that channels of another kind get the notification, too: its name. */
+  /**
+   * The name of a fact: its value is another kind, and channels of that kind get the notification,
+   * too.
+   */
   public static final String ALSO = "also";
 
   private static final int NEWEST = 1;
@@ -62,7 +65,7 @@ public record Notice(
   /**
    * Makes a notification that is about to be recorded.
    *
-   * @param subject what it is about: part of the id
+   * @param subject the thing that it is about: part of the id
    */
   public static Notice of(
       NoticeKind kind, String subject, Optional<String> run, String title, List<String> lines) {
@@ -104,7 +107,7 @@ public record Notice(
    * Returns a copy that says why something failed.
    *
    * @param why the first line
-   * @param command what shows more, the last line
+   * @param command the command that shows more, the last line
    */
   public Notice explained(String why, String command) {
     List<String> all = new ArrayList<>(List.of(why));
@@ -132,7 +135,7 @@ public record Notice(
     return new Notice(id, kind, at, user, run, title, lines, facts, true, channels);
   }
 
-  /** Returns a copy in which one delivery is replaced. */
+  /** Returns a copy with one delivery replaced. */
   public Notice with(int index, Delivery delivery) {
     List<Delivery> all = new ArrayList<>(deliveries);
     all.set(index, delivery);
@@ -145,7 +148,7 @@ public record Notice(
     return asked.contains(kind) || (also.isPresent() && asked.contains(NoticeKind.of(also.get())));
   }
 
-  /** Returns whether a pass has nothing more to do with it. */
+  /** Returns whether no pass needs to handle it any more. */
   public boolean isDone() {
     return prepared && deliveries.stream().allMatch(Delivery::isFinal);
   }

@@ -9,8 +9,8 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The keys that may sign approvals, read from a file in the format of ssh-keygen(1), ALLOWED
- * SIGNERS: principals, options and a public key on each line. git uses the same format.
+ * The keys that may sign approvals. They are read from a file in the format of ssh-keygen(1),
+ * ALLOWED SIGNERS. Each line has principals, options and a public key. git uses the same format.
  *
  * <pre>
  * # comment
@@ -57,8 +57,8 @@ public record AllowedSigners(
   }
 
   /**
-   * Returns the time zone of this machine, by /etc/localtime as ssh-keygen without {@code TZ}. Who
-   * submits can set {@code TZ}, and must not decide when a key expires.
+   * Returns the time zone of this machine from /etc/localtime, as ssh-keygen reads it without
+   * {@code TZ}. A submitter can set {@code TZ}, and must not decide when a key expires.
    */
   public static ZoneId zoneOfMachine() {
     return KeyValidity.zone(Path.of("/etc/localtime"));
@@ -94,7 +94,7 @@ public record AllowedSigners(
 
   /**
    * Returns why the key may not sign as the principal for the namespace at that time; empty if it
-   * may. If several lines have the key, the reason is that of the last one.
+   * may. If several lines have the key, the reason names the last of these lines.
    */
   public Optional<String> refusal(
       String principal, SshPublicKey key, String namespace, Instant time) {

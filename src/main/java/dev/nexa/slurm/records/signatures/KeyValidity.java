@@ -18,7 +18,7 @@ final class KeyValidity {
   private KeyValidity() {}
 
   /**
-   * Returns the zone to which a link such as /etc/localtime leads; UTC if it is missing, or is no
+   * Returns the zone that a link such as /etc/localtime points to; UTC if it is missing, or is no
    * link to a zone.
    */
   static ZoneId zone(Path localtime) {

@@ -2,8 +2,8 @@ package dev.nexa.slurm.records.signatures;
 
 /**
  * Matches OpenSSH's pattern lists (ssh_config(5), PATTERNS), such as {@code ada@site,*@lab,!eve@*}.
- * {@code *} matches any text, {@code ?} one character, and {@code !} excludes what its pattern
- * matches.
+ * {@code *} matches any text, {@code ?} one character, and {@code !} excludes each text that its
+ * pattern matches.
  */
 public final class PatternList {
   private PatternList() {}

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Says why ssh-keygen did not sign, and what the approver can type. */
+/** Explains why ssh-keygen did not sign, and names the command that the approver can type. */
 public final class SigningFailure {
   /** authfile.c of OpenSSH prints this for a private key that other users can read. */
   private static final Pattern TOO_OPEN = Pattern.compile("Permissions ([0-7]+) for '(.+)' are");
@@ -17,10 +17,10 @@ public final class SigningFailure {
   private SigningFailure() {}
 
   /**
-   * Returns the error for what ssh-keygen printed.
+   * Returns the error for a text that ssh-keygen printed.
    *
-   * @param key the file that ssh-keygen was given
-   * @param said what it printed to standard error
+   * @param key the file that was passed to ssh-keygen
+   * @param said the text that it printed to standard error
    * @param environment the user's variables, which name the agent
    */
   static NexaException of(Path key, String said, Map<String, String> environment) {

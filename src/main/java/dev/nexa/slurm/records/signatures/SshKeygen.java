@@ -18,9 +18,10 @@ import java.util.stream.Stream;
 
 /**
  * Calls ssh-keygen. It signs with any key that the user has (in a file, an agent or a hardware
- * token), and checks what Java cannot: signatures of hardware keys and binary revocation lists.
+ * token). It also makes the checks that Java cannot make: signatures of hardware keys and binary
+ * revocation lists.
  *
- * @param environment the user's variables, by which ssh-keygen finds the agent and asks for a
+ * @param environment the user's variables; ssh-keygen needs them to find the agent and to ask for a
  *     passphrase
  */
 public record SshKeygen(Map<String, String> environment) {
@@ -39,7 +40,7 @@ public record SshKeygen(Map<String, String> environment) {
    * Returns the armored signature of the message.
    *
    * @param key the file of the private key, or of the public key if an agent or token holds the
-   *     private one
+   *     private key
    * @throws NexaException if ssh-keygen does not sign
    */
   public String sign(Path key, String namespace, byte[] message) {

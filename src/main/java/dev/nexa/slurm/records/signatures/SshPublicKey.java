@@ -136,7 +136,10 @@ public final class SshPublicKey {
     }
   }
 
-  /** Returns the type and Base64 of the key, as in allowed_signers or a {@code .pub} file. */
+  /**
+   * Returns the type and Base64 of the key, as they appear in allowed_signers or a {@code .pub}
+   * file.
+   */
   public String line() {
     return type + " " + Base64.getEncoder().encodeToString(blob);
   }

@@ -1,4 +1,4 @@
-/** SSH signatures: who may sign, with which key, and whether a signature is valid. */
+/** SSH signatures: the people and keys that may sign, and whether a signature is valid. */
 @NullMarked
 package dev.nexa.slurm.records.signatures;
 

@@ -27,9 +27,9 @@ import java.util.stream.Stream;
  * @param name the runner's own name, such as {@code loss} or {@code eval_loss}
  * @param source {@code trainer_state.json} or {@code mlflow}
  * @param file the file or folder that was read
- * @param points at most {@value Points#MOST} points; of a longer curve, each point is the mean of
- *     several steps. Steps whose loss is not a finite number have no point
- * @param gap these steps; empty if there are none
+ * @param points at most {@value Points#MOST} points; if the curve is longer, each point is the mean
+ *     of several steps. Steps whose loss is not a finite number have no point
+ * @param gap the steps whose loss is not a finite number; empty if there are none
  */
 public record LossCurve(
     String name, String source, Path file, List<Point> points, Optional<Gap> gap) {
@@ -40,7 +40,7 @@ public record LossCurve(
   private static final Pattern LOSS = Pattern.compile("([A-Za-z0-9_]{1,40}[_/])?loss");
   private static final int MOST_FOLDERS = 10_000;
 
-  /** How much of the smoothed value is the earlier one. */
+  /** The weight of the earlier smoothed value in the new smoothed value. */
   private static final double WEIGHT = 0.9;
 
   /**
@@ -53,12 +53,12 @@ public record LossCurve(
   /**
    * Steps whose loss is not a finite number.
    *
-   * @param from the first of the last ones
+   * @param from the first step of the last stretch of such steps
    * @param toTheEnd whether no finite loss follows
    * @param last the last step of the curve
    */
   public record Gap(double from, boolean toTheEnd, double last) {
-    /** Returns what is wrong, such as {@code not a number from step 31 on}. */
+    /** Returns these steps in words, such as {@code not a number from step 31 on}. */
     public String words() {
       String step = new BigDecimal(from).stripTrailingZeros().toPlainString();
       return "not a number " + (toTheEnd ? "from step " + step + " on" : "at step " + step);
@@ -88,8 +88,8 @@ public record LossCurve(
   }
 
   /**
-   * Returns a sentence for each loss of a task that was not a number. Never throws: they only add
-   * to what another command prints.
+   * Returns a sentence for each loss of a task that was not a number. Never throws, because the
+   * sentences only add to another command's output.
    */
   public static List<String> notes(RunFolder run, int task) {
     List<String> notes = new ArrayList<>();
@@ -134,7 +134,8 @@ public record LossCurve(
               }
             });
       } catch (IOException | RuntimeException cut) {
-        // A training that was killed may leave half a file: what was read counts, or an older one.
+        // A training that was killed may leave half a file: the part that was read counts, or an
+        // older file.
       }
       if (!curves.isEmpty()) {
         return listed(curves, STATE, state);
@@ -160,7 +161,10 @@ public record LossCurve(
             });
   }
 
-  /** Returns the states, the newest first: one beside the checkpoints is written at the end. */
+  /**
+   * Returns the state files, the newest first: the file beside the checkpoints is written at the
+   * end.
+   */
   private static List<Path> states(Path checkpoints) {
     List<Path> states = new ArrayList<>();
     for (Path folder : folders(checkpoints)) {

@@ -4,21 +4,21 @@ import java.util.Locale;
 
 /** A quantity that the sampler samples, of one GPU or of the job's share of a node. */
 public enum Measure {
-  /** The share of time in which any kernel ran, as nvidia-smi and rocm-smi report it. */
+  /** The share of the time when any kernel ran, as nvidia-smi and rocm-smi report it. */
   GPU_UTILIZATION(Unit.PERCENT, true),
   /** The share of the multiprocessors that were busy, as DCGM reports it. */
   SM_ACTIVITY(Unit.PERCENT, true),
   GPU_MEMORY(Unit.BYTES, true),
   GPU_POWER(Unit.WATTS, true),
   GPU_TEMPERATURE(Unit.CELSIUS, true),
-  /** Of all CPUs that the job holds on the node. */
+  /** The utilization of all CPUs that the job holds on the node. */
   CPU_UTILIZATION(Unit.PERCENT, false),
   MEMORY(Unit.BYTES, false),
   DISK_READ(Unit.BYTES_PER_SECOND, false),
   DISK_WRITTEN(Unit.BYTES_PER_SECOND, false),
-  /** Of the whole node. */
+  /** The bytes that the whole node receives. */
   NETWORK_RECEIVED(Unit.BYTES_PER_SECOND, false),
-  /** Of the whole node. */
+  /** The bytes that the whole node sends. */
   NETWORK_SENT(Unit.BYTES_PER_SECOND, false);
 
   /** The unit of a measure's values. */

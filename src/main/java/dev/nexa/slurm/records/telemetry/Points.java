@@ -3,9 +3,12 @@ package dev.nexa.slurm.records.telemetry;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Collects a series of any length in bounded memory: when it is full, neighbours become one. */
+/**
+ * Collects a series of any length in bounded memory: when it is full, each two neighbours become
+ * one point.
+ */
 final class Points {
-  /** A chart is not wider. */
+  /** The most points of a series: a chart is not wider. */
   static final int MOST = 1000;
 
   /** A value at a place: a time in milliseconds, or a step. */
@@ -45,7 +48,7 @@ final class Points {
     each *= 2;
   }
 
-  /** Returns the points; the values that fill no point yet are the last one. */
+  /** Returns the points; the last point has the values that do not fill a point yet. */
   List<Point> toList() {
     List<Point> all = new ArrayList<>(points);
     if (waiting > 0) {

@@ -8,9 +8,9 @@ import java.util.Optional;
  * The values of one measure on one node, in the order of time.
  *
  * @param gpu the GPU's number on its node; empty for values of the node
- * @param points at most {@value Points#MOST} points; of a longer series, each point is the mean of
- *     a stretch of time, and bears the time of its beginning
- * @param spread the distribution of all values, from which P50, P95, mean and peak follow
+ * @param points at most {@value Points#MOST} points; if the series is longer, each point is the
+ *     mean of a stretch of time, and bears the time of its beginning
+ * @param spread the distribution of all values; it gives P50, P95, mean and peak
  */
 public record Series(Measure measure, Optional<Integer> gpu, List<Point> points, Spread spread) {
 

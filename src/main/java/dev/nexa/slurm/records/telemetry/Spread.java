@@ -5,7 +5,7 @@ import java.util.OptionalDouble;
 import java.util.TreeMap;
 
 /**
- * How values are distributed over time. Each value counts for as long as it held. Memory is
+ * The distribution of values over time. Each value counts for as long as it held. Memory is
  * bounded: values are kept in whole units, or in steps of one percent for bytes.
  */
 public final class Spread {
@@ -26,8 +26,8 @@ public final class Spread {
   /**
    * Adds a value.
    *
-   * @param heldMillis how long it held; the first value of a series, before which there is none, is
-   *     added with 0
+   * @param heldMillis how long it held; 0 for the first value of a series, because there is no
+   *     value before it
    */
   void add(double value, long heldMillis) {
     peak = Math.max(peak, value);
@@ -70,7 +70,7 @@ public final class Spread {
     return OptionalDouble.of(total == 0 ? first : sum / total);
   }
 
-  /** Returns the sum over time: of watts, joules. */
+  /** Returns the sum over time: for watts, this is joules. */
   public double integral() {
     return sum / 1000;
   }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What was sampled in a whole run.
+ * The samples of a whole run, summed up.
  *
  * @param summary empty if no file has a sample
  * @param gpuUtilization for each task, the share of the time that its GPUs worked in its newest
@@ -28,7 +28,7 @@ public record Telemetry(
   /**
    * The energy of an attempt's GPUs, from their power.
    *
-   * @param gpuSeconds the time of all GPUs together in which power was sampled
+   * @param gpuSeconds the time while power was sampled, added up over all GPUs
    */
   public record Energy(double joules, double gpuSeconds) {
     private Energy with(Energy other) {

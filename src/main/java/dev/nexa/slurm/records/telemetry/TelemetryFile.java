@@ -94,7 +94,7 @@ public record TelemetryFile(Path path, String submission, int task, int restart,
   /**
    * Reads the whole file.
    *
-   * @return what it says; empty if it cannot be opened
+   * @return its content; empty if it cannot be opened
    */
   public Optional<NodeTelemetry> read() {
     SampleReader reader = new SampleReader();
@@ -129,7 +129,7 @@ public record TelemetryFile(Path path, String submission, int task, int restart,
     return reader.result(this).after();
   }
 
-  /** Passes on whole lines; one without an end, or of absurd length, counts as broken. */
+  /** Passes on whole lines; a line without an end, or of absurd length, counts as broken. */
   private static void lines(FileChannel file, long from, long most, SampleReader reader)
       throws IOException {
     ByteBuffer buffer = ByteBuffer.allocate(TAIL);

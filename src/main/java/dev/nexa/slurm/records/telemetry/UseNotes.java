@@ -13,22 +13,22 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Notes on how well a run used what it held. Each names a number that was sampled, and ends with
- * the key to change. Pure.
+ * Notes on how well a run used the resources that it held. Each note names a number that was
+ * sampled, and ends with the key to change. Pure.
  *
- * <p>Only a run that completed, and that ran long enough, can have used its GPUs badly: a failed
- * run may never have begun its work, and a short one mostly starts and writes its results.
+ * <p>Only a run that completed, and that ran long enough, can have used its GPUs badly. A failed
+ * run may never have begun its work. A short run mostly starts and writes its results.
  */
 public final class UseNotes {
-  /** From this idle share on, it is said. */
+  /** From this idle share on, there is a note. */
   private static final BigDecimal IDLE = new BigDecimal("0.5");
 
-  /** Fewer samples of an attempt, or a shorter run, say nothing about idle GPUs. */
+  /** Fewer samples of an attempt, or a shorter run, give no evidence of idle GPUs. */
   private static final int FEWEST_SAMPLES = 6;
 
   private static final Duration SHORTEST = Duration.ofMinutes(2);
 
-  /** P50 of the CPUs, in percent, from which the GPUs probably waited for them. */
+  /** The GPUs probably waited for the CPUs if P50 of the CPUs is this percentage or more. */
   private static final BigDecimal BUSY_CPUS = new BigDecimal(85);
 
   /** SM activity and GPU utilization, in percent, that do not fit together. */
@@ -36,7 +36,7 @@ public final class UseNotes {
 
   private static final BigDecimal BUSY_GPUS = new BigDecimal(80);
 
-  /** Peaks of memory as shares of what there is. */
+  /** Peaks of memory as shares of the available memory. */
   private static final double SMALL = 0.5;
 
   private static final double NEARLY_ALL = 0.95;
@@ -44,8 +44,8 @@ public final class UseNotes {
   private UseNotes() {}
 
   /**
-   * Returns the notes on a run that has ended; empty if its manifest has no samples. Never throws:
-   * they only add to what another command prints.
+   * Returns the notes on a run that has ended; empty if its manifest has no samples. Never throws,
+   * because the notes only add to another command's output.
    */
   public static List<String> of(RunFolder run) {
     return summary(run).map(use -> of(use, gpusPerNode(run), worked(run))).orElse(List.of());
@@ -87,7 +87,7 @@ public final class UseNotes {
         .orElse(0);
   }
 
-  /** Returns what can be read; empty if it cannot. */
+  /** Returns the value that was read; empty if it cannot be read. */
   private static <T> Optional<T> read(Supplier<T> file) {
     try {
       return Optional.of(file.get());
@@ -97,7 +97,7 @@ public final class UseNotes {
   }
 
   /**
-   * Returns the notes, the most expensive first; empty if there is nothing to say.
+   * Returns the notes, the most expensive note first; empty if there are none.
    *
    * @param gpusPerNode how many GPUs the run had on each node
    * @param worked whether the run completed and was long enough to be judged

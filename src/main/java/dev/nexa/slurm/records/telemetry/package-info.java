@@ -1,7 +1,7 @@
 /**
- * What was sampled while a run's tasks ran: the files that {@code templates/lib/sampler.sh} leaves
- * in {@code results/}, their summary, and the loss curves of the runners' own files. Bounded
- * memory; broken lines are counted and never stop a reader.
+ * Samples that were taken while a run's tasks ran: the files that {@code templates/lib/sampler.sh}
+ * leaves in {@code results/}, their summary, and the loss curves of the runners' own files. Memory
+ * is bounded. Broken lines are counted and never stop a reader.
  */
 @NullMarked
 package dev.nexa.slurm.records.telemetry;
