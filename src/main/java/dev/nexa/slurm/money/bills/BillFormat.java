@@ -99,8 +99,8 @@ public record BillFormat(Map<String, String> columns) {
   }
 
   /**
-   * Throws if a file lacks a column that is needed: amount, start, currency unless it is given, and
-   * each column of the format that must exist.
+   * Throws if a file lacks a needed column: amount, start, currency unless it is given, and each
+   * column of the format that must exist.
    *
    * @param has the file's columns
    * @param currencyGiven whether the user has named the currency

@@ -40,7 +40,7 @@ public record BillReader(
   /**
    * Returns the rows, in the file's order.
    *
-   * @throws NexaException if a row is malformed; nothing is imported then
+   * @throws NexaException if a row is malformed; no row is imported then
    */
   public List<BillRow> read(String text) {
     boolean json = text.stripLeading().startsWith("{");
@@ -74,7 +74,7 @@ public record BillReader(
     }
   }
 
-  /** Returns where the run's id is looked for, such as {@code the column 'RunId'}. */
+  /** Returns the place that is searched for the run's id, such as {@code the column 'RunId'}. */
   public String runPlace() {
     Optional<String> run = format.column("run");
     Optional<String> tags = format.column("tags");
@@ -215,7 +215,9 @@ public record BillReader(
     return RunId.parse(named).map(RunId::value).orElse("");
   }
 
-  /** Returns the row's own id, or a digest of the row. Equal rows get different ids by a number. */
+  /**
+   * Returns the row's own id, or a digest of the row. A number makes the ids of equal rows differ.
+   */
   private String id(Csv.Row row, Map<String, Integer> seen) {
     String own = value(row, "id");
     if (!own.isEmpty()) {

@@ -5,13 +5,13 @@ import java.math.BigDecimal;
 import java.util.Optional;
 
 /**
- * One row of a bill as it is stored.
+ * One stored row of a bill.
  *
  * @param id identifies the row among the provider's rows; a repeated import gives the same id
  * @param runId the run that it charges; empty if the bill names none
  * @param provider the provider's name
- * @param start when the charge began, as RFC 3339 time or as a date
- * @param what the service; for API usage, the model and the direction
+ * @param start the beginning of the charge, as RFC 3339 time or as a date
+ * @param what names the service; for API usage, the model and the direction
  * @param amount the exact amount, not rounded
  * @param currency ISO 4217 code
  * @param estimated whether the provider may still correct the amount

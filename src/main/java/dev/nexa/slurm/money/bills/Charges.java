@@ -42,9 +42,8 @@ public final class Charges {
    * Returns the cost of the run's imported API usage that its own cost does not have, by currency;
    * empty if there is none.
    *
-   * <p>A run with API tokens in its cost has counted them itself. Imported usage of such a run adds
-   * only what it has beyond that: nothing if it has no more tokens, and nothing in another
-   * currency.
+   * <p>A run with API tokens in its cost has counted them itself. For such a run, only the imported
+   * cost beyond that counts: nothing if it has no more tokens, and nothing in another currency.
    */
   public Map<String, BigDecimal> api(LedgerLine run) {
     Map<String, BigDecimal> imported = rounded(api.get(run.runId()));
@@ -91,7 +90,7 @@ public final class Charges {
 
   /**
    * Returns the rows of the API usage that {@link #api(LedgerLine)} counts, in the order they were
-   * added. For a run with API tokens in its cost, it is one row for the difference.
+   * added. If the run has API tokens in its cost, there is one row for the difference.
    */
   public List<BillRow> apiRows(LedgerLine run) {
     List<BillRow> own = rowsOf(run.runId());

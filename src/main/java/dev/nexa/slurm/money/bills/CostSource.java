@@ -20,7 +20,7 @@ public interface CostSource {
    * @param daily whether charges are reported by day, not by month
    * @param profile a profile of the shared AWS files; if empty, the SDK's default chain finds the
    *     credentials
-   * @param region the region for which requests are signed
+   * @param region the region; requests are signed for it
    * @param endpoint replaces the region's endpoint
    */
   record Question(
@@ -36,7 +36,7 @@ public interface CostSource {
    * The complete answer, from all pages.
    *
    * @param charges in the provider's order
-   * @param estimated the months in which an amount is not final
+   * @param estimated the months that have an amount that is not final
    * @param requests the number of pages
    */
   record Answer(List<Charge> charges, Set<YearMonth> estimated, int requests) {}

@@ -9,7 +9,8 @@ import java.math.BigDecimal;
  * @param cost by the price book
  * @param credit money taken off, as a positive amount
  * @param api imported API usage that {@code cost} does not have
- * @param billed what providers billed: a second measure of the cost, and no part of {@link #total}
+ * @param billed the amount that providers billed: a second measure of the cost, and no part of
+ *     {@link #total}
  */
 public record Amounts(BigDecimal cost, BigDecimal credit, BigDecimal api, BigDecimal billed) {
   /** Returns zero with the currency's decimals. */

@@ -8,12 +8,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What the statements of closed months hold together, for each run. */
+/** The sums of all statements of closed months, for each run. */
 public final class Booked {
   private final Map<String, Map<Key, Amounts>> runs = new HashMap<>();
   private final Map<String, BigDecimal> unmatched = new TreeMap<>();
 
-  /** Who pays an amount, and in which currency. */
+  /** The payer and the currency of an amount. */
   record Key(Payer payer, String currency) {}
 
   /** Adds a statement. */

@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a month took from a budget.
+ * The amount that a month took from a budget.
  *
  * @param name empty for the budget of all
  * @param period the budget's period: {@code month}, {@code quarter} or {@code year}
  * @param budget the amount of the whole period
- * @param spent what the month's statement has for it
+ * @param spent the amount that the month's statement has for it
  */
 public record BudgetShare(
     String scope,
@@ -53,7 +53,7 @@ public record BudgetShare(
         BigDecimal.ZERO);
   }
 
-  /** Returns the same budget with what these postings took from it. */
+  /** Returns the same budget with the amount that these postings took from it. */
   BudgetShare of(List<Posting> postings) {
     BigDecimal sum = Amounts.zero(currency).total();
     for (Posting posting : postings) {

@@ -19,19 +19,20 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The GPUs of one type that a cluster has, and what nobody used of them in a month.
+ * The GPUs of one type that a cluster has, and their unused hours in a month.
  *
- * <p>A profile's partitions often share nodes, so the partition with the most GPUs of a type
- * counts, and not the sum. Profiles that have a partition in common are of the same nodes, and
- * count together. The price of an hour is the mean of the rates of the month's runs, weighted by
- * their hours.
+ * <p>A profile's partitions often share nodes. So the partition with the most GPUs of a type
+ * counts, and not the sum. Profiles that have a partition in common have the same nodes, and count
+ * together. The price of an hour is the mean of the rates of the month's runs, weighted by their
+ * hours.
  *
  * @param cluster the profile's name; several, with commas, if their nodes are the same
  * @param gpus how many GPUs there are
  * @param capacity GPU-hours of the month
  * @param used GPU-hours of the runs that ended in the month, and of late runs of closed months
- * @param price what an hour cost, rounded; empty if no run used this type
- * @param unusedCost what the unused hours would have cost, rounded once; empty as the price is
+ * @param price the price of an hour, rounded; empty if no run used this type
+ * @param unusedCost the cost that the unused hours would have had, rounded once; empty if the price
+ *     is empty
  */
 public record Capacity(
     String cluster,
@@ -108,7 +109,7 @@ public record Capacity(
     return new Capacity(cluster, type, gpus, none, none, Optional.empty(), Optional.empty());
   }
 
-  /** Reads a row of a statement. Its hours are added up again; its price is what was signed. */
+  /** Reads a row of a statement. Its hours are added up again; its price is the signed price. */
   static Capacity of(JsonObject json) {
     Optional<String> currency = json.optionalText("currency");
     return bare(json.text("cluster"), json.text("gpu_type"), json.number("gpus"))
@@ -121,7 +122,7 @@ public record Capacity(
     return new Capacity(cluster, gpuType, gpus, capacity, used, hour, unused);
   }
 
-  /** Returns the same GPUs with what these runs used of them. */
+  /** Returns the same GPUs with the hours that these runs used. */
   Capacity in(YearMonth month, List<Posting> runs) {
     BigDecimal all = hours(seconds(month));
     return new Capacity(cluster, gpuType, gpus, all, hours(used(runs)), price, unusedCost);
@@ -135,7 +136,7 @@ public record Capacity(
       if (isHere(run)) {
         BigDecimal held = BigDecimal.valueOf(run.held().gpuSeconds());
         Optional<BigDecimal> rate = run.proof().gpuHour();
-        // Without a rate, the amount of the ledger counts, which is rounded.
+        // Without a rate, the rounded amount of the ledger counts.
         BigDecimal cost =
             rate.isPresent() ? rate.get().multiply(held) : run.held().gpuCost().multiply(HOUR);
         seconds.merge(run.currency(), held, BigDecimal::add);

@@ -38,7 +38,7 @@ public record ClosingSignature(
     return SignedStatement.of(TYPE, this);
   }
 
-  /** Returns the same with its signature. */
+  /** Returns a copy with the signature. */
   public ClosingSignature signed(String signature) {
     return new ClosingSignature(month, sha256, at, user, signer, host, signature);
   }

@@ -21,9 +21,9 @@ import java.util.function.Function;
 /**
  * Makes a month's statement from the newest ledger line of each run.
  *
- * <p>The amounts of closed months never change. What a run of a closed month costs now, minus what
- * the earlier statements hold for it, is an adjustment. So all statements together always hold what
- * the ledger holds.
+ * <p>The amounts of closed months never change. For a run of a closed month, an adjustment holds
+ * its present amounts minus its amounts in the earlier statements. So all statements together
+ * always hold the amounts that the ledger holds.
  */
 public final class MonthClosing {
   /** Stands for the currency of a run that has none. */
@@ -42,7 +42,7 @@ public final class MonthClosing {
    * Begins a statement.
    *
    * @param begin the first month that was ever closed
-   * @param booked what the statements of all months before hold
+   * @param booked the sums of the statements of all months before
    * @param charges the bills and API usage of the runs
    * @param proof reads the files behind a run's line
    */
@@ -93,7 +93,7 @@ public final class MonthClosing {
     changes.forEach((key, amounts) -> adjustments.add(posting(run, key, amounts, files, reason)));
   }
 
-  /** Returns what a run costs now. Its own currency comes first. */
+  /** Returns the present amounts of a run. Its own currency comes first. */
   private Map<Booked.Key, Amounts> amounts(LedgerLine run) {
     Payer payer = Payer.of(run);
     String own = run.currency() == null ? NO_CURRENCY : run.currency();
@@ -149,7 +149,7 @@ public final class MonthClosing {
         files);
   }
 
-  /** Returns the runs of closed months of which the ledger has no line any more. */
+  /** Returns the runs of closed months that have no line in the ledger any more. */
   public List<String> missing() {
     Set<String> missing = new TreeSet<>(booked.runs());
     missing.removeAll(seen);

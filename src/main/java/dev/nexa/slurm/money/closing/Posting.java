@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * An amount of a run in a month's statement. Its columns stand here once, for JSON, CSV and tables.
  *
  * @param reason why it is an adjustment, a word of {@link Reason}; empty for a run of the month
- * @param month the month in which the run ended
+ * @param month the month when the run ended
  * @param version the version of the run's cost file
- * @param held what the run held; nothing in an adjustment of a run that is booked already
+ * @param held the GPUs that the run held; nothing in an adjustment of a run that is booked already
  * @param proof the run's files
  */
 public record Posting(
@@ -69,7 +69,7 @@ public record Posting(
     }
   }
 
-  /** What a run held of GPUs, and the part of its cost for them. */
+  /** The GPUs that a run held, and the part of its cost for them. */
   public record Held(
       Optional<String> cluster, Optional<String> gpuType, long gpuSeconds, BigDecimal gpuCost) {
     static Held nothing() {
@@ -82,9 +82,9 @@ public record Posting(
    *
    * @param cost the SHA-256 of the cost file; empty if the file is missing
    * @param ledger the SHA-256 of the ledger's line, without its line feed
-   * @param lacks what the cost file lacks, in sentences
-   * @param gpuHour the rate of the run's GPUs in the cost file; empty if it has none, and in a
-   *     statement that was read
+   * @param lacks the things that the cost file lacks, in sentences
+   * @param gpuHour the rate of the run's GPUs in the cost file; empty if that file has none, and in
+   *     a statement that was read
    */
   public record Proof(
       Optional<String> cost, String ledger, List<String> lacks, Optional<BigDecimal> gpuHour) {

@@ -13,16 +13,16 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * {@code runs/statements/YYYY-MM.json}: what the runs of a month cost, and the adjustments of
- * months that were closed before. It holds no time and no name of the person who closes, so that
- * the same files give the same bytes. No other class knows its keys.
+ * {@code runs/statements/YYYY-MM.json}: the costs of a month's runs, and the adjustments of months
+ * that were closed before. It holds no time and no name of the person who closes, so that the same
+ * files give the same bytes. No other class knows its keys.
  *
  * @param begin the first month that was ever closed; earlier months are not in the books
- * @param previous the SHA-256 of the statement of the month before; empty for the first one
+ * @param previous the SHA-256 of the statement of the month before; empty for the first month
  * @param runs a posting for each run that ended in the month, and for each of its currencies
  * @param adjustments amounts of runs that belong to closed months
- * @param unmatched billed amounts that belong to no run, by currency, as far as no earlier
- *     statement has them
+ * @param unmatched billed amounts that belong to no run, by currency, minus the amounts that
+ *     earlier statements have
  * @param unfinished runs that had not ended when the month was closed
  */
 public record Statement(
@@ -75,13 +75,13 @@ public record Statement(
     return Sum.of(postings(), posting -> posting.payer().name(group));
   }
 
-  /** Returns what the month took from each budget. */
+  /** Returns the amount that the month took from each budget. */
   public List<BudgetShare> shares() {
     List<Posting> postings = postings();
     return budgets.stream().map(budget -> budget.of(postings)).toList();
   }
 
-  /** Returns what nobody used. */
+  /** Returns the unused capacity. */
   public List<Capacity> idle() {
     return capacity.stream().map(row -> row.in(month, postings())).toList();
   }

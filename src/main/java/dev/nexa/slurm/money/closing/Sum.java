@@ -16,7 +16,7 @@ import java.util.function.Function;
  * @param name empty for the runs that have none, and for a total
  * @param runs how many runs of the month it has
  * @param adjustments how many adjustments it has
- * @param adjusted the part of the total that adjustments are
+ * @param adjusted the part of the total that comes from adjustments
  */
 public record Sum(
     Optional<String> name,

@@ -18,8 +18,8 @@ import java.util.Set;
 import java.util.SortedSet;
 
 /**
- * Finds what was changed in closed months: in a statement, in its signature, in the cost files and
- * ledger lines behind it.
+ * Finds changes in closed months: in a statement, in its signature, in the cost files and ledger
+ * lines behind it.
  */
 public final class VerifyMonths {
   private final Workspace workspace;
@@ -29,11 +29,11 @@ public final class VerifyMonths {
   private final List<Statement> read = new ArrayList<>();
 
   /**
-   * Something that is not as it was when a month was closed.
+   * A file that differs from its state when a month was closed.
    *
    * @param file the file, relative to the workspace
-   * @param what what is wrong with it
-   * @param advice what to do
+   * @param what says what is wrong with it
+   * @param advice the steps to take
    */
   public record Finding(YearMonth month, String file, String what, Advice advice) {}
 
@@ -48,7 +48,7 @@ public final class VerifyMonths {
     this.signers = signers;
   }
 
-  /** Returns what is wrong with these months. */
+  /** Returns the findings about these months. */
   public List<Finding> of(SortedSet<YearMonth> months) {
     for (YearMonth month : months) {
       document(month);
@@ -157,7 +157,7 @@ public final class VerifyMonths {
   private void behind(YearMonth month, Posting posting, LedgerDigests ledger, RunProof proof) {
     String run = posting.runId();
     Path lines = workspace.runs().resolve("ledger-" + posting.month() + ".jsonl");
-    // A damaged line is named already.
+    // There is a finding for a damaged line already.
     boolean damaged =
         ledger.problems().stream().anyMatch(problem -> problem.startsWith(name(lines) + ": "));
     if (!ledger.digests().contains(posting.proof().ledger()) && !damaged) {

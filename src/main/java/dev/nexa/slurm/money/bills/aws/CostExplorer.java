@@ -77,7 +77,7 @@ public final class CostExplorer implements CostSource {
   }
 
   /**
-   * Finds the credentials before the first request, so that missing credentials have an error of
+   * Finds the credentials before the first request, so that missing credentials cause an error of
    * their own.
    */
   private static AwsCredentials credentials(Question question) {
@@ -96,7 +96,7 @@ public final class CostExplorer implements CostSource {
         | IllegalStateException
         | IllegalArgumentException
         | UncheckedIOException none) {
-      // The last three: the profile is malformed, or nobody has logged in to its SSO.
+      // The last three: the profile is malformed, or no user has logged in to its SSO.
       throw AwsRefusal.noCredentials(question, none);
     }
   }
