@@ -14,8 +14,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Keeps what one attempt of a task sent and got, one JSON line for each event, as it happens. Each
- * attempt has a file of its own, so a line that a crash cut is always the last line of its file.
+ * Keeps the tries and answers of one attempt of a task. It writes one JSON line for each event, as
+ * it happens. Each attempt has a file of its own. So if a crash cuts a line, it is always the last
+ * line of its file.
  *
  * <p>Lines: {@code sent} before a try; then its end: {@code key} with an answer, {@code charged},
  * {@code unpaid} or {@code unknown}. After the last try without an answer, {@code failed}.
@@ -53,7 +54,7 @@ final class AnswerLog implements Closeable {
     }
   }
 
-  /** Returns how the names of a task's files begin. */
+  /** Returns the beginning of the names of a task's files. */
   static String stem(int task) {
     return String.format("%05d-", task);
   }
@@ -66,18 +67,18 @@ final class AnswerLog implements Closeable {
     line(new JsonObject().with("sent", key).with("most", most.toJson()));
   }
 
-  /** Keeps an answer that counts, and returns where it is. */
+  /** Keeps an answer that counts, and returns its place. */
   long answer(String key, Tokens paid, JsonObject answer) {
     return line(
         new JsonObject().with("key", key).with("paid", paid.toJson()).with("answer", answer));
   }
 
-  /** Keeps a failure that is not tried again in this attempt, and returns where it is. */
+  /** Keeps a failure that is not tried again in this attempt, and returns its place. */
   long failed(String key, JsonObject answer) {
     return line(new JsonObject().with("failed", key).with("answer", answer));
   }
 
-  /** Notes what the server charged for a try without an answer. */
+  /** Notes the tokens that the server charged for a try without an answer. */
   void charged(String key, Tokens paid) {
     line(new JsonObject().with("charged", key).with("paid", paid.toJson()));
   }
@@ -87,7 +88,7 @@ final class AnswerLog implements Closeable {
     line(new JsonObject().with("unpaid", key));
   }
 
-  /** Notes that nobody will know what the last try cost. */
+  /** Notes that the cost of the last try will never be known. */
   void unknown(String key) {
     line(new JsonObject().with("unknown", key));
   }
@@ -107,7 +108,7 @@ final class AnswerLog implements Closeable {
     return offset;
   }
 
-  /** Forces to disk what was written since the last time. */
+  /** Forces to disk the lines that were written since the last time. */
   void force() {
     if (dirty.getAndSet(false)) {
       try {

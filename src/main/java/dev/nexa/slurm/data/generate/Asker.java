@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Sends the requests without an answer, so many at the same time, and keeps each answer the moment
- * it arrives. Memory holds the requests that are under way.
+ * Sends the requests without an answer, several at the same time, and keeps each answer the moment
+ * it arrives. Memory holds only the requests that are under way.
  */
 final class Asker {
   private static final long LOOK_MILLIS = 100;
@@ -173,7 +173,7 @@ final class Asker {
         : teacher.ask(question, text -> LogprobsReader.read(text, settings.logprobs().get()));
   }
 
-  /** Keeps what a try came to: an answer in the log, its tokens in the sum. */
+  /** Keeps the result of a try: an answer in the log, its tokens in the sum. */
   private void settle(Asked asked, Reply reply) {
     String key = asked.key();
     Optional<Tokens> usage = reply.usage();

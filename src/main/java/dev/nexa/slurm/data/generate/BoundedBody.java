@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a response's body into memory, and gives up where it is longer than a line may be. */
+/** Reads a response's body into memory, and gives up if it is longer than a line may be. */
 final class BoundedBody implements HttpResponse.BodyHandler<byte[]> {
   @Override
   public HttpResponse.BodySubscriber<byte[]> apply(HttpResponse.ResponseInfo response) {

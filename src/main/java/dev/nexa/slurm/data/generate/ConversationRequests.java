@@ -43,7 +43,7 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
    *
    * @param input .parquet or .jsonl files, patterns or folders
    * @param scratch the folder for the requests; nothing else needs them
-   * @param share decides which rows that are no conversation are the task's
+   * @param share decides which of the rows that are no conversation belong to the task
    * @throws NexaException if there is no file, a file lacks the column, or no model is named
    */
   public static ConversationRequests of(
@@ -72,7 +72,7 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
         JsonLines.read(
             rows,
             line -> {
-              // A line that is too long has no text. Its row is its number.
+              // A line that is too long has no text. Its line number is its row.
               String place = file.path() + ":" + line.number();
               Optional<String> bad = line.problem();
               JsonObject row = bad.isPresent() ? new JsonObject() : Json.parseObject(line.text());
@@ -125,7 +125,10 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
         : Optional.of("the last message is of '" + last + "', not of 'assistant'");
   }
 
-  /** The token that is generated tells what follows the last token of the conversation. */
+  /**
+   * The request also asks for one generated token, which shows the tokens that can follow the
+   * conversation's last token.
+   */
   private static JsonObject request(String id, String model, List<JsonObject> messages, int top) {
     JsonObject body =
         new JsonObject()

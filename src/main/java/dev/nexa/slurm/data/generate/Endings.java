@@ -21,7 +21,7 @@ final class Endings {
   }
 
   /**
-   * Every request would be refused.
+   * Returns the error: every request would be refused.
    *
    * @param id of the request that was refused first
    */
@@ -40,7 +40,7 @@ final class Endings {
   }
 
   /**
-   * More requests failed than may fail.
+   * Returns the error: more requests failed than may fail.
    *
    * @param id of the request that failed last
    * @param log the file with the reasons
@@ -56,7 +56,7 @@ final class Endings {
   }
 
   /**
-   * The next request could pass the task's limit.
+   * Returns the error: the next request could pass the task's limit.
    *
    * @param most the most tokens that the next request can use
    */

@@ -17,7 +17,8 @@ import java.util.function.Consumer;
 
 /**
  * The step {@code generate}: sends the requests of a task and writes their answers, in the order of
- * the requests: in the form of a batch's output, or with {@code logprobs} as rows to train on.
+ * the requests. The answers have the form of a batch's output. With {@code logprobs} they are rows
+ * to train on.
  */
 public final class Generate {
   /** The folder below the output that keeps the answers as they arrive, without a cache. */
@@ -32,17 +33,17 @@ public final class Generate {
   private final Backoff backoff;
   private final Listener listener;
 
-  /** How many conversations of the task are no request. */
+  /** The number of the task's conversations that are no request. */
   private int unusable;
 
   /**
-   * Where a task's files are.
+   * The places of a task's files.
    *
    * @param output the folder of the answers
    * @param cache the folder of the answers of all runs; empty for none
    * @param run names the run in the cache; all its attempts have the same name
-   * @param weights names what earlier runs trained, which the server may answer with; answers that
-   *     were kept under another name do not count. Empty if they trained nothing
+   * @param weights names the weights that earlier runs trained and that the server may use; answers
+   *     that were kept under another name do not count. Empty if those runs trained nothing
    */
   public record Where(Path output, Optional<Path> cache, String run, Share share, String weights) {
 
@@ -52,18 +53,19 @@ public final class Generate {
   }
 
   /**
-   * The server that is asked.
+   * The server that gets the requests.
    *
    * @param base its base URL
    * @param key its key; empty for none
-   * @param proxy through which it is reached; empty for none
-   * @param own how it runs, if the job started it; such a server does not charge for tokens
+   * @param proxy the proxy on the way to it; empty for none
+   * @param own describes its process, if the job started it; such a server does not charge for
+   *     tokens
    */
   public record Server(
       String base, Optional<String> key, Optional<URI> proxy, Optional<OwnServer> own) {}
 
   /**
-   * Hears of the progress.
+   * Receives the progress.
    *
    * @param metrics receives the metrics so far: before the first request, and once a minute
    * @param line receives a line for the log, once a minute
@@ -71,9 +73,9 @@ public final class Generate {
   public record Listener(Consumer<JsonObject> metrics, Consumer<String> line) {}
 
   /**
-   * What the task came to.
+   * The result of the task.
    *
-   * @param failure why not all requests have an answer; then no answers are written
+   * @param failure the reason why not all requests have an answer; then no answers are written
    */
   public record Result(JsonObject metrics, Optional<RuntimeException> failure) {}
 
@@ -87,7 +89,7 @@ public final class Generate {
   }
 
   /**
-   * Sends the requests of a task, apart from those that have an answer already.
+   * Sends the requests of a task, apart from the requests that have an answer already.
    *
    * @param files the request files, in order
    * @throws NexaException before the first request, if a request is invalid or the key unusable
@@ -98,8 +100,8 @@ public final class Generate {
   }
 
   /**
-   * Asks for the log-probabilities of a task's conversations, apart from those that are there
-   * already.
+   * Asks for the log-probabilities of a task's conversations, apart from the log-probabilities that
+   * are there already.
    *
    * @param conversations as requests
    * @throws NexaException before the first request, if the key is unusable
@@ -119,7 +121,7 @@ public final class Generate {
 
   Result run(ConversationRequests conversations) {
     unusable = conversations.unusable().size();
-    // Answers to a batch's requests are kept whole, so they have other keys.
+    // Answers to a batch's requests are kept whole, so they need other keys.
     String name = server.base() + " logprobs";
     return run(
         List.of(conversations.file()), name, new LogprobRows(where, conversations.unusable()));
@@ -217,7 +219,7 @@ public final class Generate {
   /**
    * Returns the metrics.
    *
-   * @param open whether tokens may be paid that are not counted yet
+   * @param open whether there may be paid tokens that are not counted yet
    */
   private JsonObject metrics(GenerateProgress progress, boolean open) {
     boolean charged = server.own().isEmpty();

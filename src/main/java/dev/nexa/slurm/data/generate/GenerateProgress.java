@@ -3,15 +3,15 @@ package dev.nexa.slurm.data.generate;
 import dev.nexa.slurm.base.json.JsonObject;
 
 /**
- * How far a task is.
+ * The progress of a task.
  *
  * @param requests of the task
  * @param answered requests with an answer, also from the cache
  * @param failed requests that failed for good
  * @param cached requests with an answer that another run or task got
  * @param paid the tokens of all attempts of the task
- * @param unknown the most tokens of tries without a known end
- * @param unknownTries their number
+ * @param unknown the most tokens that tries without a known end may have used
+ * @param unknownTries the number of tries without a known end
  */
 record GenerateProgress(
     long requests,

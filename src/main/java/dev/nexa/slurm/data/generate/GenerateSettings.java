@@ -7,19 +7,19 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How requests are sent.
+ * The settings for sending requests.
  *
  * @param url the server's base URL, such as {@code https://HOST/v1}; empty if the command line
  *     gives it
- * @param model the model that each request names; empty for the request's own
+ * @param model the model that each request names; empty for the request's own model
  * @param apiKey the name of the environment variable with the server's key; empty for no key
  * @param concurrency how many requests wait for an answer at the same time
  * @param timeout how long one try may take
  * @param retries how often a request is sent again
  * @param maxFailed the largest share of requests that may fail for good
  * @param limit the most tokens of the whole run; {@link Tokens#UNLIMITED} for no limit
- * @param logprobs how many log-probabilities of each token of a conversation are asked for; empty
- *     for answers
+ * @param logprobs the number of log-probabilities to ask for, for each token of a conversation;
+ *     empty for answers
  */
 public record GenerateSettings(
     Optional<String> url,

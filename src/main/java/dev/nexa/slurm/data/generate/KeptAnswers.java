@@ -55,9 +55,9 @@ final class KeptAnswers implements Closeable {
   }
 
   /**
-   * Reads what the task's earlier attempts left.
+   * Reads the events that the task's earlier attempts left.
    *
-   * @param spent counts what they cost
+   * @param spent counts their tokens
    */
   void readOwn(String run, int task, Spent spent) {
     for (Path file : list(root.resolve(run), AnswerLog.stem(task), AnswerLog.END)) {
@@ -111,7 +111,7 @@ final class KeptAnswers implements Closeable {
   private int readOther(int file, JsonLines.Line line) {
     String text = line.text();
     int end = ANSWER.length() + KEY;
-    // Most lines are other requests' answers: those are not parsed.
+    // Most lines are answers to other requests, and are not parsed.
     if (!text.startsWith(ANSWER) || text.length() <= end || !known(text, end)) {
       return 0;
     }

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Forces the log to disk once a second and tells the progress once a minute, while requests are
+ * Forces the log to disk once a second and reports the progress once a minute, while requests are
  * sent. If the process is asked to end, it stops the requests and waits a while for the answers
  * that are under way.
  */
@@ -14,7 +14,7 @@ final class LogHeartbeat implements AutoCloseable {
   private static final long FORCED_MILLIS = 500;
   private static final int TOLD_EACH = 120;
 
-  /** Slurm kills a job 30 seconds after it asked it to end. */
+  /** Slurm kills a job 30 seconds after it asked the job to end. */
   private static final Duration GRACE = Duration.ofSeconds(15);
 
   private final AnswerLog log;
@@ -68,7 +68,7 @@ final class LogHeartbeat implements AutoCloseable {
       }
       tell.accept(!settled);
     } catch (InterruptedException | RuntimeException hurried) {
-      // The process ends now; the next attempt reads what is there.
+      // The process ends now; the next attempt reads the lines in the log.
     }
   }
 

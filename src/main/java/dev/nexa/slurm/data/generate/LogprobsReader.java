@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads vLLM's answer to a request for log-probabilities, one position of the prompt at a time: the
- * whole answer has ten times the bytes of what is kept.
+ * Reads vLLM's answer to a request for log-probabilities, one position of the prompt at a time. The
+ * whole answer has ten times as many bytes as the part that is kept.
  *
  * <p>{@code prompt_logprobs} has one element for each token of the prompt. The first element is
  * null. Each other element maps token ids to objects with a {@code logprob}. The request asks for
@@ -35,7 +35,7 @@ final class LogprobsReader {
   /**
    * Reads an answer with status 200.
    *
-   * @param top how many log-probabilities of each token were asked for
+   * @param top the number of log-probabilities that were asked for, for each token
    * @return an answer whose body has {@code usage} and {@code logprobs}, or the reason why it has
    *     none
    */
@@ -85,7 +85,9 @@ final class LogprobsReader {
     add(ids, values);
   }
 
-  /** Adds what follows the prompt: the most probable tokens beside the one that was generated. */
+  /**
+   * Adds the entry after the prompt: the most probable tokens at the place of the generated token.
+   */
   private void next() {
     Optional<List<JsonObject>> tokens =
         choice

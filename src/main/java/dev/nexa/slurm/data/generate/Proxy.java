@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The HTTP proxy through which a server is reached, from the variables that other programs read:
+ * The HTTP proxy on the way to a server. It comes from the variables that other programs read, too:
  * {@code HTTPS_PROXY}, {@code HTTP_PROXY} and {@code NO_PROXY}, also in lower case.
  */
 public final class Proxy {

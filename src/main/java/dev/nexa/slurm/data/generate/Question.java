@@ -14,10 +14,10 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as it is sent.
+ * A request in the form that is sent.
  *
  * @param path the path of the request's own line, such as {@code /v1/chat/completions}
- * @param body with the model that is asked
+ * @param body the body, which names the model that is asked
  */
 record Question(String path, JsonObject body) {
   /** Returns the request with another model, if one is given. */
@@ -30,7 +30,7 @@ record Question(String path, JsonObject body) {
     return new Question(request.url(), body.with("model", model.get()));
   }
 
-  /** Returns the body as it is sent. */
+  /** Returns the text of the body that is sent. */
   String text() {
     return Json.compact(body);
   }

@@ -8,15 +8,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of one try.
+ * The result of one try.
  *
- * @param kind what follows from it
+ * @param kind the consequence of the result
  * @param status the HTTP status; 0 if there is no response
  * @param body the response's JSON; empty if it is no JSON object
- * @param reason why it is no answer, in one line; empty for an answer
+ * @param reason says in one line why it is no answer; empty for an answer
  */
 record Reply(Kind kind, int status, Optional<JsonObject> body, String reason) {
-  /** What follows from a try. */
+  /** The consequence of a try's result. */
   enum Kind {
     /** The answer counts. */
     ANSWER,
@@ -24,7 +24,7 @@ record Reply(Kind kind, int status, Optional<JsonObject> body, String reason) {
     FAILED,
     /** The server did no work for it; another try may succeed. */
     AGAIN,
-    /** Another try may succeed, but the server may have charged this one. */
+    /** Another try may succeed, but the server may have charged this try. */
     CUT,
     /** No server was reached. */
     UNREACHED,

@@ -4,11 +4,11 @@ import dev.nexa.slurm.base.files.Sha256;
 import java.util.Arrays;
 
 /**
- * Remembers for each request of a task where its answer is, by the request's number. Holds no text:
- * about 40 bytes for each request.
+ * Remembers the place of each request's answer, by the request's number in the task. Holds no text:
+ * each request takes about 40 bytes.
  *
  * <p>A request is known by 128 bits of its key. The first request with a body has the body's digest
- * as its key; each further request with an equal body has a key of its own, so that several samples
+ * as its key. Each further request with an equal body has a key of its own, so that several samples
  * of one prompt stay several answers.
  */
 final class RequestTable {

@@ -13,15 +13,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The requests of one task, in the order of the files. The files are read again for each pass, so
- * memory holds one line and what {@link RequestTable} remembers.
+ * The requests of one task, in the order of the files. The files are read again for each pass. So
+ * memory holds one line and the {@link RequestTable}.
  */
 final class Requests {
   private final List<Path> files;
   private final GenerateSettings settings;
   private final RequestTable table = new RequestTable();
 
-  /** Which of all requests are this task's. */
+  /** The requests of this task, by their numbers among all requests. */
   private final BitSet own = new BitSet();
 
   private long all;

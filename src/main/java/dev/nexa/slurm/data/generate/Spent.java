@@ -7,9 +7,9 @@ import java.util.function.BooleanSupplier;
 /**
  * Counts the tokens of a task over all its attempts, and keeps them below their limit.
  *
- * <p>A try counts with the most that it may use until its end is known. A try whose end is never
- * known, because the task was killed or the connection broke, counts so for ever: the server may
- * have charged it.
+ * <p>Until the end of a try is known, it counts with the most tokens that it may use. Sometimes the
+ * end is never known, because the task was killed or the connection broke. Such a try counts so for
+ * ever, because the server may have charged it.
  */
 final class Spent {
   private final Tokens limit;
@@ -24,8 +24,8 @@ final class Spent {
   }
 
   /**
-   * Counts a try that is about to be sent. Waits while the limit is reached only because of tries
-   * that wait for their answer.
+   * Counts a try that is about to be sent. Waits while the limit is reached and other tries still
+   * wait for their answer.
    *
    * @param most the most tokens that it may use
    * @param stopped whether to give up waiting
@@ -60,7 +60,7 @@ final class Spent {
     notifyAll();
   }
 
-  /** Counts a try whose tokens nobody will know. */
+  /** Counts a try whose tokens will never be known. */
   synchronized void unknown(String key) {
     lost(close(key));
     notifyAll();

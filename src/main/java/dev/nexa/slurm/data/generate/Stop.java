@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Why no more requests are sent. The first reason counts. */
+/** The reason why no more requests are sent. The first reason counts. */
 final class Stop {
   private Optional<RuntimeException> reason = Optional.empty();
   private final CountDownLatch stopped = new CountDownLatch(1);

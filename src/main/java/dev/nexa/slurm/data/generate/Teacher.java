@@ -58,7 +58,7 @@ final class Teacher {
    *
    * @param base such as {@code https://HOST/v1}
    * @param key empty for a server without a key
-   * @param proxy through which the server is reached; empty for none
+   * @param proxy the proxy on the way to the server; empty for none
    * @throws NexaException if the key has characters that no HTTP header may have; the message does
    *     not hold the key
    */
@@ -74,8 +74,8 @@ final class Teacher {
     }
     // Servers such as vLLM's close a connection that is idle for five seconds.
     System.setProperty("jdk.httpclient.keepalive.timeout", "4");
-    // HTTP/1.1: vLLM knows no other, and a broken connection breaks one request. No redirects:
-    // another host would get the key.
+    // HTTP/1.1: vLLM knows no other version, and a broken connection breaks one request. No
+    // redirects: another host would get the key.
     HttpClient.Builder builder =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
@@ -192,7 +192,7 @@ final class Teacher {
     }
   }
 
-  /** A parser closes what it read, and the rest of the response would be lost. */
+  /** A parser closes the stream that it read, and the rest of the response would be lost. */
   private static InputStream open(InputStream body) {
     return new FilterInputStream(body) {
       @Override

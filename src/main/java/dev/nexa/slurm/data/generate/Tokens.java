@@ -62,7 +62,7 @@ public record Tokens(long input, long output) {
   }
 
   /**
-   * Reads what {@link #toJson} gave.
+   * Reads the result of {@link #toJson}.
    *
    * @throws IllegalArgumentException if it is something else
    */

@@ -13,8 +13,8 @@ import java.util.function.IntConsumer;
  */
 final class TopLogprobs {
   /**
-   * Smaller values are written as this one. The plugin takes their exponential in 32 bits, and a
-   * probability of 0 makes its loss NaN.
+   * This value is written instead of smaller values. The plugin takes their exponential in 32 bits,
+   * and a probability of 0 makes its loss NaN.
    */
   static final float LEAST = -40;
 
@@ -47,8 +47,8 @@ final class TopLogprobs {
   }
 
   /**
-   * Adds an entry. Of more tokens than an entry has, it keeps the most probable ones: vLLM adds the
-   * prompt's own token if that token is not among them.
+   * Adds an entry. If there are more tokens than an entry has, it keeps the most probable tokens.
+   * There are more because vLLM adds the prompt's own token if that token is not among them.
    *
    * @param ids the ids of different tokens, in any order
    * @param logprobs their log-probabilities
@@ -100,7 +100,7 @@ final class TopLogprobs {
   }
 
   /**
-   * Reads what {@link #toJson} gave.
+   * Reads the result of {@link #toJson}.
    *
    * @throws IllegalArgumentException if it is something else
    */

@@ -1,6 +1,4 @@
-/**
- * Sends requests to a server with OpenAI's HTTP interface, and loses no answer that was paid for.
- */
+/** Sends requests to a server with OpenAI's HTTP interface, and loses no paid answer. */
 @NullMarked
 package dev.nexa.slurm.data.generate;
 

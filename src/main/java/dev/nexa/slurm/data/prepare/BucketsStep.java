@@ -18,7 +18,7 @@ public record BucketsStep(Engine engine, Share share) {
    * Writes the pairs of this task's bands.
    *
    * @param input the output of {@code prepare} with {@code signatures: true}
-   * @return what the run's metrics get
+   * @return the values for the run's metrics
    * @throws dev.nexa.slurm.base.error.NexaException if the signatures of a task are missing, if
    *     they are of different runs, or if there are more tasks than bands
    */

@@ -3,8 +3,8 @@ package dev.nexa.slurm.data.prepare;
 import dev.nexa.slurm.data.engine.Engine;
 
 /**
- * Turns buckets of rows into clusters, with tables of DuckDB: what does not fit into the memory
- * goes to the scratch. The number of steps grows with the logarithm of the longest chain.
+ * Turns buckets of rows into clusters, with tables of DuckDB. Data that does not fit into the
+ * memory goes to the scratch. The number of steps grows with the logarithm of the longest chain.
  */
 record Clusters(Engine engine) {
   /** Makes the empty table {@code pairs(n, first)}. */
@@ -27,7 +27,7 @@ record Clusters(Engine engine) {
 
   /**
    * Makes the table {@code labels(n, label)}: for each row that is not the first of its cluster,
-   * the first. Removes the table {@code pairs}.
+   * the label is the first row. Removes the table {@code pairs}.
    */
   void label() {
     engine.run("ALTER TABLE pairs RENAME TO edges");
@@ -39,7 +39,7 @@ record Clusters(Engine engine) {
           "CREATE TABLE longer AS SELECT l.n, coalesce(p.label, l.label) AS label FROM labels l"
               + " LEFT JOIN parents p ON p.n = l.label UNION ALL SELECT n, label FROM parents");
       replace("labels", "longer");
-      // What is left connects the first rows of different clusters.
+      // The edges that are left connect the first rows of different clusters.
       engine.run(
           "CREATE TABLE left_over AS SELECT DISTINCT greatest(a, b) AS n, least(a, b) AS first FROM"
               + " (SELECT p.label AS a, coalesce(q.label, e.first) AS b FROM edges e JOIN parents p"

@@ -10,15 +10,15 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * {@code data clusters}: puts all pairs together, and writes for each row that is not the first of
- * its cluster which row is.
+ * {@code data clusters}: puts all pairs together. For each row that is not the first of its
+ * cluster, it writes the first row.
  */
 public record ClustersStep(Engine engine) {
   /**
    * Writes the duplicates.
    *
    * @param input the output of {@code data buckets}
-   * @return what the run's metrics get
+   * @return the values for the run's metrics
    * @throws dev.nexa.slurm.base.error.NexaException if the pairs of a band are missing, or if they
    *     are of different rows
    */

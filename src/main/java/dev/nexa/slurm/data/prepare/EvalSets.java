@@ -12,7 +12,7 @@ import java.util.List;
 
 /** Rejects rows that share an n-gram of words with a row of an eval set. */
 record EvalSets(Engine engine, PrepareSettings settings) {
-  /** Rejects the rows, and returns how many rows share something with each file. */
+  /** Rejects the rows, and returns for each file how many rows share an n-gram with it. */
   JsonObject reject(Rows rows, List<String> against) {
     List<InputFile> files = InputFile.find(engine, against);
     List<Column> columns = new ArrayList<>();

@@ -6,9 +6,9 @@ import java.math.RoundingMode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Parts of all SHA-256 values, as the hex digits at which they end. */
+/** Parts of all SHA-256 values. Hex digits say where each part ends. */
 final class Fractions {
-  /** After every digest. */
+  /** Sorts after every digest. */
   static final String END = "g";
 
   private static final BigDecimal ALL = new BigDecimal(BigInteger.ONE.shiftLeft(64));
@@ -21,7 +21,7 @@ final class Fractions {
     return end.bitLength() > 64 ? END : String.format("%016x", end);
   }
 
-  /** Returns the end of each part, in order. The last part has what is left. */
+  /** Returns the end of each part, in order. The last part has the rest. */
   static Map<String, String> ends(Map<String, BigDecimal> shares) {
     Map<String, String> ends = new LinkedHashMap<>();
     BigDecimal sum = BigDecimal.ZERO;

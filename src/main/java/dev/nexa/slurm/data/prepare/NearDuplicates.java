@@ -19,7 +19,7 @@ record NearDuplicates(Engine engine) {
   static final int HASHES = 8;
   static final int NGRAM = 5;
 
-  /** So many rows at once have their hashes computed: the hashes of a row take 2 KiB. */
+  /** The hashes of this many rows are computed at once: the hashes of a row take 2 KiB. */
   private static final int BATCH = 50_000;
 
   /** Rejects the rows of {@code kept} that are similar to an earlier row of {@code kept}. */

@@ -29,7 +29,7 @@ final class RequestQuery {
   }
 
   /**
-   * Checks that the step that sends the requests accepts what they all have.
+   * Checks that the step that sends the requests accepts the parts that all requests have.
    *
    * @throws NexaException if it does not; the message names the key
    */
@@ -89,7 +89,7 @@ final class RequestQuery {
     return "json_object('role', " + Sql.text(role) + ", 'content', " + content + ")";
   }
 
-  /** Returns SQL for a text in which {@code {column}} stands for a value. */
+  /** Returns SQL for a template's text. The column's value replaces {@code {column}}. */
   private String filled(String template) {
     List<String> parts = new ArrayList<>();
     Matcher place = PLACE.matcher(template);

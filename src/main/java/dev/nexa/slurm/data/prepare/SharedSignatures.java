@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What {@code prepare} writes and reads when the tasks of an array look for near duplicates
- * together. The first stage writes the signatures of its rows. The last stage reads which rows are
- * duplicates, and checks that its rows are the rows of the first stage.
+ * The files that {@code prepare} writes and reads when the tasks of an array look for near
+ * duplicates together. The first stage writes the signatures of its rows. The last stage reads
+ * which rows are duplicates, and checks that its rows are the rows of the first stage.
  */
 record SharedSignatures(Engine engine, Share share) {
   /** Returns the first parts of the files' names. */

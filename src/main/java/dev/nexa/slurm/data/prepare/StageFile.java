@@ -17,15 +17,16 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * A Parquet file that one stage of {@code prepare} writes for the next stage. Its metadata names
- * the rows that it was made from. So a missing or a foreign file is an error.
+ * A Parquet file from one stage of {@code prepare} for the next stage. Its metadata names the rows
+ * that it was made from. So a missing or a foreign file is an error.
  *
  * @param path its path
- * @param kind which stage wrote it
- * @param part what the file has: {@code TASK TASKS} of parts and ids, {@code BAND TASK TASKS} of
- *     signatures, the bands of pairs, or nothing
+ * @param kind the stage that wrote it
+ * @param part names the file's part: {@code TASK TASKS} of parts and ids, {@code BAND TASK TASKS}
+ *     of signatures, the bands of pairs, or nothing
  * @param rows the fingerprint of the rows of each task of {@code prepare}, in the order of the
- *     tasks; for signatures of the file's own task only; for parts and ids what {@link Parts} says
+ *     tasks. Signatures have only the fingerprint of the file's own task. {@link Parts} describes
+ *     the value for parts and ids
  */
 record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) {
   /** The stages that write such files. */
@@ -49,12 +50,12 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
       return stem;
     }
 
-    /** Returns how a config names the stage. */
+    /** Returns the stage's name in a config. */
     String writer() {
       return writer;
     }
 
-    /** Returns where the page explains the stage. */
+    /** Returns the place on the page that explains the stage. */
     String page() {
       return this == PARTS || this == IDS
           ? "`nexa-slurm explain docs/data.md#divide-the-reading`"
@@ -62,7 +63,7 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
     }
   }
 
-  /** Where the page explains the stages. */
+  /** The place on the page that explains the stages. */
   static final String PAGE = "`nexa-slurm explain docs/data.md#near-duplicates-in-an-array`";
 
   /** Returns the options of COPY that write the metadata. */
@@ -125,7 +126,7 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
     return "read_parquet(" + Sql.texts(files.stream().map(StageFile::path).toList()) + ")";
   }
 
-  /** Returns the error about files of tasks that have completed, with what writes them again. */
+  /** Returns the error about files of completed tasks. Its advice says how to write them again. */
   static NexaException missing(Kind kind, String message, Path output, String tasks) {
     List<Advice> advice = new ArrayList<>(TaskReport.again(output, tasks));
     advice.add(Advice.step("see " + kind.page()));

@@ -18,7 +18,7 @@ public final class Texts {
    */
   private static final Map<String, String> STOP_WORDS = new LinkedHashMap<>();
 
-  /** Scripts that one language has nearly for itself, in the order in which they are looked for. */
+  /** Scripts that nearly only one language uses, in the order of the search. */
   private static final Map<String, String> SCRIPTS = new LinkedHashMap<>();
 
   static {
@@ -59,7 +59,7 @@ public final class Texts {
 
   /** Returns SQL for the text in NFC, with each run of white space as one space, trimmed. */
   static String normalized(String text) {
-    // Most ASCII texts have single spaces only, which is six times faster to see than to replace.
+    // Most ASCII texts have single spaces only. To check that is six times faster than to replace.
     return ("CASE WHEN regexp_matches(%s, '[\\x09-\\x0d]|  |[^\\x00-\\x7f]') THEN %s ELSE"
             + " trim(%s) END")
         .formatted(text, spaced("nfc_normalize(" + text + ")", OTHER_WHITE, WHITE), text);
@@ -121,12 +121,12 @@ public final class Texts {
 
   /**
    * Returns SQL for the hashes of all n-grams of words; equal n-grams have equal hashes. A text
-   * with fewer words has one: of all its words.
+   * with fewer words has one n-gram: all its words.
    *
    * @param hashes the name of a column with {@link #wordHashes}
    */
   static String ngrams(String hashes, int n) {
-    // A lambda that reads another list than its own copies that list for each element.
+    // If a lambda reads another list than its own, it copies that list for each element.
     List<String> shifted = new ArrayList<>();
     for (int i = 1; i <= n; i++) {
       shifted.add(hashes + "[" + i + ":]");

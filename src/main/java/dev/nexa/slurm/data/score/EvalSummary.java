@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an evaluation of one run came to.
+ * The results of an evaluation of one run.
  *
  * @param runId the run whose model was evaluated
  * @param model the model's name; empty if it is not known

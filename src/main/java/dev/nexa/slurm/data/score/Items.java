@@ -139,7 +139,7 @@ public final class Items {
   }
 
   /**
-   * Checks that each row has another id, and that each has one.
+   * Checks that each row has an id, and that no two rows have the same id.
    *
    * @param from a table or a query in parentheses
    * @param id an expression for the id

@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The request by which a judge scores one answer, as a line of a batch's input. All rubrics are
- * asked in one request.
+ * The request to a judge to score one answer, as a line of a batch's input. One request asks for
+ * the scores of all rubrics.
  */
 public final class JudgeRequest {
-  /** How the judge is held to the JSON schema. */
+  /** The way to hold the judge to the JSON schema. */
   public enum Guided {
     /** OpenAI's field, which vLLM reads too. */
     RESPONSE_FORMAT,
@@ -34,7 +34,7 @@ public final class JudgeRequest {
    * An answer to judge.
    *
    * @param id the request's {@code custom_id}
-   * @param reference what the answer is compared with; empty if there is nothing
+   * @param reference the text to compare the answer with; empty if there is none
    */
   public record Item(String id, String prompt, String completion, Optional<String> reference) {}
 

@@ -30,7 +30,7 @@ public record JudgeSettings(
     Optional<Long> sample,
     long seed,
     int rowsPerFile) {
-  /** The file beside the requests, with what {@code score} needs to know. */
+  /** The file beside the requests, with the settings that {@code score} needs. */
   public static final String FILE = "judge.json";
 
   private static final int NEWEST = 1;

@@ -17,18 +17,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The answer is one JSON object, alone or alone in one fenced block. It has exactly the rubrics
  * as keys. Each value is an object with exactly a text {@code reason} and a number {@code score} on
- * the scale. Any other answer gives no score at all: nothing is repaired, rounded or guessed.
+ * the scale. Any other answer gives no score at all: the parser does not repair, round or guess.
  */
 public sealed interface Judgement {
   /**
    * Scores for all rubrics.
    *
    * @param scores by rubric, in the order of the rubrics
-   * @param reasons the judge's, by rubric
+   * @param reasons the judge's reasons, by rubric
    */
   record Scored(Map<String, BigDecimal> scores, Map<String, String> reasons) implements Judgement {}
 
-  /** No score, and why. */
+  /** No score, and the reason. */
   record Unscored(String reason) implements Judgement {}
 
   /** Opens with three back quotes and {@code json} or nothing, and closes with three. */

@@ -19,8 +19,8 @@ import java.util.TreeSet;
  * All evaluated runs, the best first.
  *
  * @param sortedBy the metric that decides the order; empty if there are no runs
- * @param metrics the names of all metrics: first the deciding one, then the others in order
- * @param rows the runs; those without the deciding metric come last
+ * @param metrics the names of all metrics: first the deciding metric, then the others in order
+ * @param rows the runs; runs without the deciding metric come last
  */
 public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows) {
   /**
@@ -45,8 +45,8 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
   }
 
   /**
-   * Sorts the runs. If a run has several evaluations, each metric is taken from the newest one that
-   * has it.
+   * Sorts the runs. If a run has several evaluations, each metric comes from the newest evaluation
+   * that has it.
    *
    * @param sort the deciding metric; empty for {@code dss}, or the first metric if no run has it
    * @throws NexaException if no run has the deciding metric

@@ -37,7 +37,7 @@ public final class Score {
      * Checks the share of items without a score.
      *
      * @param rejects the file with the reasons, for the message
-     * @throws NexaException if it is above the limit, or if no item has a score
+     * @throws NexaException if the share is above the limit, or if no item has a score
      */
     public void require(ScoreOptions options, Path rejects) {
       if (unscored == items || (double) unscored / items > options.maxUnscored()) {
@@ -107,7 +107,7 @@ public final class Score {
 
     @Override
     public void answered(BatchRequest request, BatchAnswer answer) {
-      // A judge gives one text; more would be other opinions, and none counts more than the first.
+      // A judge gives one text. More texts would be other opinions, no better than the first.
       String text = answer.choices().get(0).text();
       Judgement judgement = Judgement.parse(text, options.rubrics(), options.scale());
       if (judgement instanceof Scored scored) {
@@ -151,7 +151,7 @@ public final class Score {
 
     @Override
     public void ignored(String place, Optional<String> id, String reason) {
-      // Counted by the join. The item's own answer, or its absence, decides.
+      // The join counts these. The item's own answer, or its absence, decides.
     }
 
     private void reject(String id, String reason, Optional<String> text) {

@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is scored, and how the scores are added up.
+ * The rubrics to score, and the weights of their sum.
  *
- * @param rubrics in the order in which the judge gives them
+ * @param rubrics in the order of the judge's answer
  * @param weights by rubric, for the composite score; empty if there is none
  * @param composite the name of the composite score
  * @param maxUnscored the largest share of items without a score
@@ -50,7 +50,7 @@ public record ScoreOptions(
     return Optional.of(sum);
   }
 
-  /** Returns what is wrong with the options; empty if nothing is. */
+  /** Returns the errors in the options; empty if there are none. */
   public List<String> problems() {
     List<String> problems = new ArrayList<>();
     List<String> names = rubrics.stream().map(Rubric::name).toList();

@@ -31,16 +31,16 @@ public final class ScoreStep {
   private static final int JUDGE_NEWEST = 1;
 
   /**
-   * What was written.
+   * The results of the step.
    *
    * @param metrics for {@code NEXA_METRICS}
-   * @param result what the judge's answers came to; empty for results of lm_eval
+   * @param result the counts and metrics of the judge's answers; empty for results of lm_eval
    */
   public record Written(JsonObject metrics, Optional<Score.Result> result) {
     /**
      * Checks the share of items without a score.
      *
-     * @throws NexaException if it is above the limit
+     * @throws NexaException if the share is above the limit
      */
     public void require(ScoreOptions options, Path folder, String runId) {
       result.ifPresent(it -> it.require(options, folder.resolve(STEM + runId + ".rejects.jsonl")));
@@ -202,8 +202,8 @@ public final class ScoreStep {
   /**
    * Turns results of lm_eval into a summary. Makes the folder.
    *
-   * @param pattern a file results_*.json, a pattern, or a folder; of several files, the last one by
-   *     name counts, because lm_eval puts the time into the name
+   * @param pattern a file results_*.json, a pattern, or a folder; if there are several files, the
+   *     last file by name counts, because lm_eval puts the time into the name
    * @throws NexaException if there is no such file
    */
   public static Written lmEval(

@@ -1,4 +1,4 @@
-/** Scores of a judge: its requests, its answers, and what they come to. */
+/** Scores of a judge: its requests, its answers, and their sums. */
 @NullMarked
 package dev.nexa.slurm.data.score;
 
