@@ -77,7 +77,7 @@ public final class ApprovalsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       ShowApprovals approvals = new ShowApprovals(ruled());
       approvals.notes().forEach(err()::println);
       List<ShowApprovals.Row> rows = approvals.list();
@@ -89,7 +89,6 @@ public final class ApprovalsCommand extends CommandGroup {
       } else {
         printTable(ApprovalText.table(rows, style()));
       }
-      return ExitCode.OK.status();
     }
   }
 
@@ -106,9 +105,8 @@ public final class ApprovalsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       tell(this, new ShowApprovals(ruled()).show(id.getValue()), given(json));
-      return ExitCode.OK.status();
     }
   }
 
@@ -140,7 +138,7 @@ public final class ApprovalsCommand extends CommandGroup {
             row.reasons().get(0),
             Advice.step("it allows nothing, so nothing is to be revoked"));
       }
-      boolean now = approvals.revoke(row, Optional.ofNullable(reason.getValue()));
+      boolean now = approvals.revoke(row, value(reason));
       String approval = row.file().get().approval().id();
       return answer(
           json,
@@ -194,24 +192,23 @@ public final class ApprovalsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       String directory = to.getValue();
       List<Installed> installed =
           install(
               ruled(),
               file.getValue(),
               Path.of(directory == null ? PolicyCommand.APPROVED : directory),
-              Optional.ofNullable(user.getValue()));
+              value(user));
       if (given(json)) {
         print(json(installed));
-        return ExitCode.OK.status();
+        return;
       }
       for (Installed one : installed) {
         say("wrote " + one.file() + " for " + one.token().user());
         say("  its jobs name it: --comment=nexa:v1:" + one.token().id());
         say("  to take it back: rm " + one.file());
       }
-      return ExitCode.OK.status();
     }
 
     private static JsonObject json(List<Installed> installed) {
@@ -288,8 +285,7 @@ public final class ApprovalsCommand extends CommandGroup {
   private static UnixUser submitter(Approval approval, Optional<String> named) {
     Optional<UnixUser> signed = approval.scope().submitter();
     if (signed.isPresent() && named.isPresent() && !named.get().equals(signed.get().user())) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw conflict(
           "--for " + named.get() + ": the approval is for " + signed.get() + " and nobody else");
     }
     if (signed.isEmpty() && named.isEmpty()) {
@@ -311,8 +307,7 @@ public final class ApprovalsCommand extends CommandGroup {
       if (result.exit() == 0) {
         return Long.parseLong(result.out().strip());
       }
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID, "no user " + user + ": " + result.err().strip());
+      throw invalid("no user " + user + ": " + result.err().strip());
     } catch (IOException failed) {
       throw new NexaException(ErrorCode.DEFECT, "cannot ask id for " + user, failed);
     }

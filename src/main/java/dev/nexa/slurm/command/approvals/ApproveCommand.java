@@ -223,16 +223,16 @@ public final class ApproveCommand extends Subcommand {
       throw invalid("--uses: expected 1 or more, got " + count, "--uses 1");
     }
     return new ApproveEstimate.Terms(
-        Optional.ofNullable(key.getValue()),
-        Optional.ofNullable(as.getValue()),
-        Optional.ofNullable(expires.getValue()),
+        value(key),
+        value(as),
+        value(expires),
         Optional.ofNullable(count),
         amount(upTo),
         given(overBudget),
-        Optional.ofNullable(submitter.getValue()),
+        value(submitter),
         given(trustPrices),
         given(again),
-        Optional.ofNullable(note.getValue()));
+        value(note));
   }
 
   private ApprovalEnvelope envelope(ApproveEstimate approve) {

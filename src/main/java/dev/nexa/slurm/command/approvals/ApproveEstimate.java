@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.command.shared.SigningKey;
+import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -173,10 +174,9 @@ public final class ApproveEstimate {
   /** A script's variable may be empty, and an approval is for one user or for any. */
   private static void requireOneName(Optional<String> submitter) {
     if (submitter.isPresent() && !submitter.get().matches("[A-Za-z0-9_][A-Za-z0-9._@+-]*[$]?")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--for '" + submitter.get() + "': expected one login name, or any",
-          Advice.step("several users: one approval for each, or --for any"));
+          "several users: one approval for each, or --for any");
     }
   }
 
@@ -283,10 +283,9 @@ public final class ApproveEstimate {
   private Money most(Money reservation, String what, Money usual) {
     Money most = terms.upTo().map(amount -> money(amount, reservation.currency())).orElse(usual);
     if (most.compareTo(reservation) < 0) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--up-to " + most + " is less than " + what + " can cost: " + reservation,
-          Advice.step("leave out --up-to, or: --up-to " + reservation.amount().toPlainString()));
+          "leave out --up-to, or: --up-to " + reservation.amount().toPlainString());
     }
     return most;
   }
@@ -477,10 +476,9 @@ public final class ApproveEstimate {
               ? LocalDate.parse(text).atTime(23, 59, 59).toInstant(ZoneOffset.UTC)
               : text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parseExact(text));
       if (!expires.isAfter(now)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw Subcommand.invalid(
             "--expires: expected a time to come, got " + text + "; now it is " + PlainTime.utc(now),
-            Advice.step("--expires 7d"));
+            "--expires 7d");
       }
       return expires;
     } catch (DateTimeException | IllegalArgumentException wrong) {
@@ -499,11 +497,10 @@ public final class ApproveEstimate {
   private void requireUsable(Approval approval) {
     Policy.Approvals rules = approvals.policy();
     if (approval.expires().isAfter(approval.created().plus(rules.longest()))) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--expires: the policy lets an approval last %s at most (%s)"
               .formatted(TimeLimit.words(rules.longest()), policy.name()),
-          Advice.step("--expires " + rules.longest().toHours() + "h"));
+          "--expires " + rules.longest().toHours() + "h");
     }
     boolean own =
         approval.scope().submitter().isPresent()
@@ -619,10 +616,8 @@ public final class ApproveEstimate {
     } else {
       advice.add(
           Advice.step(
-              Workspace.ownerOf(Path.of(allowed.file()))
-                  + ", who owns "
-                  + allowed.file()
-                  + ", can correct it (`nexa-slurm explain docs/approvals.md`)"));
+              "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
+                  .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
     }
     return new NexaException(
         ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);
@@ -665,11 +660,9 @@ public final class ApproveEstimate {
     return List.of(
         "you may not write to " + policys + ", where submit looks for approvals",
         "the approval goes to " + file + ", where submit does not look for it",
-        "for submit to find it, "
-            + owner(policys)
-            + " types: "
-            + make
-            + Advice.command("", "install", "-m", "644", file, policys),
+        "for submit to find it, %s types: %s%s"
+            .formatted(
+                owner(policys), make, Advice.command("", "install", "-m", "644", file, policys)),
         "or the submitter adds to the command: --approval " + Advice.command("", file),
         lets(policys));
   }

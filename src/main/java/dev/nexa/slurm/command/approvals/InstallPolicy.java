@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.render.JobSubmitLua;
@@ -42,10 +43,9 @@ public final class InstallPolicy {
    */
   public Rendered render(Optional<String> cluster, Path approved) {
     if (!approved.isAbsolute()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--approved-dir: expected an absolute path, got '" + approved + "'",
-          Advice.step("--approved-dir " + PolicyCommand.APPROVED));
+          "--approved-dir " + PolicyCommand.APPROVED);
     }
     Policy policy = context.configs().policy();
     Policy.Gate gate =
@@ -143,9 +143,8 @@ public final class InstallPolicy {
       problems.add("there is no " + file + "; type: " + writes(command, file));
     } else if (!DurableFiles.read(file).equals(rendered.text())) {
       problems.add(
-          file
-              + " is not what this policy, profile and version render; type: "
-              + writes(command, file));
+          "%s is not what this policy, profile and version render; type: %s"
+              .formatted(file, writes(command, file)));
     }
     problems.addAll(new TokenDirectory(approved).problems());
     return problems;

@@ -96,7 +96,7 @@ public final class PolicyCommand extends CommandGroup {
       InstallPolicy install = new InstallPolicy(ruled());
       String named = approved.getValue();
       Path directory = Path.of(named == null ? APPROVED : named);
-      Rendered rendered = install.render(Optional.ofNullable(cluster.getValue()), directory);
+      Rendered rendered = install.render(value(cluster), directory);
       rendered.notes().forEach(this::note);
       String file = to.getValue();
       if (given(check)) {
@@ -200,9 +200,9 @@ public final class PolicyCommand extends CommandGroup {
       Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
       ZoneId zone = period.zone();
       PeriodOptions.Period time = period.until(until, Duration.ofDays(30), now, this);
-      Optional<Path> file = Optional.ofNullable(from.<String>getValue()).map(Path::of);
+      Optional<Path> file = value(from).map(Path::of);
       ReplayPolicy.Replayed replayed =
-          new ReplayPolicy(ruled(), Optional.ofNullable(cluster.getValue()))
+          new ReplayPolicy(ruled(), value(cluster))
               .replay(new ReplayPolicy.Asked(time.begin(), time.end(), file, zone));
       replayed.notes().forEach(this::note);
       replayed.problems().forEach(err()::println);
@@ -234,7 +234,7 @@ public final class PolicyCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      PlanPolicy.Plan plan = new PlanPolicy(ruled()).plan(Optional.ofNullable(cluster.getValue()));
+      PlanPolicy.Plan plan = new PlanPolicy(ruled()).plan(value(cluster));
       return answer(json, () -> plan.toJson(), () -> out().print(plan.text()));
     }
   }

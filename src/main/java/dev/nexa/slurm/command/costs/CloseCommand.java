@@ -116,8 +116,7 @@ final class CloseCommand extends Subcommand {
                   : StatementText.tables(statement, style()) + "nothing was signed\n");
       return ExitCode.OK.status();
     }
-    CloseMonth.Signer signer =
-        close.signer(Optional.ofNullable(key.getValue()), Optional.ofNullable(as.getValue()));
+    CloseMonth.Signer signer = close.signer(value(key), value(as));
     boolean ask = !given(yes);
     Optional<Statements.Closed> closed =
         close.close(

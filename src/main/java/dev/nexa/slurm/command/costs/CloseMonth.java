@@ -80,13 +80,9 @@ final class CloseMonth {
             .map(beat -> beat.behindSince().orElseGet(beat::lastPass));
     if (begun > 0 && (pass.isEmpty() || pass.get().isBefore(end))) {
       throw refused(
-          begun
-              + (begun == 1 ? " run is" : " runs are")
-              + " not settled, and no pass has looked at "
-              + (begun == 1 ? "it" : "them")
-              + " since "
-              + month
-              + " ended",
+          "%s%s not settled, and no pass has looked at %s since %s ended"
+              .formatted(
+                  begun, begun == 1 ? " run is" : " runs are", begun == 1 ? "it" : "them", month),
           Advice.command("settles what has ended", "nexa-slurm", "reconcile"));
     }
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.RunRecordFile;
@@ -62,7 +61,7 @@ public final class CostsCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     List<String> problems = new ArrayList<>();
     SummarizeCosts costs = new SummarizeCosts(existing());
     if (options.format().equals("focus")) {
@@ -73,7 +72,7 @@ public final class CostsCommand extends Subcommand {
       }
       costs.focus(options.meant(), problems, out()::print);
       problems.forEach(err()::println);
-      return ExitCode.OK.status();
+      return;
     }
     CostSummary summary = costs.summarize(options.by(), options.meant(), order(), problems);
     problems.forEach(err()::println);
@@ -96,7 +95,6 @@ public final class CostsCommand extends Subcommand {
                             sum.toPlainString(),
                             currency,
                             options.months().map(MonthRange::toString).orElse("all months"))));
-    return ExitCode.OK.status();
   }
 
   private String table(SummarizeCosts costs, CostSummary summary) {
@@ -150,7 +148,7 @@ public final class CostsCommand extends Subcommand {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       List<String> problems = new ArrayList<>();
       Accuracy accuracy =
           new SummarizeCosts(existing()).accuracy(options.by(), options.meant(), problems);
@@ -167,7 +165,6 @@ public final class CostsCommand extends Subcommand {
                       + CostsText.sameInAllRows(accuracy),
           () -> CostsText.listing(accuracy),
           () -> CostsText.json(accuracy, problems));
-      return ExitCode.OK.status();
     }
   }
 
@@ -193,7 +190,7 @@ public final class CostsCommand extends Subcommand {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       format.format();
       LocalDate day = day();
       Context context = existing();
@@ -210,7 +207,6 @@ public final class CostsCommand extends Subcommand {
           () -> each ? BudgetText.days(rows) : BudgetText.listing(rows),
           () -> (each ? BudgetText.days(rows) : BudgetText.listing(rows)).markdown(),
           () -> BudgetText.json(rows, each, asOf, problems));
-      return ExitCode.OK.status();
     }
 
     private String table(

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -66,7 +65,7 @@ final class CostsImportAwsCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Instant now = Instant.now();
     Question question = question(LocalDate.ofInstant(now, ZoneOffset.UTC));
     ImportAwsCosts.Result result =
@@ -81,7 +80,6 @@ final class CostsImportAwsCommand extends Subcommand {
       say(result.requests() + " requests to AWS");
     }
     result.notes().forEach(this::note);
-    return ExitCode.OK.status();
   }
 
   private static String sentence(YearMonth month, ImportedMonth read, Instant now) {
@@ -124,7 +122,7 @@ final class CostsImportAwsCommand extends Subcommand {
         end,
         text("--tag", tag.getValue(), "nexa_run_id"),
         daily(),
-        Optional.ofNullable(profile.getValue()),
+        value(profile),
         region(),
         endpoint());
   }

@@ -77,17 +77,15 @@ final class CostsImportCommand extends CommandGroup {
 
   static void print(PrintWriter out, Bills.Imported imported) {
     out.println(
-        imported.rows()
-            + (imported.rows() == 1 ? " row: " : " rows: ")
-            + imported.added()
-            + " new, "
-            + imported.changed()
-            + " changed, "
-            + imported.removed()
-            + " removed; "
-            + imported.unmatched()
-            + (imported.unmatched() == 1 ? " row belongs" : " rows belong")
-            + " to no run");
+        "%s%s%s new, %s changed, %s removed; %s%s to no run"
+            .formatted(
+                imported.rows(),
+                imported.rows() == 1 ? " row: " : " rows: ",
+                imported.added(),
+                imported.changed(),
+                imported.removed(),
+                imported.unmatched(),
+                imported.unmatched() == 1 ? " row belongs" : " rows belong"));
     imported.totals().forEach((currency, sum) -> out.println(sum.toPlainString() + " " + currency));
     imported.files().forEach(file -> out.println("wrote " + file));
   }
@@ -163,7 +161,7 @@ final class CostsImportCommand extends CommandGroup {
               path.toString(),
               format.with(maps == null ? List.of() : maps),
               name,
-              Optional.ofNullable(currency.getValue()),
+              value(currency),
               key == null ? "run_id" : key);
       Bills.Imported imported = importBill(existing(), path, reader, given(replace));
       if (imported.unmatched() == imported.rows()) {
@@ -195,8 +193,7 @@ final class CostsImportCommand extends CommandGroup {
     @Override
     public Integer call() {
       Path path = file.getValue();
-      Bills.Imported imported =
-          importUsage(existing(), path, Optional.ofNullable(prices.getValue()), given(replace));
+      Bills.Imported imported = importUsage(existing(), path, value(prices), given(replace));
       return tell(this, imported, given(json));
     }
   }
@@ -212,19 +209,17 @@ final class CostsImportCommand extends CommandGroup {
   private static Bills.Imported importBill(
       Context context, Path file, BillReader reader, boolean replace) {
     if (reader.provider().equals(BillRow.API)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "'api' is where tokens are kept: give the provider another name",
-          Advice.step("tokens come by `nexa-slurm costs import usage FILE`"));
+          "tokens come by `nexa-slurm costs import usage FILE`");
     }
     Bills bills = new Bills(context.workspace());
     if (bills.isAsked(reader.provider())) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw invalid(
           "'"
               + reader.provider()
               + "' is where `costs import aws` keeps what AWS said: the same costs would count twice",
-          Advice.step("another account's bill: give it a name of its own, --provider NAME"));
+          "another account's bill: give it a name of its own, --provider NAME");
     }
     return bills.keep(reader.provider(), some(file, reader.read(text(file))), replace);
   }

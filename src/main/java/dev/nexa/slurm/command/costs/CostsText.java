@@ -306,9 +306,8 @@ public final class CostsText {
     int left = summary.leftOut();
     return left == 0
         ? ""
-        : left
-            + (left == 1 ? " more group is" : " more groups are")
-            + " not shown, because of --limit; the row `all` counts all groups\n";
+        : "%s%s not shown, because of --limit; the row `all` counts all groups\n"
+            .formatted(left, left == 1 ? " more group is" : " more groups are");
   }
 
   private static boolean sameCurrency(CostSummary summary) {
@@ -455,10 +454,9 @@ public final class CostsText {
     String open =
         shown.settled()
             ? ""
-            : cost.runId()
-                + " is not settled, so this is not its final cost. `nexa-slurm status "
-                + cost.runId()
-                + "` shows the cost so far; `nexa-slurm reconcile` settles it after its end.\n";
+            : ("%s is not settled, so this is not its final cost. `nexa-slurm status %s` shows the"
+                    + " cost so far; `nexa-slurm reconcile` settles it after its end.\n")
+                .formatted(cost.runId(), cost.runId());
     if (!shown.settled() && shown.attempts().isEmpty()) {
       return open;
     }

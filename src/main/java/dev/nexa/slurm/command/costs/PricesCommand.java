@@ -73,14 +73,9 @@ public final class PricesCommand extends CommandGroup {
     @Override
     public Integer call() {
       Context context = context();
-      Optional<String> named = Optional.ofNullable(account.getValue());
+      Optional<String> named = value(account);
       ShowPrices.Shown shown =
-          new ShowPrices(context)
-              .show(
-                  Optional.ofNullable(cluster.getValue()),
-                  Optional.ofNullable(partition.getValue()),
-                  named,
-                  day(day));
+          new ShowPrices(context).show(value(cluster), value(partition), named, day(day));
       AccountCheck.of(context, named).ifPresent(this::note);
       return answer(
           json,
@@ -181,7 +176,7 @@ public final class PricesCommand extends CommandGroup {
           importAws(
               context(),
               file.getValue(),
-              Optional.ofNullable(region.getValue()),
+              value(region),
               typed == null ? List.of() : List.of(typed.split(",", -1)),
               named == null ? "aws" : named,
               given(replace));
@@ -226,9 +221,7 @@ public final class PricesCommand extends CommandGroup {
       boolean replace) {
     Path file = context.root().resolve("configs/prices/" + name + ".yaml");
     if (!name.matches("[A-Za-z0-9][A-Za-z0-9._-]{0,62}")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--name: expected letters, digits, '.', '_' and '-', got '" + name + "'");
+      throw invalid("--name: expected letters, digits, '.', '_' and '-', got '" + name + "'");
     }
     if (Files.exists(file) && !replace) {
       throw new NexaException(

@@ -1,10 +1,9 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PriceEntry;
@@ -55,14 +54,13 @@ public final class ShowPrices {
     if (partition.isPresent()
         && !profile.partitions().isEmpty()
         && !profile.partitions().containsKey(partition.get())) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "the profile '%s' has no partition '%s'%s"
               .formatted(
                   profile.name(),
                   partition.get(),
                   Nearest.hint(partition.get(), profile.partitions().keySet())),
-          Advice.step("it has " + String.join(", ", profile.partitions().keySet())));
+          "it has " + String.join(", ", profile.partitions().keySet()));
     }
     PriceKey key =
         PriceKey.of(

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.FormatOption;
@@ -36,9 +35,9 @@ final class StatementCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     format.format();
-    Optional<String> part = Optional.ofNullable(by.getValue());
+    Optional<String> part = value(by);
     if (part.isPresent() && !StatementText.PARTS.contains(part.get())) {
       throw invalid(
           "--by: expected one of %s, got '%s'%s"
@@ -62,7 +61,6 @@ final class StatementCommand extends Subcommand {
                 ? StatementText.part(statement, part.get()).markdown()
                 : StatementText.markdown(statement) + "\n" + signed(closed),
         statement::json);
-    return ExitCode.OK.status();
   }
 
   private static String signed(Statements.Closed closed) {

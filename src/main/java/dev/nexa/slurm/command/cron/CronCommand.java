@@ -55,7 +55,7 @@ public final class CronCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       @Nullable String time = every.getValue();
       PassInterval period = time == null ? PassInterval.DEFAULT : PassInterval.parse(time);
       @Nullable String file = metrics.getValue();
@@ -74,7 +74,6 @@ public final class CronCommand extends CommandGroup {
       if (given(systemd)) {
         say("while you are logged in; for good: loginctl enable-linger");
       }
-      return ExitCode.OK.status();
     }
 
     private static void requireFolder(Path file) {
@@ -101,11 +100,7 @@ public final class CronCommand extends CommandGroup {
     @Override
     public Integer call() {
       Shown shown = new CronPasses(existing()).show();
-      if (given(json)) {
-        print(shown.toJson());
-      } else {
-        tell(shown);
-      }
+      answer(json, () -> shown.toJson(), () -> tell(shown));
       return shown.check().late() ? ExitCode.DEFECT.status() : ExitCode.OK.status();
     }
 
@@ -143,7 +138,7 @@ public final class CronCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       List<Installed> removed = new ArrayList<>();
       try {
         new CronPasses(existing()).remove(removed);
@@ -155,7 +150,6 @@ public final class CronCommand extends CommandGroup {
       if (removed.isEmpty()) {
         say("nothing was installed");
       }
-      return ExitCode.OK.status();
     }
   }
 }

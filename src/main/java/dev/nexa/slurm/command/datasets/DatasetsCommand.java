@@ -97,7 +97,7 @@ public final class DatasetsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Datasets datasets = datasets();
       Registry.Done done;
       try (ProgressBar progress = ProgressBar.of(this)) {
@@ -147,7 +147,6 @@ public final class DatasetsCommand extends CommandGroup {
                       version.reference()));
         }
       }
-      return ExitCode.OK.status();
     }
 
     /** Says what differs if the bytes were registered before. */
@@ -170,12 +169,9 @@ public final class DatasetsCommand extends CommandGroup {
       TierPath typed = TierPath.of(path.getValue(), Path.of("").toAbsolutePath(), datasets.tiers());
       if (!typed.written().equals(version.path())) {
         note(
-            version.reference()
-                + " is registered with the path "
-                + VisibleText.line(version.path())
-                + ", not with "
-                + typed.written()
-                + "; --name NAME registers these bytes there under another name");
+            ("%s is registered with the path %s, not with %s; --name NAME registers these bytes"
+                    + " there under another name")
+                .formatted(version.reference(), VisibleText.line(version.path()), typed.written()));
       }
       if (version.status() == Status.RETIRED) {
         note(DatasetText.again(version));
@@ -195,7 +191,7 @@ public final class DatasetsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Datasets datasets = datasets();
       String asked = name.getValue();
       List<DatasetVersion> versions = new ArrayList<>();
@@ -230,7 +226,6 @@ public final class DatasetsCommand extends CommandGroup {
                 + String.join(", ", without.subList(0, Math.min(20, without.size())))
                 + (without.size() > 20 ? " and " + (without.size() - 20) + " more" : ""));
       }
-      return ExitCode.OK.status();
     }
   }
 
@@ -333,7 +328,7 @@ public final class DatasetsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Datasets datasets = datasets();
       DatasetVersion before = datasets.registry().find(one.getValue());
       DatasetVersion after = datasets.registry().find(other.getValue());
@@ -354,7 +349,7 @@ public final class DatasetsCommand extends CommandGroup {
                 .with("columns", columns.stream().map(DatasetText.ColumnChange::toJson).toList());
         changes.addTo(document);
         print(document);
-        return ExitCode.OK.status();
+        return;
       }
       columns.forEach(column -> say("column   " + column.column() + "  (" + column.words() + ")"));
       say(
@@ -370,7 +365,6 @@ public final class DatasetsCommand extends CommandGroup {
                   rows(after),
                   DatasetText.number(before.bytes()),
                   DatasetText.number(after.bytes())));
-      return ExitCode.OK.status();
     }
 
     private static String rows(DatasetVersion version) {
@@ -396,7 +390,7 @@ public final class DatasetsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Datasets datasets = datasets();
       DatasetVersion version = datasets.registry().find(dataset.getValue());
       requireExact(version, dataset.getValue(), datasets, "promote");
@@ -409,18 +403,17 @@ public final class DatasetsCommand extends CommandGroup {
       }
       JsonObject now = RegisterDataset.now();
       Registry.Done done = datasets.registry().change(version, current -> promoted(current, now));
-      if (given(json)) {
-        print(DatasetText.json(done.version(), datasets.tiers()));
-      } else {
-        say(
-            "promoted %s: intact, licence %s, source %s"
-                .formatted(
-                    version.reference(),
-                    done.version().licence().orElse(""),
-                    done.version().source().orElse("")));
-      }
+      answer(
+          json,
+          () -> DatasetText.json(done.version(), datasets.tiers()),
+          () ->
+              say(
+                  "promoted %s: intact, licence %s, source %s"
+                      .formatted(
+                          version.reference(),
+                          done.version().licence().orElse(""),
+                          done.version().source().orElse(""))));
       tell(this, datasets, done);
-      return ExitCode.OK.status();
     }
 
     /** Refuses a version that lacks a statement, before its files are read. */
@@ -428,9 +421,8 @@ public final class DatasetsCommand extends CommandGroup {
       if (version.status() == Status.RETIRED) {
         throw new NexaException(
             ErrorCode.DATASET_NOT_PROMOTABLE,
-            version.reference()
-                + " cannot be promoted: these bytes were "
-                + DatasetText.retired(version),
+            "%s cannot be promoted: these bytes were %s"
+                .formatted(version.reference(), DatasetText.retired(version)),
             Advice.step(DatasetText.again(version)));
       }
       List<String> missing = new ArrayList<>();
@@ -443,10 +435,8 @@ public final class DatasetsCommand extends CommandGroup {
       if (!missing.isEmpty()) {
         throw new NexaException(
             ErrorCode.DATASET_NOT_PROMOTABLE,
-            version.reference()
-                + " lacks "
-                + String.join(" and ", missing)
-                + ": a dataset must say where it comes from before it is promoted",
+            "%s lacks %s: a dataset must say where it comes from before it is promoted"
+                .formatted(version.reference(), String.join(" and ", missing)),
             Advice.step(
                 "nexa-slurm datasets promote "
                     + version.reference()
@@ -497,7 +487,7 @@ public final class DatasetsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Datasets datasets = datasets();
       DatasetVersion version = datasets.registry().find(dataset.getValue());
       requireExact(version, dataset.getValue(), datasets, "retire");
@@ -530,7 +520,7 @@ public final class DatasetsCommand extends CommandGroup {
                         .with("name", user.name())
                         .withOptional("status", user.facts().optionalText("status"))));
         print(document.with("used_by", used));
-        return ExitCode.OK.status();
+        return;
       }
       say("retired " + version.reference() + "; its files stay where they are");
       tell(this, datasets, done);
@@ -545,7 +535,6 @@ public final class DatasetsCommand extends CommandGroup {
                 + user.name()
                 + user.facts().optionalText("status").map(it -> "  " + it).orElse(""));
       }
-      return ExitCode.OK.status();
     }
   }
 }

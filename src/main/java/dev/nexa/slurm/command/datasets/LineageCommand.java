@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.datasets;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
@@ -45,7 +44,7 @@ public final class LineageCommand extends DatasetCommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     String printed = format.format();
     Datasets datasets = datasets();
     CollectLineage collect = datasets.lineage();
@@ -74,7 +73,6 @@ public final class LineageCommand extends DatasetCommand {
         }
       }
     }
-    return ExitCode.OK.status();
   }
 
   /** Adds each release on the durable tier, as made of its run. */

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.datasets;
 
 import com.sun.management.OperatingSystemMXBean;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonNesting;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -9,6 +8,7 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
+import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Lines;
@@ -106,8 +106,7 @@ final class RegisterDataset {
 
   private static void requireVersion(String version) {
     if (!DatasetVersion.VERSION.matcher(version).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID, "--as: expected a version such as v3, got '" + version + "'");
+      throw Subcommand.invalid("--as: expected a version such as v3, got '" + version + "'");
     }
   }
 

@@ -59,12 +59,12 @@ public final class EvalCommand extends CommandGroup {
     @Override
     public Integer call() {
       List<String> problems = new ArrayList<>();
-      Optional<String> folder = Optional.ofNullable(evals.getValue());
+      Optional<String> folder = value(evals);
       List<EvalSummary> found =
           folder.isPresent()
               ? inFolder(Path.of(folder.get()), problems)
               : inManifests(existing().workspace(), problems);
-      Leaderboard board = Leaderboard.of(found, Optional.ofNullable(sort.getValue()));
+      Leaderboard board = Leaderboard.of(found, value(sort));
       problems.forEach(err()::println);
       if (!board.judges().isEmpty()) {
         note(

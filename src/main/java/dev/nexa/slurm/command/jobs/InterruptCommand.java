@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.jobs;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.InterruptRun;
@@ -22,7 +21,7 @@ public final class InterruptCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Context context = existing();
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     List<String> tasks = new InterruptRun(context).interrupt(found.run(), found.task());
@@ -30,6 +29,5 @@ public final class InterruptCommand extends Subcommand {
     out.println(found.run().id() + ": queued again: " + String.join(", ", tasks));
     out.println("  Slurm starts what was requeued after two minutes at the earliest");
     out.println(advised("  nexa-slurm logs -f " + found.run().id()));
-    return ExitCode.OK.status();
   }
 }

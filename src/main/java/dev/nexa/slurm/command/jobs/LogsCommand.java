@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -57,7 +56,7 @@ public final class LogsCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Context context = existing();
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     RunFolder run = found.run();
@@ -68,7 +67,6 @@ public final class LogsCommand extends Subcommand {
     } catch (NobodyReads enough) {
       // Main reports the reason, unless the reader closed the pipe, as `| head` does.
     }
-    return ExitCode.OK.status();
   }
 
   private void copy(Context context, RunFolder run, OptionalInt one, OutputStream stream) {

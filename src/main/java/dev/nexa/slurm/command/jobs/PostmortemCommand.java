@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -50,10 +49,7 @@ public final class PostmortemCommand extends Subcommand {
     if (remediation.getValue() != null) {
       return remediate(context, run, remediation.getValue());
     }
-    Path file =
-        Path.of(
-            Optional.ofNullable(output.<String>getValue())
-                .orElse("postmortem_" + run.id() + ".tar.gz"));
+    Path file = Path.of(value(output).orElse("postmortem_" + run.id() + ".tar.gz"));
     if (Files.exists(file)) {
       throw new NexaException(
           ErrorCode.FILE_EXISTS,

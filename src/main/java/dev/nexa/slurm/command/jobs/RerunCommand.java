@@ -40,7 +40,7 @@ public final class RerunCommand extends Subcommand {
     if (given(failed) && chosen.isPresent()) {
       throw conflict("--failed and --tasks each say which tasks", "give one of them");
     }
-    Optional<String> named = Optional.ofNullable(approval.getValue());
+    Optional<String> named = value(approval);
     return after.report(
         context,
         () ->

@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -63,12 +62,7 @@ public final class ShellCommand extends Subcommand {
     }
     List<String> argv =
         new OpenShell(context)
-            .commandLine(
-                run,
-                one,
-                Optional.ofNullable(node.<String>getValue()),
-                Stdout.isTerminal(),
-                command.getValue());
+            .commandLine(run, one, value(node), Stdout.isTerminal(), command.getValue());
     out().flush();
     ProcessBuilder process = new ProcessBuilder(argv).inheritIO();
     process.environment().clear();

@@ -39,7 +39,7 @@ public final class SubmitCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    Optional<String> others = Optional.ofNullable(dependency.getValue());
+    Optional<String> others = value(dependency);
     if (given(files) && !given(dryRun)) {
       throw conflict(
           "--files: submit prints no files", "add --dry-run, or nexa-slurm render CONFIG --files");
@@ -47,16 +47,13 @@ public final class SubmitCommand extends Subcommand {
     if (given(dryRun)) {
       Context here = context();
       RenderRun.Rendered rendered =
-          new RenderRun(here)
-              .forSubmit(config.request(here), others, Optional.ofNullable(approval.getValue()));
+          new RenderRun(here).forSubmit(config.request(here), others, value(approval));
       tellAccount(here, rendered.prepared().plan());
       return DryRun.print(rendered, after.json(), given(files), out());
     }
     Context context = forRuns();
     return after.report(
         context,
-        () ->
-            new SubmitRun(context)
-                .submit(config.request(context), others, Optional.ofNullable(approval.getValue())));
+        () -> new SubmitRun(context).submit(config.request(context), others, value(approval)));
   }
 }

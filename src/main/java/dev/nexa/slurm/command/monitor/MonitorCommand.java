@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.monitor;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -50,7 +49,7 @@ public final class MonitorCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       if (given(csv) && given(json)) {
         throw new ParameterException(spec().commandLine(), "--csv and --json exclude each other");
       }
@@ -91,7 +90,6 @@ public final class MonitorCommand extends CommandGroup {
         text.problems().forEach(this::note);
         UseNotes.of(run).forEach(note -> say("use: " + note));
       }
-      return ExitCode.OK.status();
     }
 
     private NodeTelemetry ofGpu(NodeTelemetry node) {
@@ -106,10 +104,8 @@ public final class MonitorCommand extends CommandGroup {
     private static NexaException nothing(RunFolder run, int task) {
       return new NexaException(
           ErrorCode.LOGS_MISSING,
-          run.id()
-              + " has no samples of task "
-              + task
-              + ": the task has not started, or the run is not sampled",
+          "%s has no samples of task %s: the task has not started, or the run is not sampled"
+              .formatted(run.id(), task),
           Advice.command("", "nexa-slurm", "explain", "monitor"));
     }
 

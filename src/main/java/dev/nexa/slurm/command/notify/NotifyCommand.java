@@ -72,7 +72,7 @@ public final class NotifyCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       List<String> problems = new ArrayList<>();
       List<Notice> notices = new Outbox(existing().workspace()).all(problems);
       problems.forEach(this::note);
@@ -104,7 +104,6 @@ public final class NotifyCommand extends CommandGroup {
           say(left + " older ones were sent; --all lists them");
         }
       }
-      return ExitCode.OK.status();
     }
 
     private static List<Row> rows(Notice notice) {

@@ -58,7 +58,7 @@ final class NotifyTestCommand extends Subcommand {
 
   private List<NotifyChannel> chosen(Context context) {
     Policy policy = context.configs().policy();
-    Optional<String> file = Optional.ofNullable(config.getValue());
+    Optional<String> file = value(config);
     List<NotifyChannel> all =
         file.isPresent()
             ? context

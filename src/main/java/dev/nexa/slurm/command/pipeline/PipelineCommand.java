@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -22,7 +21,6 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -154,7 +152,7 @@ public final class PipelineCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Context context = existing();
       PipelineFolder folder = new PipelineLookup(context.workspace()).find(PipelineOptions.id(id));
       List<String> problems = new ArrayList<>();
@@ -167,7 +165,6 @@ public final class PipelineCommand extends CommandGroup {
       if (!stages.isEmpty()) {
         say(advised("  nexa-slurm reconcile  # writes the manifests and cost files"));
       }
-      return ExitCode.OK.status();
     }
   }
 
@@ -185,19 +182,17 @@ public final class PipelineCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Context context = existing();
       PipelineFolder folder = new PipelineLookup(context.workspace()).find(PipelineOptions.id(id));
       List<String> problems = new ArrayList<>();
       boolean any =
-          new ResumePipeline(context, Optional.ofNullable(approval.getValue()))
-              .resume(folder, out()::println, problems);
+          new ResumePipeline(context, value(approval)).resume(folder, out()::println, problems);
       problems.forEach(err()::println);
       say(
           any
               ? advised("  nexa-slurm pipeline status " + folder.id())
               : folder.id() + ": nothing is left to run again");
-      return ExitCode.OK.status();
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
@@ -26,7 +25,7 @@ final class PipelineEstimateCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Context context = context();
     if (given(markdown) && given(json)) {
       throw conflict("--json and --markdown are two forms of one answer", "leave one of them out");
@@ -38,7 +37,6 @@ final class PipelineEstimateCommand extends Subcommand {
     } else {
       print(context, plan, given(json), out(), err());
     }
-    return ExitCode.OK.status();
   }
 
   static void print(

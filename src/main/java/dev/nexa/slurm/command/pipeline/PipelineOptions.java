@@ -1,8 +1,5 @@
 package dev.nexa.slurm.command.pipeline;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import java.util.Optional;
@@ -52,14 +49,13 @@ final class PipelineOptions {
 
   PipelinePlan.Request request() {
     if (Subcommand.given(local) && cluster.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw Subcommand.conflict(
           "--local and --cluster " + cluster.getValue() + " name different clusters",
-          Advice.step("leave one of them out"));
+          "leave one of them out");
     }
     return new PipelinePlan.Request(
         file.getValue(),
         overrides.getValue(),
-        Subcommand.given(local) ? Optional.of("local") : Optional.ofNullable(cluster.getValue()));
+        Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster));
   }
 }

@@ -72,9 +72,7 @@ final class RunPipelineCommand extends Subcommand {
     Context context = given(dryRun) ? context() : forRuns();
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     PipelinePlan plan = PipelinePlan.of(context, options.request());
-    ChosenStages chosen =
-        ChosenStages.of(
-            context, plan, renderer, given(reuse), Optional.ofNullable(startAt.getValue()));
+    ChosenStages chosen = ChosenStages.of(context, plan, renderer, given(reuse), value(startAt));
     for (String step : PastRemediation.lines(context, plan.config().name())) {
       note(VisibleText.line(step));
     }
@@ -121,7 +119,7 @@ final class RunPipelineCommand extends Subcommand {
                 new SubmitPipeline(context)
                     .submit(
                         chosen,
-                        Optional.ofNullable(approval.getValue()),
+                        value(approval),
                         id -> {
                           begun.set(id);
                           err().println(id + ": submitting");
@@ -133,10 +131,9 @@ final class RunPipelineCommand extends Subcommand {
               err()
                   .println(
                       advised(
-                          id
-                              + " was submitted, but the result could not be printed. Do not run it again.\n"
-                              + "  nexa-slurm pipeline status "
-                              + id));
+                          ("%s was submitted, but the result could not be printed. Do not run it"
+                                  + " again.\n  nexa-slurm pipeline status %s")
+                              .formatted(id, id)));
             }
             return submitted;
           });

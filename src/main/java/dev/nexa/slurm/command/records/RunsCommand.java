@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -83,7 +82,7 @@ public final class RunsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       int most = limit.<Integer>getValue();
       if (most < 1) {
         throw new ParameterException(
@@ -108,11 +107,10 @@ public final class RunsCommand extends CommandGroup {
       } else if (runs.isEmpty() && !wanted.isEmpty()) {
         notes.forEach(this::note);
         say(
-            "No run"
-                + (where.getValue() == null ? "" : " that matches '" + where.getValue() + "'")
-                + " is in the state "
-                + String.join(" or ", wanted)
-                + ". `nexa-slurm runs list` lists the runs of all states.");
+            "No run%s is in the state %s. `nexa-slurm runs list` lists the runs of all states."
+                .formatted(
+                    where.getValue() == null ? "" : " that matches '" + where.getValue() + "'",
+                    String.join(" or ", wanted)));
       } else if (runs.isEmpty() && where.getValue() != null) {
         out()
             .print(
@@ -128,7 +126,6 @@ public final class RunsCommand extends CommandGroup {
         notes.forEach(this::note);
         printTable(RunsText.of(runs, existing().workspace(), style()));
       }
-      return ExitCode.OK.status();
     }
 
     /** Returns the typed states; empty for all. */
@@ -170,7 +167,7 @@ public final class RunsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       List<String> problems = new ArrayList<>();
       RunAnalysis analysis = new RunAnalysis(options.by(), options.meant());
       FinishedRuns finished = new FinishedRuns(existing().workspace());
@@ -189,7 +186,6 @@ public final class RunsCommand extends CommandGroup {
                   : AnalysisText.listing(analysis, true).table(style()),
           () -> AnalysisText.listing(analysis, false),
           () -> AnalysisText.json(analysis, problems));
-      return ExitCode.OK.status();
     }
   }
 
@@ -203,7 +199,7 @@ public final class RunsCommand extends CommandGroup {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Context context = existing();
       RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
       Path cost = found.run().cost();
@@ -251,7 +247,6 @@ public final class RunsCommand extends CommandGroup {
       } else {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
       }
-      return ExitCode.OK.status();
     }
 
     /** Returns the approval of the run; a broken copy is a line on stderr. */

@@ -205,7 +205,7 @@ public final class HaltCommand extends Subcommand {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       DeployPlace place = DeployPlace.of(existing(), value(cluster));
       HaltedTiers tiers = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
       Map<Halts.Judged, List<String>> where = new LinkedHashMap<>();
@@ -247,7 +247,6 @@ public final class HaltCommand extends Subcommand {
             .ifPresent(
                 why -> note("the lifting of " + one.halt().id() + " does not count: " + why));
       }
-      return ExitCode.OK.status();
     }
 
     private static String state(Halts.Judged one) {
@@ -379,9 +378,8 @@ public final class HaltCommand extends Subcommand {
       if (halt.broken().isPresent()) {
         throw new NexaException(
             ErrorCode.RECORD_DAMAGED,
-            halt.halt().id()
-                + " stays in force, and no signature can lift it: "
-                + VisibleText.line(halt.halt().reason()),
+            "%s stays in force, and no signature can lift it: %s"
+                .formatted(halt.halt().id(), VisibleText.line(halt.halt().reason())),
             halt.ends());
       }
     }

@@ -116,12 +116,10 @@ final class HaltedPipeline {
     advice.add(Advice.command("stops every release", "nexa-slurm halt"));
     return new NexaException(
         ErrorCode.PIPELINE_UNKNOWN,
-        "no halt was set: --pipeline: expected the name of a pipeline that was run, or of a file in "
-            + context.source().workspace().resolve(FOLDER)
-            + ", got '"
-            + typed
-            + "'"
-            + Nearest.hint(word, names),
+        ("no halt was set: --pipeline: expected the name of a pipeline that was run, or of a"
+                + " file in %s, got '%s'%s")
+            .formatted(
+                context.source().workspace().resolve(FOLDER), typed, Nearest.hint(word, names)),
         advice);
   }
 }

@@ -89,14 +89,13 @@ final class HistoryCommand extends Subcommand {
     if (open.isPresent()) {
       What what = open.get().what();
       notes.add(
-          "line "
-              + open.get().number()
-              + " ("
-              + what.action().text()
-              + " "
-              + what.release().orElse("nothing")
-              + ") is unfinished: it is under way, or its process died; current_model leads to "
-              + leads.orElse("nothing"));
+          ("line %s (%s %s) is unfinished: it is under way, or its process died; current_model"
+                  + " leads to %s")
+              .formatted(
+                  open.get().number(),
+                  what.action().text(),
+                  what.release().orElse("nothing"),
+                  leads.orElse("nothing")));
     } else if (!leads.equals(content.production())) {
       problems.add(
           ("current_model leads to %s, and the history ends with %s: the link was"

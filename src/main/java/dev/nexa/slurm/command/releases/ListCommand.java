@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.releases;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
@@ -29,7 +28,7 @@ final class ListCommand extends OfTier {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Context context = existing();
     String durable = durable(context);
     Optional<PolicyApprovals> approvals = VerifyCommand.approvals(context, err()::println);
@@ -53,7 +52,6 @@ final class ListCommand extends OfTier {
             JsonObject.ofVersion(1)
                 .with("folder", ReleaseFolder.parent(durable).toString())
                 .with("releases", rows.stream().map(ReleaseText::json).toList()));
-    return ExitCode.OK.status();
   }
 
   private static ReleaseText.Row row(ReleaseFolder release, Optional<PolicyApprovals> approvals) {

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -74,7 +73,7 @@ final class PackageCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Context context = existing();
     Optional<Path> archive = value(tar).map(Path::of);
     archive.ifPresent(PackageCommand::requireNew);
@@ -98,7 +97,7 @@ final class PackageCommand extends Subcommand {
     draft.notes().forEach(note -> note(VisibleText.line(note)));
     if (given(dryRun)) {
       shown(draft, durable);
-      return ExitCode.OK.status();
+      return;
     }
     PackageRelease.Done done = packaged(context, draft, durable, archive);
     if (done.added()) {
@@ -125,11 +124,9 @@ final class PackageCommand extends Subcommand {
       say("  folder      " + done.folder().path());
       archive.ifPresent(file -> say("  archive     " + file));
       say(
-          "next: an approver types: nexa-slurm release sign "
-              + done.folder().name()
-              + profile(context, plan));
+          "next: an approver types: nexa-slurm release sign %s%s"
+              .formatted(done.folder().name(), profile(context, plan)));
     }
-    return ExitCode.OK.status();
   }
 
   private PackageRelease.Done packaged(

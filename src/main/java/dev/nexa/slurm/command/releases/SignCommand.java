@@ -270,10 +270,8 @@ final class SignCommand extends OfTier {
           ErrorCode.APPROVAL_REFUSED,
           "this signature would not count: " + why,
           Advice.step(
-              SigningKey.owners(approvals)
-                  + " can change the line: namespaces=\""
-                  + NAMESPACES
-                  + "\" lets a key sign approvals and releases"),
+              "%s can change the line: namespaces=\"%s\" lets a key sign approvals and releases"
+                  .formatted(SigningKey.owners(approvals), NAMESPACES)),
           Advice.step("nothing was signed"));
     }
 

@@ -116,10 +116,8 @@ final class VerifyCommand extends OfTier {
       out().flush();
       throw new NexaException(
           ErrorCode.RELEASE_UNSIGNED,
-          "all files of "
-              + name
-              + " are right, but no signature of an approver on it counts"
-              + (signatures.isEmpty() ? ": nobody has signed it" : ""),
+          "all files of %s are right, but no signature of an approver on it counts%s"
+              .formatted(name, signatures.isEmpty() ? ": nobody has signed it" : ""),
           Advice.step("an approver types: nexa-slurm release sign " + name));
     }
     say(

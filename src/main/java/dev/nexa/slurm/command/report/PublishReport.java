@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.command.shared.S3Options;
+import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.sync.ObjectStore;
@@ -49,10 +50,9 @@ final class PublishReport {
   String put(String place, String usual, byte[] html) {
     Optional<String> meant = S3Place.misspelt(place);
     if (meant.isPresent()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           OPTION + ": expected a folder or an address in S3, got '" + place + "'",
-          Advice.step(OPTION + " " + meant.get()));
+          OPTION + " " + meant.get());
     }
     boolean named = place.endsWith(PAGE);
     return S3Place.isAddress(place)

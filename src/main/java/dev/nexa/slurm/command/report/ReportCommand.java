@@ -100,14 +100,13 @@ public final class ReportCommand extends Subcommand {
                 .with("problems", collected.problems()),
         () ->
             say(
-                "wrote "
-                    + written
-                    + ": "
-                    + report.runs().size()
-                    + (report.runs().size() == 1 ? " run, " : " runs, ")
-                    + html.length
-                    + " bytes"
-                    + (report.redacted() ? ", without names" : "")));
+                "wrote %s: %s%s%s bytes%s"
+                    .formatted(
+                        written,
+                        report.runs().size(),
+                        report.runs().size() == 1 ? " run, " : " runs, ",
+                        html.length,
+                        report.redacted() ? ", without names" : "")));
   }
 
   /** Writes the report to its file, or publishes it, and returns where it is. */

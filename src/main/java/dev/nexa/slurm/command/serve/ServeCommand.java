@@ -66,10 +66,7 @@ public final class ServeCommand extends Subcommand {
       Context here = context();
       RenderRun.Rendered rendered =
           new RenderRun(here)
-              .forSubmit(
-                  config.request(here).serving(),
-                  Optional.empty(),
-                  Optional.ofNullable(approval.getValue()));
+              .forSubmit(config.request(here).serving(), Optional.empty(), value(approval));
       tellAccount(here, rendered.prepared().plan());
       return DryRun.print(rendered, given(json), false, out());
     }
@@ -81,10 +78,7 @@ public final class ServeCommand extends Subcommand {
             context,
             () ->
                 new SubmitRun(context)
-                    .submit(
-                        config.request(context).serving(),
-                        Optional.empty(),
-                        Optional.ofNullable(approval.getValue())),
+                    .submit(config.request(context).serving(), Optional.empty(), value(approval)),
             made -> AfterSubmit.tell(this, made, told));
     if (given(verbose)) {
       AfterSubmit.tellOwnFiles(submitted.ownFiles(), err());
@@ -196,8 +190,7 @@ public final class ServeCommand extends Subcommand {
     @Override
     public Integer call() {
       List<String> problems = new ArrayList<>();
-      List<ListServers.ServerRow> rows =
-          new ListServers(existing()).rows(Optional.ofNullable(cluster.getValue()), problems);
+      List<ListServers.ServerRow> rows = new ListServers(existing()).rows(value(cluster), problems);
       problems.forEach(err()::println);
       return answer(
           json,

@@ -125,10 +125,9 @@ public final class ArchivePlaces {
   private Opened open(Context context, String where, String text, Optional<String> storageClass) {
     if (!S3Place.isAddress(text)) {
       if (storageClass.isPresent() && where.equals("--to")) {
-        throw new NexaException(
-            ErrorCode.OPTIONS_CONFLICT,
+        throw Subcommand.conflict(
             "a folder has no storage class, and " + text + " is a folder",
-            Advice.step("leave out --storage-class, or: --to s3://BUCKET/PREFIX"));
+            "leave out --storage-class, or: --to s3://BUCKET/PREFIX");
       }
       Path folder = Path.of(text);
       return new Opened(

@@ -1,7 +1,5 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.run.Overrides;
@@ -140,13 +138,12 @@ public final class ConfigOptions {
    */
   public Prepared.Request request(Context context) {
     if (Subcommand.given(sameNode) && from().isEmpty()) {
-      throw new NexaException(ErrorCode.OPTIONS_CONFLICT, "--same-node needs --from RUN");
+      throw Subcommand.conflict("--same-node needs --from RUN");
     }
     if (Subcommand.given(local) && cluster.getValue() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw Subcommand.conflict(
           "--local and --cluster " + cluster.getValue() + " name different clusters",
-          Advice.step("leave one of them out"));
+          "leave one of them out");
     }
     String path = config.getValue();
     boolean plain = path.endsWith(".yaml") || path.endsWith(".yml");
@@ -163,9 +160,7 @@ public final class ConfigOptions {
         new Prepared.Request(
             config.getValue(),
             all,
-            Subcommand.given(local)
-                ? Optional.of("local")
-                : Optional.ofNullable(cluster.getValue()),
+            Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster),
             from(),
             Subcommand.given(sameNode),
             false);
@@ -212,20 +207,17 @@ public final class ConfigOptions {
 
   private void requireNoScriptOptions() {
     if (!args().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw Subcommand.conflict(
           "'%s': only a script takes arguments, and %s is a config"
               .formatted(args().get(0), config.getValue()),
-          Advice.step(
-              args().get(0).matches(".*\\.ya?ml")
-                  ? "type one command for each config"
-                  : "write them into entrypoint.args of " + config.getValue() + onceOnly()));
+          args().get(0).matches(".*\\.ya?ml")
+              ? "type one command for each config"
+              : "write them into entrypoint.args of " + config.getValue() + onceOnly());
     }
     if (saved() != null) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw Subcommand.conflict(
           ("--save " + saved()).strip() + ": " + config.getValue() + " is a config already",
-          Advice.step("--save keeps the config of a script (.py or .sh)"));
+          "--save keeps the config of a script (.py or .sh)");
     }
   }
 
@@ -256,10 +248,9 @@ public final class ConfigOptions {
     for (String key : Overrides.keys(option, value).keySet()) {
       for (String one : set) {
         if (one.startsWith(key + "=")) {
-          throw new NexaException(
-              ErrorCode.OPTIONS_CONFLICT,
+          throw Subcommand.conflict(
               option + " " + value + " and --set " + one + " both set " + key,
-              Advice.step("leave one of them out"));
+              "leave one of them out");
         }
       }
     }
@@ -277,13 +268,11 @@ public final class ConfigOptions {
       return;
     }
     String type = ours.replaceFirst(":?\\d+$", "");
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw Subcommand.invalid(
         "--gpus " + value + ": expected N or TYPE:N for each node, such as 2 or h100:2",
-        Advice.step(
-            "type --gpus "
-                + ours
-                + (type.isEmpty() ? "" : ", if the cluster has GPUs of the type " + type)));
+        "type --gpus "
+            + ours
+            + (type.isEmpty() ? "" : ", if the cluster has GPUs of the type " + type));
   }
 
   private List<String> args() {

@@ -1,9 +1,6 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import java.util.List;
@@ -32,22 +29,20 @@ public final class FormatOption {
   /**
    * Returns the requested format; {@code table} if none was typed.
    *
-   * @throws NexaException if there is no such format, or {@code --json} contradicts it
+   * @throws dev.nexa.slurm.base.error.NexaException if there is no such format, or {@code --json}
+   *     contradicts it
    */
   public String format() {
     String typed = format.getValue();
     if (typed != null && !formats.contains(typed)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--format: expected one of %s, got '%s'%s"
               .formatted(String.join(", ", formats), typed, Nearest.hint(typed, formats)));
     }
     boolean asJson = Subcommand.given(json);
     if (asJson && typed != null && !typed.equals("json")) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
-          "--json and --format " + typed + " ask for two formats",
-          Advice.step("leave one of them out"));
+      throw Subcommand.conflict(
+          "--json and --format " + typed + " ask for two formats", "leave one of them out");
     }
     return asJson ? "json" : typed == null ? "table" : typed;
   }

@@ -121,15 +121,12 @@ record FromScript(
     if (ScriptConfig.isAlone(shape)) {
       return ScriptConfig.Start.KERNEL;
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
-        script
-            + ":1: the first line names "
-            + python
-            + ", but torchrun starts the processes of several GPUs or nodes with its own Python",
-        Advice.step("write #!/usr/bin/env python3 in this line"),
-        Advice.step(
-            "or name the environment: --set software.venv=DIR, or --set software.conda=NAME"));
+    throw Subcommand.invalid(
+        ("%s:1: the first line names %s, but torchrun starts the processes of several GPUs or"
+                + " nodes with its own Python")
+            .formatted(script, python),
+        "write #!/usr/bin/env python3 in this line",
+        "or name the environment: --set software.venv=DIR, or --set software.conda=NAME");
   }
 
   /** Returns the name of the config that is made from a script. */
@@ -142,10 +139,9 @@ record FromScript(
     if (file.toString().matches(".*\\.ya?ml")) {
       return;
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw Subcommand.invalid(
         "--save " + file + ": expected the name of a config, which ends with .yaml",
-        Advice.step("type --save " + yamlName(script)));
+        "type --save " + yamlName(script));
   }
 
   /** Writes the config, and returns a request that reads it. */
@@ -361,10 +357,9 @@ record FromScript(
     }
     if (!unread.isEmpty()) {
       err.println(
-          "note: these #SBATCH options of "
-              + script
-              + " are not used: "
-              + unread.stream().map(this::withReason).collect(Collectors.joining(" ")));
+          "note: these #SBATCH options of %s are not used: %s"
+              .formatted(
+                  script, unread.stream().map(this::withReason).collect(Collectors.joining(" "))));
     }
     if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
       err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
@@ -423,17 +418,15 @@ record FromScript(
   private String below(Path config, ConfigSource.Found found) {
     Path folder = config.toAbsolutePath().normalize().getParent();
     if (found.path().isEmpty() || folder == null) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--save: " + found.name() + " is a file of the jar, and a config names files beside it");
     }
     Path real = found.path().get().toAbsolutePath().normalize();
     if (!real.startsWith(folder)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--save %s: a config lies in its script's folder or above, and %s is not below %s"
               .formatted(config, real, folder),
-          Advice.step("name a file in " + real.getParent()));
+          "name a file in " + real.getParent());
     }
     return folder.relativize(real).toString();
   }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,13 +68,11 @@ final class LauncherWords {
     int script = script(words, launcher);
     String program = words.get(launcher);
     return Optional.of(
-        new NexaException(
-            ErrorCode.OPTIONS_CONFLICT,
+        Subcommand.conflict(
             "'" + program + "' is neither a config nor a script; nexa-slurm starts a script itself",
-            Advice.step(
-                script < 0
-                    ? withoutScript(spec, program, words)
-                    : "Leave out " + program + ": " + command(spec, words, launcher, script))));
+            script < 0
+                ? withoutScript(spec, program, words)
+                : "Leave out " + program + ": " + command(spec, words, launcher, script)));
   }
 
   private static boolean isLauncher(String word) {

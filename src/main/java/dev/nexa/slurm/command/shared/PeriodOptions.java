@@ -1,7 +1,5 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Moment;
@@ -68,10 +66,9 @@ public final class PeriodOptions {
       end = now;
     }
     if (!begin.isBefore(end)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "--since " + begin + " is not before --until " + end + ": the period is empty",
-          Advice.step("the earlier time belongs to --since: --since 30d --until 1d"));
+          "the earlier time belongs to --since: --since 30d --until 1d");
     }
     return new Period(begin, end);
   }
@@ -83,9 +80,8 @@ public final class PeriodOptions {
   }
 
   private static String future(OptionSpec option, Instant now) {
-    return typed(option).orElse("")
-        + " is in the future; now it is "
-        + now.truncatedTo(ChronoUnit.SECONDS);
+    return "%s is in the future; now it is %s"
+        .formatted(typed(option).orElse(""), now.truncatedTo(ChronoUnit.SECONDS));
   }
 
   private Optional<Instant> time(OptionSpec option, Instant now) {
@@ -105,10 +101,9 @@ public final class PeriodOptions {
     } catch (DateTimeException noZone) {
       throw wrong(
           timezone,
-          "expected a zone such as Europe/Berlin or UTC, got '"
-              + name.orElse("")
-              + "'"
-              + Nearest.hint(name.orElse(""), ZoneId.getAvailableZoneIds()),
+          "expected a zone such as Europe/Berlin or UTC, got '%s'%s"
+              .formatted(
+                  name.orElse(""), Nearest.hint(name.orElse(""), ZoneId.getAvailableZoneIds())),
           "--timezone UTC");
     }
   }
@@ -128,8 +123,7 @@ public final class PeriodOptions {
   }
 
   private static NexaException wrong(OptionSpec option, @Nullable String message, String advice) {
-    return new NexaException(
-        ErrorCode.OPTION_INVALID, option.longestName() + ": " + message, Advice.step(advice));
+    return Subcommand.invalid(option.longestName() + ": " + message, advice);
   }
 
   /**
@@ -142,9 +136,8 @@ public final class PeriodOptions {
     if (typed.matches("\\d{1,5}") && Integer.parseInt(typed) <= MOST_DAYS) {
       return Integer.parseInt(typed);
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw Subcommand.invalid(
         option + ": expected a whole number of days from 0 to 36500, got '" + typed + "'",
-        Advice.step(option + " 7"));
+        option + " 7");
   }
 }

@@ -267,11 +267,10 @@ public final class RootCommand implements Runnable {
   }
 
   private void refuseSecond(Path above) {
-    throw new NexaException(
-        ErrorCode.OPTIONS_CONFLICT,
+    throw Subcommand.conflict(
         here + " is in the workspace " + above + "; a second one does not see its runs and budgets",
-        Advice.step("to write what that workspace lacks, add: --workspace " + above),
-        Advice.step("to make a second one here, add: --workspace ."));
+        "to write what that workspace lacks, add: --workspace " + above,
+        "to make a second one here, add: --workspace .");
   }
 
   /** Throws if the user may not enter the folder, or one above it. */
@@ -295,10 +294,9 @@ public final class RootCommand implements Runnable {
     Path whole = folder.toAbsolutePath().normalize();
     for (Path at = whole; at != null; at = at.getParent()) {
       if (Files.exists(at) && !Files.isDirectory(at)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw Subcommand.invalid(
             "--workspace " + folder + ": expected a folder, and " + at + " is a file",
-            Advice.step("name a folder that exists, or one to make"));
+            "name a folder that exists, or one to make");
       }
     }
   }

@@ -97,10 +97,9 @@ public final class S3Options {
     } catch (URISyntaxException notAnAddress) {
       // Reported below. The text is not repeated: it can hold a password.
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw Subcommand.invalid(
         (typed ? "--endpoint" : "storage.s3.endpoint")
             + ": expected a URL such as https://minio.example.org:9000, without a user name",
-        Advice.step("without it, AWS is asked"));
+        "without it, AWS is asked");
   }
 }

@@ -98,12 +98,8 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
         advice.add(Advice.step("or give your name in allowed_signers: --as PRINCIPAL"));
       }
       throw failed(
-          "there is no "
-              + file.publicFile()
-              + ": "
-              + use.command()
-              + " needs the public half of the key to find your name in "
-              + approvals.signers().allowed().file(),
+          "there is no %s: %s needs the public half of the key to find your name in %s"
+              .formatted(file.publicFile(), use.command(), approvals.signers().allowed().file()),
           advice.toArray(Advice[]::new));
     }
     List<String> listed = approvals.signers().allowed().holders(half.get());
@@ -124,22 +120,16 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
     }
     if (holders.isEmpty()) {
       throw failed(
-          approvals.signers().allowed().file()
-              + " has only a pattern for your key "
-              + text()
-              + ": "
-              + String.join(", ", listed),
+          "%s has only a pattern for your key %s: %s"
+              .formatted(approvals.signers().allowed().file(), text(), String.join(", ", listed)),
           use.takesName()
               ? List.of(
                   Advice.step("give your own name, which the pattern matches: --as PRINCIPAL"))
               : listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
     throw failed(
-        approvals.signers().allowed().file()
-            + " has several names for your key "
-            + text()
-            + ": "
-            + String.join(", ", holders),
+        "%s has several names for your key %s: %s"
+            .formatted(approvals.signers().allowed().file(), text(), String.join(", ", holders)),
         Advice.step(
             use.takesName()
                 ? "say under which name you sign: --as " + holders.get(0)
@@ -168,10 +158,9 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
       }
       return List.of(
           Advice.step(
-              principal
-                  + " submits this run, and submitters cannot approve their own runs: a line for "
-                  + principal
-                  + " would not help"),
+              ("%s submits this run, and submitters cannot approve their own runs: a line for %s"
+                      + " would not help")
+                  .formatted(principal, principal)),
           Advice.step(
               others.isEmpty()
                   ? "ask another person to make a key, and %s to add its line to %s"

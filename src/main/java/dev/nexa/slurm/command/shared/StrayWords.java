@@ -40,10 +40,9 @@ final class StrayWords {
       List<String> strays = before.subList(1, before.size());
       if (joined.isEmpty() && word.matches(YAML) && before.get(0).matches(YAML)) {
         return Optional.of(
-            new NexaException(
-                ErrorCode.OPTIONS_CONFLICT,
+            Subcommand.conflict(
                 "'" + word + "' is a second config; expected one",
-                Advice.step("type one command for each config")));
+                "type one command for each config"));
       }
       String whole = String.join(" ", before);
       if (Files.exists(Path.of(whole))) {
@@ -54,15 +53,13 @@ final class StrayWords {
                 Advice.command("", "nexa-slurm", spec.name(), whole)));
       }
       return Optional.of(
-          new NexaException(
-              ErrorCode.OPTIONS_CONFLICT,
+          Subcommand.conflict(
               "'" + word + "' is no option; only options and one config or script stand before --",
-              Advice.step(
-                  joined.isPresent()
-                      ? "Did you mean " + joined.get() + "?"
-                      : FromScript.hasScriptName(before.get(0))
-                          ? "If it is an argument of the script: " + moved(spec, args, strays)
-                          : set(args, word, before.get(0)))));
+              joined.isPresent()
+                  ? "Did you mean " + joined.get() + "?"
+                  : FromScript.hasScriptName(before.get(0))
+                      ? "If it is an argument of the script: " + moved(spec, args, strays)
+                      : set(args, word, before.get(0))));
     }
     return Optional.empty();
   }

@@ -101,6 +101,18 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return spec;
   }
 
+  /** Does the work and returns the exit status: success, unless a command overrides this. */
+  @Override
+  public Integer call() throws InterruptedException {
+    work();
+    return ExitCode.OK.status();
+  }
+
+  /** Does the work of a command that ends with success if it does not throw. */
+  protected void work() {
+    throw new IllegalStateException(spec.name() + " has nothing to do");
+  }
+
   /** Adds an option without a value; {@link #given} returns whether it was typed. */
   public final OptionSpec flag(String name, String description) {
     return add(
@@ -348,13 +360,13 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Returns the error for a value that an option does not take, with steps that help. */
-  protected static NexaException invalid(String message, String... steps) {
+  public static NexaException invalid(String message, String... steps) {
     return new NexaException(
         ErrorCode.OPTION_INVALID, message, Stream.of(steps).map(Advice::step).toList());
   }
 
   /** Returns the error for options that contradict each other, with steps that help. */
-  protected static NexaException conflict(String message, String... steps) {
+  public static NexaException conflict(String message, String... steps) {
     return new NexaException(
         ErrorCode.OPTIONS_CONFLICT, message, Stream.of(steps).map(Advice::step).toList());
   }

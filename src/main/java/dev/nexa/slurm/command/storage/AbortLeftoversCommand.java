@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.progress.Progress;
@@ -40,7 +39,7 @@ final class AbortLeftoversCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Duration age = age();
     S3Place s3 = places.s3(context(), 2);
     try (AwsJar jar = AwsJar.open();
@@ -57,7 +56,6 @@ final class AbortLeftoversCommand extends Subcommand {
       }
       print(s3, found, remove);
     }
-    return ExitCode.OK.status();
   }
 
   private static String uploads(int count) {

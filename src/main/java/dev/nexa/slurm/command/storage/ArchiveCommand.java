@@ -338,7 +338,7 @@ public final class ArchiveCommand extends Subcommand {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Context context = existing();
       List<ArchiveFile> archives = ArchiveFile.all(context.workspace());
       List<ArchiveText.Row> rows = new ArrayList<>();
@@ -355,11 +355,10 @@ public final class ArchiveCommand extends Subcommand {
         }
       }
       List<UnfinishedBundle> unfinished = UnfinishedBundle.all(context.workspace());
-      if (given(json)) {
-        print(ArchiveText.list(rows, unfinished));
-      } else {
-        printTable(ArchiveText.list(rows, style()));
-      }
+      answer(
+          json,
+          () -> ArchiveText.list(rows, unfinished),
+          () -> printTable(ArchiveText.list(rows, style())));
       for (ArchiveText.Row row : rows) {
         if (row.bundle().filter(bundle -> !bundle.isThere()).isPresent()) {
           note(row.archive().where() + " " + row.bundle().get().sentence());
@@ -379,7 +378,6 @@ public final class ArchiveCommand extends Subcommand {
                         "", "nexa-slurm archive", one.run().value(), "--to", one.place()));
         err().println("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
       }
-      return ExitCode.OK.status();
     }
   }
 
@@ -412,7 +410,7 @@ public final class ArchiveCommand extends Subcommand {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Context context = existing();
       ArchiveFile archive = archiveOf(context.workspace(), run.getValue());
       boolean read;
@@ -440,7 +438,6 @@ public final class ArchiveCommand extends Subcommand {
                         + " were read"
                     : "its size and its SHA-256 in S3 are as recorded; --checksum reads it"));
       }
-      return ExitCode.OK.status();
     }
   }
 

@@ -276,11 +276,7 @@ public final class CleanupCommand extends Subcommand {
   }
 
   private Integer printUndone(Done done) {
-    if (given(json)) {
-      print(CleanupText.undone(done));
-    } else {
-      out().print(CleanupText.undoneText(done));
-    }
+    answer(json, () -> CleanupText.undone(done), () -> out().print(CleanupText.undoneText(done)));
     return done.failed().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }
 
@@ -342,7 +338,7 @@ public final class CleanupCommand extends Subcommand {
     }
 
     @Override
-    public Integer call() {
+    protected void work() {
       Context context = existing();
       CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), Progress.NONE);
       CleanTiers.Journals journals = clean.journals();
@@ -356,7 +352,6 @@ public final class CleanupCommand extends Subcommand {
         printTable(CleanupText.list(journals.states(), now, style()));
         journals.problems().forEach(this::note);
       }
-      return ExitCode.OK.status();
     }
   }
 }

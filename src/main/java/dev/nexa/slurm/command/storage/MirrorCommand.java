@@ -152,10 +152,8 @@ final class MirrorCommand extends Subcommand {
           ErrorCode.SYNC_DELETION_REFUSED,
           stats.files() == 0
               ? "--delete: the source has no files, and " + stats.deleted() + " would be deleted"
-              : "--delete: "
-                  + stats.deleted()
-                  + " files and folders would be deleted, more than --max-delete "
-                  + limit.text(),
+              : "--delete: %s files and folders would be deleted, more than --max-delete %s"
+                  .formatted(stats.deleted(), limit.text()),
           Advice.step("nothing was copied or deleted"),
           Advice.step(
               stats.files() == 0

@@ -38,11 +38,7 @@ final class StorageInitCommand extends Subcommand {
         TierRoot.of(context.configs(), context.workspace().root(), value(cluster));
     List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
     boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
-    if (given(json)) {
-      print(document(folders));
-    } else {
-      tell(folders);
-    }
+    answer(json, () -> document(folders), () -> tell(folders));
     return failed ? ExitCode.USAGE.status() : ExitCode.OK.status();
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.storage;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.text.Columns;
@@ -49,7 +48,7 @@ final class StorageStatusCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     Context context = existing();
     Optional<Tier> only = value(tier).map(Tier::of);
     Optional<UsageKey> key = value(by).map(UsageKey::named);
@@ -96,7 +95,6 @@ final class StorageStatusCommand extends Subcommand {
       }
       measured.forEach(this::tellUnread);
     }
-    return ExitCode.OK.status();
   }
 
   private int most() {

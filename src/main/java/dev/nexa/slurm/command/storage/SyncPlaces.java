@@ -180,11 +180,8 @@ final class SyncPlaces {
     String only = folder ? folders.get(0) : addresses.get(0);
     return new NexaException(
         ErrorCode.ARGUMENT_MISSING,
-        "'"
-            + only
-            + "' is "
-            + (folder ? "a folder; its address in S3" : "an address; its folder")
-            + " is missing",
+        "'%s' is %s is missing"
+            .formatted(only, folder ? "a folder; its address in S3" : "an address; its folder"),
         folder && !Files.exists(Path.of(only))
             ? Advice.step("if it is an address, type s3://" + only)
             : Advice.step(
@@ -212,22 +209,18 @@ final class SyncPlaces {
     for (String place : all == null ? List.<String>of() : all) {
       Optional<String> meant = S3Place.misspelt(place);
       if (meant.isPresent()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
-            "'" + place + "' is no address in S3",
-            Advice.step("did you mean " + meant.get() + "?"));
+        throw Subcommand.invalid(
+            "'" + place + "' is no address in S3", "did you mean " + meant.get() + "?");
       }
     }
     List<String> found =
         (all == null ? List.<String>of() : all)
             .stream().filter(place -> S3Place.isAddress(place) == addresses).toList();
     if (found.size() > 1) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw Subcommand.invalid(
           "'%s' and '%s' are both %s"
               .formatted(found.get(0), found.get(1), addresses ? "addresses in S3" : "folders"),
-          Advice.step(
-              "name one folder and one address: nexa-slurm sync push DIR s3://bucket/prefix"));
+          "name one folder and one address: nexa-slurm sync push DIR s3://bucket/prefix");
     }
     return found;
   }

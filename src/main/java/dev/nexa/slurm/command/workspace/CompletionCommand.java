@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.workspace;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.money.summary.RunField;
@@ -40,7 +39,7 @@ public final class CompletionCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     StringBuilder words = new StringBuilder();
     Map<String, CommandSpec> commands = new TreeMap<>();
     collect("", spec().root(), commands);
@@ -52,7 +51,6 @@ public final class CompletionCommand extends Subcommand {
                 "    '%s') echo '%s%s' ;;\n"
                     .formatted(path, path.isEmpty() ? "help " : "", words(command))));
     out().print(script().replace("@WORDS@\n", words));
-    return ExitCode.OK.status();
   }
 
   private static void collect(String path, CommandSpec command, Map<String, CommandSpec> all) {

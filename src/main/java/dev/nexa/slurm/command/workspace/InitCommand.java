@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.workspace;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -46,13 +45,12 @@ public final class InitCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
-    Optional<String> cluster = Optional.ofNullable(this.cluster.getValue());
+  protected void work() {
+    Optional<String> cluster = value(this.cluster);
     Context context = RootCommand.of(spec()).forInit();
     InitWorkspace workspace = new InitWorkspace(context);
     Optional<ShareWorkspace> share =
-        Optional.ofNullable(group.<String>getValue())
-            .map(name -> ShareWorkspace.of(context.workspace(), name));
+        value(group).map(name -> ShareWorkspace.of(context.workspace(), name));
     Initialized done = cluster.isPresent() ? workspace.init(cluster.get()) : workspace.init();
     List<Path> shared = share.isPresent() ? share.get().share() : List.of();
     if (given(json)) {
@@ -65,7 +63,6 @@ public final class InitCommand extends Subcommand {
       tell(done, out());
       share.ifPresent(with -> tell(with, shared, out()));
     }
-    return ExitCode.OK.status();
   }
 
   private static void tell(ShareWorkspace share, List<Path> shared, PrintWriter out) {

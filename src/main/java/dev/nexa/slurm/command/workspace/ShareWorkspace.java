@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
@@ -152,10 +153,8 @@ final class ShareWorkspace {
       share.check();
       return share;
     } catch (UserPrincipalNotFoundException unknown) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--group: there is no group " + name,
-          Advice.step("`id` lists the groups that you are in"));
+      throw Subcommand.invalid(
+          "--group: there is no group " + name, "`id` lists the groups that you are in");
     } catch (IOException failed) {
       throw DurableFiles.failure("share", root, failed);
     }
