@@ -118,7 +118,7 @@ public final class ApprovalsCommand extends CommandGroup {
   private static final class RevokeCommand extends Subcommand {
     private final PositionalParamSpec id = id(this);
     private final OptionSpec reason =
-        option("--reason", "TEXT", "A note for everybody who wants to use it.");
+        option("--reason TEXT", "A note for everybody who wants to use it.");
     private final OptionSpec json = jsonFlag();
 
     RevokeCommand() {
@@ -177,11 +177,10 @@ public final class ApprovalsCommand extends CommandGroup {
     private final PositionalParamSpec file = fileParameter("FILE", "An approval's file.");
     private final OptionSpec to =
         option(
-            "--to",
-            "DIR",
+            "--to DIR",
             "Where slurmctld looks, as `policy install --approved-dir` said; /etc/nexa-slurm/approved if not given.");
     private final OptionSpec user =
-        option("--for", "USER", "The submitter, if the approval is for any submitter.");
+        option("--for USER", "The submitter, if the approval is for any submitter.");
     private final OptionSpec json = jsonFlag();
 
     InstallCommand() {
@@ -193,12 +192,11 @@ public final class ApprovalsCommand extends CommandGroup {
 
     @Override
     protected void work() {
-      String directory = to.getValue();
       List<Installed> installed =
           install(
               ruled(),
               file.getValue(),
-              Path.of(directory == null ? PolicyCommand.APPROVED : directory),
+              Path.of(value(to).orElse(PolicyCommand.APPROVED)),
               value(user));
       if (given(json)) {
         print(json(installed));

@@ -31,31 +31,26 @@ public final class ApproveCommand extends Subcommand {
           "An estimate's file or the beginning of its name, such as a1753 or estimates/a1753, or a run's config.");
   private final OptionSpec key =
       option(
-          "--key",
-          "PATH",
+          "--key PATH",
           "The SSH key to sign with, or its .pub file if an agent or a token holds the key. Default: the first key in ~/.ssh.");
   private final OptionSpec as =
       option(
-          "--as",
-          "PRINCIPAL",
+          "--as PRINCIPAL",
           "The signer; if it is missing, the name that allowed_signers has for the key.");
   private final OptionSpec expires =
       option(
-          "--expires",
-          "TIME",
+          "--expires TIME",
           "When the approval ends: after this long, or at a time such as 2026-12-01T00:00:00Z; 7d if not given.");
   private final OptionSpec uses =
-      number("--uses", "N", "For how many runs; 1 if not given, 1000 for an envelope.");
+      number("--uses N", "For how many runs; 1 if not given, 1000 for an envelope.");
   private final OptionSpec upTo =
       option(
-          "--up-to",
-          "AMOUNT",
+          "--up-to AMOUNT",
           "The most that a run may cost, with reruns of its failed tasks; if it is missing, 1 percent more than the estimate, and for a pipeline the estimate.");
   private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
   private final OptionSpec submitter =
       option(
-          "--for",
-          "USER",
+          "--for USER",
           "The user who may submit the run, or `any`; if it is missing, the user who made the estimate. Required for a config.");
   private final OptionSpec trustPrices =
       flag(
@@ -63,12 +58,10 @@ public final class ApproveCommand extends Subcommand {
           "Signs the estimate's prices even if they differ from your own price book.");
   private final OptionSpec again =
       flag("--again", "Signs one more approval even if a valid approval allows the same already.");
-  private final OptionSpec note =
-      option("--note", "TEXT", "A text that is kept with the approval.");
+  private final OptionSpec note = option("--note TEXT", "A text that is kept with the approval.");
   private final OptionSpec envelope =
       option(
-          "--envelope",
-          "NAME",
+          "--envelope NAME",
           "Approves a family of runs instead of one estimate; the options marked \"For an envelope\" say which runs.");
   private final OptionSpec configs = names("--configs", "GLOB", "the configs, below the workspace");
   private final OptionSpec stages = names("--stages", "STAGE", "the stages");
@@ -78,8 +71,7 @@ public final class ApproveCommand extends Subcommand {
   private final OptionSpec projects = names("--projects", "NAME", "the tags project:NAME");
   private final OptionSpec month =
       option(
-          "--month",
-          "AMOUNT",
+          "--month AMOUNT",
           "For an envelope: the most that all its runs of one calendar month may cost.");
   private final OptionSpec yes =
       flag(

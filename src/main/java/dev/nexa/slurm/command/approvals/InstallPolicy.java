@@ -59,7 +59,7 @@ public final class InstallPolicy {
                         Advice.step("add to it:"),
                         Advice.step("  slurm:"),
                         Advice.step("    gpu_hours_over: 64")));
-    String name = cluster.isPresent() ? cluster.get() : Prepared.clusterName(context);
+    String name = cluster.orElseGet(() -> Prepared.clusterName(context));
     ClusterProfile profile = context.configs().cluster(name);
     String text =
         JobSubmitLua.render(context.source(), policy, gate, profile, approved.normalize());

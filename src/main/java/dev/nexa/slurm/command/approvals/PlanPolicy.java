@@ -84,7 +84,7 @@ public final class PlanPolicy {
    * @param named the profile; empty for the workspace's default profile
    */
   public Plan plan(Optional<String> named) {
-    String name = named.isPresent() ? named.get() : Prepared.clusterName(context);
+    String name = named.orElseGet(() -> Prepared.clusterName(context));
     ClusterProfile profile = context.configs().cluster(name);
     Policy policy = context.configs().policy();
     PriceBook book = context.configs().prices(profile);

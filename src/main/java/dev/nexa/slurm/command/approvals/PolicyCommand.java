@@ -66,17 +66,15 @@ public final class PolicyCommand extends CommandGroup {
 
     private final OptionSpec to =
         option(
-            "--to",
-            "FILE",
+            "--to FILE",
             "Writes the script into FILE, such as " + USUAL_FILE + "; prints it if not given.");
     private final OptionSpec approved =
         option(
-            "--approved-dir",
-            "DIR",
+            "--approved-dir DIR",
             "Where the admin's approvals lie, on the machine of slurmctld; "
                 + APPROVED
                 + " if not given.");
-    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec cluster = option("--cluster NAME", CLUSTER);
     private final OptionSpec check =
         flag(
             "--check",
@@ -94,8 +92,7 @@ public final class PolicyCommand extends CommandGroup {
     @Override
     public Integer call() {
       InstallPolicy install = new InstallPolicy(ruled());
-      String named = approved.getValue();
-      Path directory = Path.of(named == null ? APPROVED : named);
+      Path directory = Path.of(value(approved).orElse(APPROVED));
       Rendered rendered = install.render(value(cluster), directory);
       rendered.notes().forEach(this::note);
       String file = to.getValue();
@@ -181,10 +178,10 @@ public final class PolicyCommand extends CommandGroup {
             "The zone of --since, --until and the file's times",
             "30d");
     private final OptionSpec until =
-        option("--until", "TIME", "Jobs that were submitted before; now if not given.");
+        option("--until TIME", "Jobs that were submitted before; now if not given.");
     private final OptionSpec from =
-        option("--from", "FILE", "Reads what `sacct -P` printed, instead of calling sacct.");
-    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+        option("--from FILE", "Reads what `sacct -P` printed, instead of calling sacct.");
+    private final OptionSpec cluster = option("--cluster NAME", CLUSTER);
     private final OptionSpec json = jsonFlag();
 
     ReplayCommand() {
@@ -221,7 +218,7 @@ public final class PolicyCommand extends CommandGroup {
 
   /** The command {@code policy plan}. */
   private static final class PlanCommand extends Subcommand {
-    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec cluster = option("--cluster NAME", CLUSTER);
     private final OptionSpec json = jsonFlag();
 
     PlanCommand() {

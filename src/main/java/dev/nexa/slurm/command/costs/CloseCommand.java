@@ -33,9 +33,9 @@ final class CloseCommand extends Subcommand {
   private final PositionalParamSpec month =
       optionalParameter("MONTH", "A month that is over, such as 2025-11, or `last`.");
   private final OptionSpec key =
-      option("--key", "FILE", "Your SSH key. Default: the first of ssh's own keys.");
+      option("--key FILE", "Your SSH key. Default: the first of ssh's own keys.");
   private final OptionSpec as =
-      option("--as", "PRINCIPAL", "Your name in allowed_signers, if the key has several.");
+      option("--as PRINCIPAL", "Your name in allowed_signers, if the key has several.");
   private final OptionSpec dryRun =
       flag("--dry-run", "Shows what would be signed; writes nothing, and needs no key.");
   private final OptionSpec yes =

@@ -34,13 +34,12 @@ public final class CostsCommand extends Subcommand {
       new SumOptions(this, "month", List.of("table", "json", "csv", "markdown", "focus"));
   private final OptionSpec sort =
       option(
-          "--sort",
-          "COLUMN",
+          "--sort COLUMN",
           "Sorts the groups by a column, the largest first: "
               + String.join(", ", GroupOrder.names())
               + "; or by a name of --by.");
   private final OptionSpec limit =
-      option("--limit", "N", "Shows the first N groups of each currency. The sums count all.");
+      option("--limit N", "Shows the first N groups of each currency. The sums count all.");
 
   public CostsCommand() {
     super(
@@ -172,8 +171,7 @@ public final class CostsCommand extends Subcommand {
   private static final class BudgetCommand extends Subcommand {
     private final OptionSpec on =
         option(
-            "--on, --month",
-            "DATE",
+            "--on, --month DATE",
             "The period of this day or month, such as 2025-11-30, 2025-11 or `last`, in UTC; today if not given.");
     private final OptionSpec days =
         flag("--days", "Shows each day: what was spent on it, and what was left (burn-down).");

@@ -25,32 +25,27 @@ final class CostsImportAwsCommand extends Subcommand {
 
   private final OptionSpec from =
       option(
-          "--from",
-          "DATE",
+          "--from DATE",
           "The first month to ask for, such as 2025-11-01; the month before this one if not given.");
   private final OptionSpec to =
       option(
-          "--to",
-          "DATE",
+          "--to DATE",
           "The first month that is not asked for, such as 2025-12-01; the month after this one if not given.");
   private final OptionSpec tag =
-      option("--tag", "KEY", "The tag that holds the run's id; nexa_run_id if not given.");
+      option("--tag KEY", "The tag that holds the run's id; nexa_run_id if not given.");
   private final OptionSpec granularity =
       option(
-          "--granularity",
-          "daily|monthly",
+          "--granularity daily|monthly",
           "Whether a row is for a day or for a month; monthly if not given.");
   private final OptionSpec profile =
-      option("--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+      option("--aws-profile NAME", "A profile of ~/.aws; else the SDK's default chain.");
   private final OptionSpec region =
       option(
-          "--region",
-          "REGION",
+          "--region REGION",
           "The region whose Cost Explorer is asked; if not given, us-east-1, which has the costs of all regions.");
   private final OptionSpec endpoint =
       option(
-          "--endpoint",
-          "URL",
+          "--endpoint URL",
           "The URL to ask instead of the region's own URL, such as the URL of a VPC endpoint.");
   private final OptionSpec refresh =
       flag("--refresh", "Asks for all months, also those that can't have changed.");

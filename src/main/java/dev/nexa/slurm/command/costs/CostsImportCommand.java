@@ -107,21 +107,17 @@ final class CostsImportCommand extends CommandGroup {
     private final PositionalParamSpec file = file(this, "CSV with a heading, or JSON lines.");
     private final OptionSpec provider =
         option(
-            "--provider",
-            "NAME",
+            "--provider NAME",
             "The provider whose bill this is; its rows are kept in this folder of runs/bills.");
     private final OptionSpec map =
-        add(
-            OptionSpec.builder("--map")
-                .paramLabel("NAME=COLUMN")
-                .type(List.class)
-                .auxiliaryTypes(String.class),
+        options(
+            "--map NAME=COLUMN",
             "The column that holds NAME: run, tags, amount, credits, currency, start, what or id; may be"
                 + " given several times.");
     private final OptionSpec label =
-        option("--label", "KEY", "The tag or label that holds the run's id; run_id if not given.");
+        option("--label KEY", "The tag or label that holds the run's id; run_id if not given.");
     private final OptionSpec currency =
-        option("--currency", "CODE", "The currency of all rows, if no column holds it.");
+        option("--currency CODE", "The currency of all rows, if no column holds it.");
     private final OptionSpec replace = replace(this);
     private final OptionSpec json = jsonFlag();
 
@@ -146,23 +142,20 @@ final class CostsImportCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      String typed = provider.getValue();
-      String name = typed == null ? usualProvider : typed;
+      String name = value(provider).orElse(usualProvider);
       if (name.isEmpty()) {
         throw new ParameterException(
             spec().commandLine(),
             "--provider NAME is missing: it names the provider of the bill, such as azure");
       }
-      List<String> maps = map.getValue();
-      String key = label.getValue();
       Path path = file.getValue();
       BillReader reader =
           new BillReader(
               path.toString(),
-              format.with(maps == null ? List.of() : maps),
+              format.with(map.getValue()),
               name,
               value(currency),
-              key == null ? "run_id" : key);
+              value(label).orElse("run_id"));
       Bills.Imported imported = importBill(existing(), path, reader, given(replace));
       if (imported.unmatched() == imported.rows()) {
         note(
@@ -179,7 +172,7 @@ final class CostsImportCommand extends CommandGroup {
     private final PositionalParamSpec file =
         file(this, "JSON lines with run_id, model, input_tokens, output_tokens and time.");
     private final OptionSpec prices =
-        option("--prices", "NAME", "The price book with api_tokens; the profile's if not given.");
+        option("--prices NAME", "The price book with api_tokens; the profile's if not given.");
     private final OptionSpec replace = replace(this);
     private final OptionSpec json = jsonFlag();
 

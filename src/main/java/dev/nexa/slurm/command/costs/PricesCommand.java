@@ -53,13 +53,13 @@ public final class PricesCommand extends CommandGroup {
   /** The command {@code prices show}. */
   private static final class ShowCommand extends Subcommand {
     private final OptionSpec cluster =
-        option("--cluster", "NAME", "The profile; NEXA_CLUSTER, or default.");
+        option("--cluster NAME", "The profile; NEXA_CLUSTER, or default.");
     private final OptionSpec partition =
-        option("--partition", "P", "The partition; the profile's default if not given.");
+        option("--partition P", "The partition; the profile's default if not given.");
     private final OptionSpec account =
-        option("--account", "A", "The Slurm account; the profile's if not given.");
+        option("--account A", "The Slurm account; the profile's if not given.");
     private final OptionSpec day =
-        option("--day", "DATE", "The day (UTC) of the submit; today if not given.");
+        option("--day DATE", "The day (UTC) of the submit; today if not given.");
     private final OptionSpec json = jsonFlag();
 
     ShowCommand() {
@@ -149,14 +149,13 @@ public final class PricesCommand extends CommandGroup {
         fileParameter(
             "FILE", "The offer file of AmazonEC2, or the output of `aws pricing get-products`.");
     private final OptionSpec region =
-        option("--region", "REGION", "Such as us-east-1; needed where the file has several.");
+        option("--region REGION", "Such as us-east-1; needed where the file has several.");
     private final OptionSpec types =
         option(
-            "--types",
-            "TYPE[=GPU],...",
+            "--types TYPE[=GPU],...",
             "Instances, such as p5.48xlarge=h100; the largest of each known GPU if not given.");
     private final OptionSpec name =
-        option("--name", "NAME", "Writes configs/prices/NAME.yaml; aws if not given.");
+        option("--name NAME", "Writes configs/prices/NAME.yaml; aws if not given.");
     private final OptionSpec replace = flag("--replace", "Replaces a price book of that name.");
     private final OptionSpec json = jsonFlag();
 
@@ -170,15 +169,13 @@ public final class PricesCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      String named = name.getValue();
-      String typed = types.getValue();
       Imported imported =
           importAws(
               context(),
               file.getValue(),
               value(region),
-              typed == null ? List.of() : List.of(typed.split(",", -1)),
-              named == null ? "aws" : named,
+              value(types).map(typed -> List.of(typed.split(",", -1))).orElse(List.of()),
+              value(name).orElse("aws"),
               given(replace));
       return answer(
           json,

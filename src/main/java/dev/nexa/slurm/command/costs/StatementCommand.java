@@ -21,7 +21,7 @@ final class StatementCommand extends Subcommand {
       optionalParameter(
           "MONTH", "A closed month, such as 2025-11 or `last`; the newest one if not given.");
   private final OptionSpec by =
-      option("--by", "NAME", "Only this part: " + String.join(", ", StatementText.PARTS) + ".");
+      option("--by NAME", "Only this part: " + String.join(", ", StatementText.PARTS) + ".");
   private final FormatOption format =
       new FormatOption(this, List.of("table", "json", "csv", "markdown"));
 

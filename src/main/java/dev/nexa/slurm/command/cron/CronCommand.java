@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The commands {@code cron install}, {@code cron show} and {@code cron remove}. */
@@ -32,16 +31,15 @@ public final class CronCommand extends CommandGroup {
   /** The command {@code cron install}. */
   private static final class InstallCommand extends Subcommand {
     private final OptionSpec every =
-        option("--every", "TIME", "How often: 1m, 5m, 30m, 1h, 6h; 5m if not given.");
+        option("--every TIME", "How often: 1m, 5m, 30m, 1h, 6h; 5m if not given.");
     private final OptionSpec systemd =
         flag("--systemd", "A systemd user timer instead of a line in your crontab.");
     private final OptionSpec metrics =
-        option("--metrics", "FILE", "Each pass writes FILE, for Prometheus' node_exporter.");
+        option("--metrics FILE", "Each pass writes FILE, for Prometheus' node_exporter.");
 
     private final OptionSpec cleanup =
         option(
-            "--cleanup",
-            "DAYS",
+            "--cleanup DAYS",
             "Once a day, a pass also does `cleanup --days DAYS --yes` (`nexa-slurm explain docs/storage.md`).");
 
     InstallCommand() {
@@ -56,14 +54,10 @@ public final class CronCommand extends CommandGroup {
 
     @Override
     protected void work() {
-      @Nullable String time = every.getValue();
-      PassInterval period = time == null ? PassInterval.DEFAULT : PassInterval.parse(time);
-      @Nullable String file = metrics.getValue();
-      Optional<Path> wanted = file == null ? Optional.empty() : Optional.of(Path.of(file));
+      PassInterval period = value(every).map(PassInterval::parse).orElse(PassInterval.DEFAULT);
+      Optional<Path> wanted = value(metrics).map(Path::of);
       wanted.ifPresent(InstallCommand::requireFolder);
-      @Nullable String typed = cleanup.getValue();
-      Optional<Integer> days =
-          typed == null ? Optional.empty() : Optional.of(PeriodOptions.days("--cleanup", typed));
+      Optional<Integer> days = value(cleanup).map(typed -> PeriodOptions.days("--cleanup", typed));
       CronPasses passes = new CronPasses(existing());
       Installed installed =
           given(systemd)

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.command.data;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.ProgressBar;
-import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.collect.Collect;
 import dev.nexa.slurm.data.collect.CollectStep;
 import dev.nexa.slurm.data.engine.Engine;
@@ -22,14 +22,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm data}. */
-public final class DataCommand extends Subcommand {
+public final class DataCommand extends CommandGroup {
   public DataCommand() {
     super(
         "data",
         "Runs one step of a data stage on this machine. Jobs of `backend: data` call it on their nodes.",
+        "give a step: `data prepare`, `data generate`, `data collect`, `data filter`, `data buckets`,"
+            + " `data clusters`, `data judge`, `data score`, `data gate`",
         "nexa-slurm data prepare --settings prepare.json --input 'raw/*.jsonl.gz' --output clean");
     subcommands(
         new PrepareCommand(),
@@ -41,12 +42,6 @@ public final class DataCommand extends Subcommand {
         new JudgeCommand(),
         new ScoreCommand(),
         new GateCommand());
-  }
-
-  @Override
-  public Integer call() {
-    String names = String.join("`, `data ", spec().subcommands().keySet());
-    throw new ParameterException(spec().commandLine(), "give a step: `data " + names + "`");
   }
 
   /** The command {@code data prepare}. */
@@ -205,7 +200,7 @@ public final class DataCommand extends Subcommand {
             OptionSpec.builder("--candidate").paramLabel("PATH").type(String.class).required(true),
             "The evaluation to decide on: a folder of `data score`, items, or a summary.");
     private final OptionSpec baseline =
-        option("--baseline", "PATH", "The evaluation to compare with, of the same items.");
+        option("--baseline PATH", "The evaluation to compare with, of the same items.");
     private Optional<Runnable> check = Optional.empty();
 
     GateCommand() {

@@ -41,22 +41,19 @@ final class GenerateCommand extends DataStepCommand {
           "A file of requests, or of conversations if the settings have logprobs; may be given often.");
   private final OptionSpec cache =
       option(
-          "--cache",
-          "DIR",
+          "--cache DIR",
           "The folder that keeps paid answers for all runs, or `none`. Default: answers in the durable tier,"
               + " if a job runs the command, else none.");
   private final OptionSpec url =
-      option("--url", "URL", "The server's base URL, instead of the settings' own.");
+      option("--url URL", "The server's base URL, instead of the settings' own.");
   private final OptionSpec server =
       option(
-          "--server",
-          "PID",
+          "--server PID",
           "The process of the server, if the job started it: the step waits until the server is ready, and"
               + " fails when it ends.");
   private final OptionSpec readyWithin =
       option(
-          "--ready-within",
-          "SECONDS",
+          "--ready-within SECONDS",
           "With --server: how long the server may take until it is ready. Default: 1800.");
   private Optional<RuntimeException> failure = Optional.empty();
 

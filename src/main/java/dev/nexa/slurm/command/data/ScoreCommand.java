@@ -25,13 +25,12 @@ final class ScoreCommand extends DataStepCommand {
           false,
           "The rows that `data judge` read: also writes scored.parquet, the rows with their scores.");
   private final OptionSpec lmEval =
-      option("--lm-eval", "PATH", "Instead of them: a results_*.json of lm_eval, or its folder.");
+      option("--lm-eval PATH", "Instead of them: a results_*.json of lm_eval, or its folder.");
   private final OptionSpec runId =
-      option("--run-id", "ID", "The run whose model is evaluated. Default: `run_id`, NEXA_RUN_ID.");
+      option("--run-id ID", "The run whose model is evaluated. Default: `run_id`, NEXA_RUN_ID.");
   private final OptionSpec evals =
       option(
-          "--evals",
-          "DIR",
+          "--evals DIR",
           "Also copies the files to this folder, for all runs. Default in a job: evals in durable storage.");
   private Optional<Runnable> check = Optional.empty();
 

@@ -24,8 +24,7 @@ abstract class DatasetCommand extends Subcommand {
 
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
+          "--cluster NAME",
           "The profile whose durable tier holds the registry; NEXA_CLUSTER, or default.");
 
   DatasetCommand(String name, String description, String... examples) {

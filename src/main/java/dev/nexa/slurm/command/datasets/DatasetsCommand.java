@@ -64,25 +64,23 @@ public final class DatasetsCommand extends CommandGroup {
         parameter("PATH", "The file or folder, on the durable or the shared tier.");
     private final OptionSpec name =
         option(
-            "--name",
-            "NAME",
+            "--name NAME",
             "The dataset's name. Default: the file's name without its extension, as for the key"
                 + " `dataset` of a config.");
     private final OptionSpec as =
-        option("--as", "VERSION", "The version, such as v3. Default: the next one.");
+        option("--as VERSION", "The version, such as v3. Default: the next one.");
     private final OptionSpec source =
-        option("--source", "TEXT", "Where the data comes from: a URL or a sentence.");
+        option("--source TEXT", "Where the data comes from: a URL or a sentence.");
     private final OptionSpec licence =
-        option("--licence", "TEXT", "The licence of the data, such as CC-BY-4.0.");
+        option("--licence TEXT", "The licence of the data, such as CC-BY-4.0.");
     private final OptionSpec description =
-        option("--description", "TEXT", "What the data is, for people.");
+        option("--description TEXT", "What the data is, for people.");
     private final OptionSpec parents =
         options(
-            "--parent", "NAME@VERSION", "A version that the data was made of; may be given often.");
+            "--parent NAME@VERSION", "A version that the data was made of; may be given often.");
     private final OptionSpec run =
         option(
-            "--run",
-            "RUN",
+            "--run RUN",
             "The run that made the data. Default: the run whose output folder it is in.");
     private final OptionSpec noRows =
         flag("--no-rows", "Counts no rows and finds no columns, which reads JSONL and CSV twice.");
@@ -376,10 +374,9 @@ public final class DatasetsCommand extends CommandGroup {
   private static final class PromoteCommand extends DatasetCommand {
     private final PositionalParamSpec dataset = exactDataset("NAME");
     private final OptionSpec source =
-        option(
-            "--source", "TEXT", "Where the data comes from, if the registry does not say so yet.");
+        option("--source TEXT", "Where the data comes from, if the registry does not say so yet.");
     private final OptionSpec licence =
-        option("--licence", "TEXT", "The licence, if the registry does not say so yet.");
+        option("--licence TEXT", "The licence, if the registry does not say so yet.");
     private final OptionSpec json = jsonFlag();
 
     PromoteCommand() {
@@ -475,7 +472,7 @@ public final class DatasetsCommand extends CommandGroup {
   private static final class RetireCommand extends DatasetCommand {
     private final PositionalParamSpec dataset = exactDataset("NAME");
     private final OptionSpec reason =
-        option("--reason", "TEXT", "Why, for everybody who wants to use it.");
+        option("--reason TEXT", "Why, for everybody who wants to use it.");
     private final OptionSpec json = jsonFlag();
 
     RetireCommand() {

@@ -36,15 +36,13 @@ public final class EvalCommand extends CommandGroup {
   private static final class LeaderboardCommand extends Subcommand {
     private final OptionSpec evals =
         option(
-            "--evals",
-            "DIR",
+            "--evals DIR",
             "Reads the summaries science_eval_*.json in this folder, instead of the workspace's manifests.");
     private final OptionSpec sort =
-        option("--sort", "METRIC", "The metric that decides. Default: dss, else the first one.");
+        option("--sort METRIC", "The metric that decides. Default: dss, else the first one.");
     private final OptionSpec write =
         option(
-            "--write",
-            "DIR",
+            "--write DIR",
             "Also writes leaderboard_YYYYMMDD.parquet, .csv and .json to this folder.");
     private final OptionSpec json = jsonFlag();
 

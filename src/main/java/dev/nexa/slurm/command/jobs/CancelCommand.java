@@ -32,7 +32,7 @@ public final class CancelCommand extends Subcommand {
       parameters(
           "RUN",
           "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; may be given often.");
-  private final OptionSpec task = number("--task", "N", "Ends only this task of the run.");
+  private final OptionSpec task = number("--task N", "Ends only this task of the run.");
   private final OptionSpec all =
       flag(
           "--all",

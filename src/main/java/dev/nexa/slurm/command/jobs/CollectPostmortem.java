@@ -61,9 +61,11 @@ final class CollectPostmortem {
     all.below(run.path(), "run/", problems);
     all.file("manifest.json", run.manifest());
     all.file("cost.json", run.cost());
-    all.config(context, run, problems);
-    all.asked(context, run, problems);
-    all.checkpoints(run, problems);
+    if (Files.exists(run.plan())) {
+      all.config(context, run, problems);
+      all.asked(context, run, problems);
+      all.checkpoints(run, problems);
+    }
     all.texts.put("report.md", new PostmortemReport(context, run, problems).text(all.left));
     return all;
   }
@@ -122,9 +124,6 @@ final class CollectPostmortem {
 
   /** Adds the config's file as it is now; what ran is in plan.json. */
   private void config(Context context, RunFolder run, List<String> problems) {
-    if (!Files.exists(run.plan())) {
-      return;
-    }
     try {
       Path typed = context.root().resolve(run.shownPlan().config());
       file("config/" + typed.getFileName(), typed);
@@ -134,9 +133,6 @@ final class CollectPostmortem {
   }
 
   private void asked(Context context, RunFolder run, List<String> problems) {
-    if (!Files.exists(run.plan())) {
-      return;
-    }
     try {
       Explanation why = new ExplainRun(context).of(run, OptionalInt.empty(), problems);
       texts.put("why.txt", WhyText.of(why));
@@ -163,9 +159,6 @@ final class CollectPostmortem {
 
   /** Lists the files of the run's checkpoints, without their bytes. */
   private void checkpoints(RunFolder run, List<String> problems) {
-    if (!Files.exists(run.plan())) {
-      return;
-    }
     try {
       String durable = run.shownPlan().storage().durable();
       Path folder = Path.of(durable, "checkpoints", StorageClaims.nameOn(durable, run));

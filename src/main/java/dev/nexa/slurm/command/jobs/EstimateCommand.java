@@ -46,13 +46,11 @@ public final class EstimateCommand extends Subcommand {
           "Estimates the same job on each partition, GPU type and GPU count of the cluster.");
   private final OptionSpec diff =
       option(
-          "--diff",
-          "EARLIER",
+          "--diff EARLIER",
           "Compares with EARLIER (another config, a run id or `latest`): each changed key, and the change of the cost.");
   private final OptionSpec failOver =
       option(
-          "--fail-over",
-          "AMOUNT|PERCENT%",
+          "--fail-over AMOUNT|PERCENT%",
           "With --diff: exit status 3 if the maximum cost grows by more than this amount or percentage.");
   private final OptionSpec markdown =
       flag("--markdown", "With --compare or --diff: prints Markdown, as for a pull request.");

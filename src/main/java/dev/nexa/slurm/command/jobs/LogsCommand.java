@@ -27,15 +27,12 @@ public final class LogsCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec task =
       number(
-          "--task",
-          "N",
-          "Prints only this task's log, without the task's number before each line.");
+          "--task N", "Prints only this task's log, without the task's number before each line.");
   private final OptionSpec rank =
-      number("--rank", "N", "Only this rank of the task, where torchrun or accelerate started it.");
+      number("--rank N", "Only this rank of the task, where torchrun or accelerate started it.");
   private final OptionSpec tail =
       number(
-          "--tail",
-          "N",
+          "--tail N",
           "Prints only the last N lines; for an array, of each task. Default: all lines, and before them the last 20 of each failed task.");
   private final OptionSpec follow = flag("-f, --follow", "Goes on until the run has ended.");
 

@@ -20,11 +20,10 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class PostmortemCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec output =
-      option("-o, --output", "FILE", "The archive. Default: postmortem_RUN.tar.gz in this folder.");
+      option("-o, --output FILE", "The archive. Default: postmortem_RUN.tar.gz in this folder.");
   private final OptionSpec remediation =
       option(
-          "--remediation",
-          "TEXT",
+          "--remediation TEXT",
           "Writes no archive: adds to the run's manifest what was done. `runs show` and the next run of its pipeline show it.");
   private final OptionSpec json = jsonFlag();
 

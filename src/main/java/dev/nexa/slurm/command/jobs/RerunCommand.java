@@ -19,7 +19,7 @@ public final class RerunCommand extends Subcommand {
   private final OptionSpec failed =
       flag("--failed", "Only the tasks that failed, timed out or were lost, within the same run.");
   private final OptionSpec tasks =
-      option("--tasks", "LIST", "Only these tasks, such as 3,7-9, within the same run.");
+      option("--tasks LIST", "Only these tasks, such as 3,7-9, within the same run.");
   private final OptionSpec approval = approval();
   private final AfterSubmit after = new AfterSubmit(this);
 

@@ -17,14 +17,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm shell}. */
 public final class ShellCommand extends Subcommand {
-  private final PositionalParamSpec reference =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN")
-              .index("0")
-              .type(String.class)
-              .required(true),
-          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
+  private final PositionalParamSpec reference = run();
   private final PositionalParamSpec command =
       add(
           PositionalParamSpec.builder()
@@ -35,10 +28,9 @@ public final class ShellCommand extends Subcommand {
               .auxiliaryTypes(String.class)
               .initialValue(new ArrayList<>()),
           "What to run there, after `--`. Default: a shell.");
-  private final OptionSpec task =
-      number("--task", "N", "The task. Default: the first one that runs.");
+  private final OptionSpec task = number("--task N", "The task. Default: the first one that runs.");
   private final OptionSpec node =
-      option("--node", "NAME", "The node. Default: the first node of the task.");
+      option("--node NAME", "The node. Default: the first node of the task.");
 
   public ShellCommand() {
     super(

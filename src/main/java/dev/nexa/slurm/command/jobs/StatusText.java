@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.run.status.RunRow;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
@@ -96,11 +95,7 @@ public final class StatusText {
   }
 
   private static List<RunRow> forPeople(List<RunRow> rows) {
-    List<RunRow> shown = new ArrayList<>();
-    for (RunRow row : rows) {
-      shown.add(row.forPeople());
-    }
-    return shown;
+    return rows.stream().map(row -> row.forPeople()).toList();
   }
 
   /** Returns the document that {@code --json} prints. */

@@ -19,8 +19,7 @@ public final class SubmitCommand extends Subcommand {
       flag("--files", "With --dry-run: prints the files beside the script too.");
   private final OptionSpec dependency =
       option(
-          "--dependency",
-          "TYPE:RUN",
+          "--dependency TYPE:RUN",
           "Waits for other runs, as sbatch's option waits for jobs: afterok, afterany, afternotok or"
               + " aftercorr; separate several by commas.");
   private final OptionSpec approval = approval();

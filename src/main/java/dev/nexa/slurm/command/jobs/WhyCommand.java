@@ -19,7 +19,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class WhyCommand extends Subcommand {
   private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec task =
-      number("--task", "N", "Explains this task. Default: the task that failed first.");
+      number("--task N", "Explains this task. Default: the task that failed first.");
   private final OptionSpec json = jsonFlag();
 
   public WhyCommand() {

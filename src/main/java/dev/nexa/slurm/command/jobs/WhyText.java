@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.jobs;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -226,16 +227,7 @@ public final class WhyText {
             .with("also", failure.verdict().also().map(WhyText::json).orElse(null))
             .with("confirmations", failure.confirmations().stream().map(WhyText::json).toList())
             .with("followed", failure.followed().stream().map(WhyText::json).toList());
-    failure
-        .remedy()
-        .ifPresent(
-            remedy ->
-                json.with(
-                    "change",
-                    new JsonObject()
-                        .with("key", remedy.key())
-                        .with("now", remedy.now())
-                        .with("next", remedy.next())));
+    failure.remedy().ifPresent(remedy -> json.with("change", Codec.write(remedy)));
     failure.status().ifPresent(status -> json.with("exit_status", status));
     json.with("clues", failure.clues().stream().map(Clue::text).toList());
     failure.slurm().ifPresent(slurm -> json.with("slurm", json(slurm)));
@@ -280,10 +272,7 @@ public final class WhyText {
   }
 
   private static JsonObject json(Waiting waiting) {
-    List<JsonObject> sooner =
-        waiting.sooner().stream()
-            .map(one -> new JsonObject().with("option", one.option()).with("start", one.start()))
-            .toList();
+    List<JsonObject> sooner = waiting.sooner().stream().map(Codec::write).toList();
     return new JsonObject()
         .with("reason", waiting.reason())
         .with("sentence", waiting.sentence())

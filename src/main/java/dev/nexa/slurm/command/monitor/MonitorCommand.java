@@ -34,8 +34,8 @@ public final class MonitorCommand extends CommandGroup {
   /** The command {@code nexa-slurm monitor show}. */
   private static final class MonitorShowCommand extends Subcommand {
     private final PositionalParamSpec reference = runOrLatest();
-    private final OptionSpec task = number("--task", "N", "The task to show. Default: 0.");
-    private final OptionSpec gpu = number("--gpu", "N", "Shows only this GPU of each node.");
+    private final OptionSpec task = number("--task N", "The task to show. Default: 0.");
+    private final OptionSpec gpu = number("--gpu N", "Shows only this GPU of each node.");
     private final OptionSpec csv = flag("--csv", "Prints the samples as CSV, one value a line.");
     private final OptionSpec json = jsonFlag();
 

@@ -30,7 +30,7 @@ final class NotifyTestCommand extends Subcommand {
           "CHANNEL",
           "A channel of the policy, or of the config that --config names. Default: all of them.");
   private final OptionSpec config =
-      option("--config", "CONFIG", "Tries the channels of this run's config instead.");
+      option("--config CONFIG", "Tries the channels of this run's config instead.");
 
   NotifyTestCommand() {
     super(

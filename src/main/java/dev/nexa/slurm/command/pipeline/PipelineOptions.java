@@ -17,13 +17,11 @@ final class PipelineOptions {
     file = file(command);
     overrides =
         command.options(
-            "--set",
-            "STAGE.KEY=VALUE",
+            "--set STAGE.KEY=VALUE",
             "Overrides a key of a stage's config, such as train.lr=1e-5; may be given often.");
     cluster =
         command.option(
-            "--cluster",
-            "NAME",
+            "--cluster NAME",
             "Uses the profile configs/clusters/NAME.yaml for all stages. Default: the pipeline's `cluster`, else each config's.");
     local = command.flag("--local", "Uses this machine, without Slurm.");
   }
@@ -43,8 +41,7 @@ final class PipelineOptions {
 
   /** Returns the pipeline's id or name, or {@code latest}. */
   static String id(PositionalParamSpec typed) {
-    String id = typed.getValue();
-    return id == null ? "latest" : id;
+    return Subcommand.value(typed).orElse("latest");
   }
 
   PipelinePlan.Request request() {

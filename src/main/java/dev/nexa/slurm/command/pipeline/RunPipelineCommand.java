@@ -48,8 +48,7 @@ final class RunPipelineCommand extends Subcommand {
           "Does not run a stage again that has completed in an earlier pipeline of this name with the same plan, script and inputs.");
   private final OptionSpec startAt =
       option(
-          "--start-at",
-          "STAGE",
+          "--start-at STAGE",
           "Runs this stage and all stages after it, and reuses the others as --reuse does; an error if one of them has changed.");
   private final OptionSpec approval = approval();
   private final OptionSpec wait =

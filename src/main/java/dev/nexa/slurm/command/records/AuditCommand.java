@@ -17,12 +17,8 @@ public final class AuditCommand extends Subcommand {
   private static final int MOST_PAST = 20;
 
   private final PositionalParamSpec references =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN")
-              .type(List.class)
-              .auxiliaryTypes(String.class)
-              .arity("0..*"),
+      parameters(
+          "RUN",
           "A run id or its beginning, a run's name, `latest` or a job id; all runs if none is given.");
   private final OptionSpec repair =
       flag(
@@ -46,7 +42,7 @@ public final class AuditCommand extends Subcommand {
     try (ProgressBar progress = ProgressBar.of(this)) {
       AuditRuns audit = new AuditRuns(context, progress);
       report =
-          named == null || named.isEmpty()
+          named.isEmpty()
               ? audit.audit(given(repair))
               : audit.audit(runs(context, named), given(repair));
     }

@@ -37,6 +37,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Implements {@code runs import}: makes a finished run of each job that nexa-slurm did not submit.
@@ -172,16 +173,10 @@ public final class ImportRuns {
     PriceBook prices = context.configs().prices(profile);
     Policy policy = context.configs().policy();
     SlurmScheduler slurm = slurm(profile);
-    if (asked.dryRun()) {
+    try (@Nullable FileLock held = asked.dryRun() ? null : lock()) {
       Adoption adoption =
           new Adoption(context.workspace(), profile, prices, policy, context.passing());
-      windows(slurm, adoption, asked, Optional.empty());
-    } else {
-      try (FileLock held = lock()) {
-        Adoption adoption =
-            new Adoption(context.workspace(), profile, prices, policy, context.passing());
-        windows(slurm, adoption, asked, Optional.of(held));
-      }
+      windows(slurm, adoption, asked, Optional.ofNullable(held));
     }
     open.removeAll(already);
     Money total = Money.zero(prices.currency());

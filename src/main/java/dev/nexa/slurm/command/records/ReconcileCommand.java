@@ -34,16 +34,14 @@ public final class ReconcileCommand extends Subcommand {
   private static final Duration LONGEST = Duration.ofDays(365);
 
   private final OptionSpec watch =
-      option("--watch", "TIME", "Repeats the pass for ever, with this pause: 60s, 5m.");
+      option("--watch TIME", "Repeats the pass for ever, with this pause: 60s, 5m.");
   private final OptionSpec quiet =
       flag("--quiet", "Prints nothing when nothing changed and there is no problem.");
   private final OptionSpec metrics =
-      option("--metrics", "FILE", "Writes FILE after each pass, for Prometheus' node_exporter.");
+      option("--metrics FILE", "Writes FILE after each pass, for Prometheus' node_exporter.");
   private final OptionSpec cleanup =
       option(
-          "--cleanup",
-          "DAYS",
-          "Once a day, also does `cleanup --days DAYS --yes`, after the pass.");
+          "--cleanup DAYS", "Once a day, also does `cleanup --days DAYS --yes`, after the pass.");
   private final OptionSpec json = flag("--json", "Prints one JSON document for each pass.");
 
   public ReconcileCommand() {

@@ -61,8 +61,7 @@ public final class RunsCommand extends CommandGroup {
     private final OptionSpec where = SumOptions.where(this);
     private final OptionSpec state =
         option(
-            "--state",
-            "LIST",
+            "--state LIST",
             "Only the runs in these states now, such as failed,timeout; separate several by commas.");
     private final Map<String, OptionSpec> states =
         Map.of(

@@ -20,11 +20,11 @@ final class RunsImportCommand extends Subcommand {
   private static final Duration USUAL = Duration.ofDays(30);
 
   private final OptionSpec from =
-      option("--from", "SOURCE", "Where jobs are read from: sacct, Slurm's accounting.");
+      option("--from SOURCE", "Where jobs are read from: sacct, Slurm's accounting.");
   private final OptionSpec account =
-      option("--account", "A", "Jobs of all users of these Slurm accounts: nlp, or nlp,vision.");
+      option("--account A", "Jobs of all users of these Slurm accounts: nlp, or nlp,vision.");
   private final OptionSpec user =
-      option("--user", "USER", "Jobs of these users. Without --user and --account: your own jobs.");
+      option("--user USER", "Jobs of these users. Without --user and --account: your own jobs.");
   private final PeriodOptions period =
       new PeriodOptions(
           this,
@@ -32,9 +32,9 @@ final class RunsImportCommand extends Subcommand {
           "The zone of --since and --until",
           "7d");
   private final OptionSpec until =
-      option("--until", "TIME", "Jobs that ended before: 2025-12-01; now if not given.");
+      option("--until TIME", "Jobs that ended before: 2025-12-01; now if not given.");
   private final OptionSpec cluster =
-      option("--cluster", "NAME", "Uses the prices of the profile configs/clusters/NAME.yaml.");
+      option("--cluster NAME", "Uses the prices of the profile configs/clusters/NAME.yaml.");
   private final OptionSpec dryRun = flag("--dry-run", "Lists the jobs that it would import.");
   private final OptionSpec json = jsonFlag();
 
@@ -87,9 +87,7 @@ final class RunsImportCommand extends Subcommand {
       users = Optional.of(me.isEmpty() ? System.getProperty("user.name") : me);
     }
     PeriodOptions.Period time = period.until(until, USUAL, now, this);
-    @Nullable String profile = cluster.getValue();
-    return new Asked(
-        accounts, users, time.begin(), time.end(), Optional.ofNullable(profile), given(dryRun));
+    return new Asked(accounts, users, time.begin(), time.end(), value(cluster), given(dryRun));
   }
 
   private static Optional<String> named(String option, Optional<String> names) {

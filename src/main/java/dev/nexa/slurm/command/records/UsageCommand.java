@@ -25,7 +25,7 @@ public final class UsageCommand extends Subcommand {
   private final PositionalParamSpec references =
       parameters("JOBID", "A job of any user: 123, 123_4 or 123+1.");
   private final OptionSpec user =
-      option("--user", "USER", "Only this user's jobs; without --since, only the jobs of today.");
+      option("--user USER", "Only this user's jobs; without --since, only the jobs of today.");
   private final PeriodOptions period =
       new PeriodOptions(
           this,
@@ -34,16 +34,14 @@ public final class UsageCommand extends Subcommand {
           "7d");
   private final OptionSpec from =
       option(
-          "--from",
-          "FILE",
+          "--from FILE",
           "Reads the output of sacct (-P, -p or --json) from a file instead of calling sacct; - is standard input.");
   private final OptionSpec delimiter =
       option(
-          "--delimiter",
-          "X",
+          "--delimiter X",
           "With --from: the column separator; if it is missing, the header decides.");
   private final OptionSpec fields =
-      option("--fields", "A,B,…", "With --from: the columns, where the file has no header.");
+      option("--fields A,B,…", "With --from: the columns, where the file has no header.");
   private final OptionSpec json = jsonFlag();
 
   public UsageCommand() {

@@ -34,8 +34,7 @@ final class DeployCommand extends Subcommand {
       parameter("NAME", "The release, as `release list` shows it.");
   private final OptionSpec smoke =
       option(
-          "--smoke",
-          "CONFIG",
+          "--smoke CONFIG",
           "Starts the server of this config after the switch, asks its smoke_prompts, and stops it. If that fails,"
               + " the release before is in production again.");
   private final OptionSpec candidate =
@@ -44,23 +43,19 @@ final class DeployCommand extends Subcommand {
           "With --smoke or --endpoint: asks the release's own model before the switch. If that fails, nothing is changed.");
   private final OptionSpec endpoint =
       option(
-          "--endpoint",
-          "URL",
+          "--endpoint URL",
           "Asks a server that runs, instead of starting one; with --smoke, the config's smoke_prompts.");
   private final OptionSpec apiKey =
-      option("--api-key-file", "FILE", "With --endpoint: the file with the server's API key.");
+      option("--api-key-file FILE", "With --endpoint: the file with the server's API key.");
   private final OptionSpec approval =
       option(
-          "--approval",
-          "FILE",
+          "--approval FILE",
           "With --smoke and without --endpoint: the approval that covers the server's run. Default: looks in the policy's folder.");
   private final OptionSpec key =
       option(
-          "--key",
-          "FILE",
+          "--key FILE",
           "The SSH key that signs the lines of the history. Default: the first of ssh's own keys.");
-  private final OptionSpec reason =
-      option("--reason", "TEXT", "A text that is kept in the history.");
+  private final OptionSpec reason = option("--reason TEXT", "A text that is kept in the history.");
   private final OptionSpec cluster = cluster(this);
   private final OptionSpec yes = flag("-y, --yes", "Deploys without a question, as scripts must.");
   private final OptionSpec dryRun =
@@ -80,8 +75,7 @@ final class DeployCommand extends Subcommand {
   /** Adds the option {@code --cluster} of all commands about deployments. */
   static OptionSpec cluster(Subcommand command) {
     return command.option(
-        "--cluster",
-        "NAME",
+        "--cluster NAME",
         "The profile whose durable tier holds the releases; NEXA_CLUSTER, or default.");
   }
 

@@ -47,11 +47,10 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm halt}. */
 public final class HaltCommand extends Subcommand {
   private final OptionSpec reason =
-      option("--reason", "TEXT", "Why; everybody who is stopped reads it.");
+      option("--reason TEXT", "Why; everybody who is stopped reads it.");
   private final OptionSpec pipeline =
       option(
-          "--pipeline",
-          "NAME",
+          "--pipeline NAME",
           "Stops only the pipelines of this name; a pipeline's id or file stands for its name. Default: stops all.");
   private static final String CANCEL = "nexa-slurm cancel ";
 
@@ -76,8 +75,7 @@ public final class HaltCommand extends Subcommand {
    */
   static OptionSpec cluster(Subcommand command, String more) {
     return command.option(
-        "--cluster",
-        "NAME",
+        "--cluster NAME",
         "Only the durable tier of this profile. Default: those of all profiles of the workspace."
             + more);
   }
@@ -322,8 +320,8 @@ public final class HaltCommand extends Subcommand {
   public static final class UnhaltCommand extends Subcommand {
     private final PositionalParamSpec id = parameter("HALT", "The halt, as `halt list` shows it.");
     private final OptionSpec key =
-        option("--key", "FILE", "The approver's SSH key. Default: the first of ssh's own keys.");
-    private final OptionSpec reason = option("--reason", "TEXT", "Why it may go on.");
+        option("--key FILE", "The approver's SSH key. Default: the first of ssh's own keys.");
+    private final OptionSpec reason = option("--reason TEXT", "Why it may go on.");
     private final OptionSpec cluster = HaltCommand.cluster(this, " The policy is the workspace's.");
     private final OptionSpec yes =
         flag("-y, --yes", "Lifts it without a question, as scripts must.");

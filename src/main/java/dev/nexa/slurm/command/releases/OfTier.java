@@ -10,8 +10,7 @@ import picocli.CommandLine.Model.OptionSpec;
 abstract class OfTier extends Subcommand {
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
+          "--cluster NAME",
           "The profile whose durable tier holds the releases; NEXA_CLUSTER, or default.");
 
   OfTier(String name, String description, String... examples) {

@@ -42,23 +42,20 @@ final class PackageCommand extends Subcommand {
 
   private final PositionalParamSpec run = run();
   private final OptionSpec name =
-      option("--name", "NAME", "The release's name. Default: the run's id.");
+      option("--name NAME", "The release's name. Default: the run's id.");
   private final OptionSpec checkpoint =
       option(
-          "--checkpoint",
-          "DIR",
+          "--checkpoint DIR",
           "The folder or file of the model. Default: the checkpoint that the run reported, or"
               + " `final` in its folder of checkpoints.");
   private final OptionSpec evaluation =
-      option(
-          "--eval", "RUN", "The run that evaluated the model. Default: the newest that is found.");
+      option("--eval RUN", "The run that evaluated the model. Default: the newest that is found.");
   private final OptionSpec gate =
-      option("--gate", "RUN", "The run of the gate. Default: the newest that is found.");
+      option("--gate RUN", "The run of the gate. Default: the newest that is found.");
   private final OptionSpec licence =
-      option(
-          "--licence", "SPDX", "The licence of the model, such as Apache-2.0. Default: unknown.");
+      option("--licence SPDX", "The licence of the model, such as Apache-2.0. Default: unknown.");
   private final OptionSpec tar =
-      option("--tar", "FILE.tar.zst", "Also writes the release as one archive.");
+      option("--tar FILE.tar.zst", "Also writes the release as one archive.");
   private final OptionSpec dryRun =
       flag("--dry-run", "Shows what would be packaged; copies nothing.");
   private final OptionSpec json = jsonFlag();

@@ -14,11 +14,9 @@ final class RollbackCommand extends Subcommand {
           "A release that was deployed before. Default: the release before the one in production.");
   private final OptionSpec key =
       option(
-          "--key",
-          "FILE",
+          "--key FILE",
           "The SSH key that signs the lines of the history. Default: the first of ssh's own keys.");
-  private final OptionSpec reason =
-      option("--reason", "TEXT", "A text that is kept in the history.");
+  private final OptionSpec reason = option("--reason TEXT", "A text that is kept in the history.");
   private final OptionSpec cluster = DeployCommand.cluster(this);
   private final OptionSpec yes =
       flag("-y, --yes", "Rolls back without a question, as scripts must.");

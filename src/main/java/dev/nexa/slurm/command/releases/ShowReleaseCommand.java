@@ -29,8 +29,7 @@ final class ShowReleaseCommand extends Subcommand {
       optionalParameter("NAME", "A release. Default: the release in production.");
   private final OptionSpec at =
       option(
-          "--at",
-          "DATE",
+          "--at DATE",
           "Shows what was in production then: 2025-11-01, 2025-11-01T12:00, 2025-11, 7d (before now). Times without"
               + " a zone are UTC.");
   private final OptionSpec cluster = DeployCommand.cluster(this);

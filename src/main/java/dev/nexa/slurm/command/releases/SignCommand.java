@@ -46,16 +46,14 @@ final class SignCommand extends OfTier {
       parameter("NAME", "A release, as `release list` names it.");
   private final OptionSpec key =
       option(
-          "--key",
-          "FILE",
+          "--key FILE",
           "The key. Default: your first key in ~/.ssh. With `--format oms`: an unencrypted ECDSA"
               + " key, in PEM or in OpenSSH's format.");
   private final OptionSpec as =
-      option("--as", "PRINCIPAL", "Your name in allowed_signers, if the key has several.");
+      option("--as PRINCIPAL", "Your name in allowed_signers, if the key has several.");
   private final OptionSpec format =
       option(
-          "--format",
-          "FORMAT",
+          "--format FORMAT",
           "`ssh` (default): an approver's signature, which `release deploy` needs. `oms`: the"
               + " OpenSSF Model Signing format over the folder model/, which other tools check.");
   private final OptionSpec yes = flag("-y, --yes", "Signs without a question; a script needs it.");

@@ -38,20 +38,17 @@ final class VerifyCommand extends OfTier {
       parameter("NAME|DIR|FILE.tar.zst", "A release's name, or the path of its folder or archive.");
   private final OptionSpec omsKey =
       option(
-          "--oms-key",
-          "FILE",
+          "--oms-key FILE",
           "Checks the signature in the OpenSSF Model Signing format by this public key, and no"
               + " others. DIR can then be any folder.");
   private final OptionSpec omsCertificate =
       option(
-          "--oms-certificate",
-          "FILE",
+          "--oms-certificate FILE",
           "In place of --oms-key: the certificates in PEM that are trusted, for a signature that was"
               + " made with a certificate.");
   private final OptionSpec signature =
       option(
-          "--signature",
-          "FILE",
+          "--signature FILE",
           "With these: the signature. Default: signatures/model.sig of a release, model.sig of"
               + " another folder.");
   private final OptionSpec ignoreUnsigned =

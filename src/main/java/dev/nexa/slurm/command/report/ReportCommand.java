@@ -11,8 +11,6 @@ import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportScope;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.pipeline.run.PipelineLookup;
-import dev.nexa.slurm.records.runs.PipelineFolder;
-import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.Prepared;
@@ -21,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -32,20 +29,18 @@ public final class ReportCommand extends Subcommand {
   private static final String USUAL_FILE = "report.html";
 
   private final OptionSpec out =
-      option("--out", "FILE", "Writes the report to this file; report.html if not given.");
+      option("--out FILE", "Writes the report to this file; report.html if not given.");
   private final OptionSpec run =
-      option("--run", "RUN", "Only this run: a run id or its beginning, a name, or `latest`.");
+      option("--run RUN", "Only this run: a run id or its beginning, a name, or `latest`.");
   private final OptionSpec pipeline =
-      option("--pipeline", "ID", "Only this pipeline and its runs: an id, a name, or `latest`.");
+      option("--pipeline ID", "Only this pipeline and its runs: an id, a name, or `latest`.");
   private final OptionSpec month =
       option(
-          "--month",
-          "MONTH",
+          "--month MONTH",
           "Only the runs that ended in this month, such as 2025-11, this or last; the first page ends with it.");
   private final OptionSpec details =
       option(
-          "--details",
-          "N",
+          "--details N",
           "Pages for the newest N runs; "
               + USUAL_DETAILS
               + " if not given. The table has all runs.");
@@ -55,14 +50,11 @@ public final class ReportCommand extends Subcommand {
           "Replaces names by numbers, and leaves out paths, scripts, configs, log lines, metrics and links.");
   private final OptionSpec publish =
       option(
-          "--publish",
-          "PLACE",
+          "--publish PLACE",
           "Replaces the report in a folder or at s3://BUCKET/PREFIX, where a web server or a bucket serves it.");
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
-          "The profile that says how S3 is reached; NEXA_CLUSTER, or default.");
+          "--cluster NAME", "The profile that says how S3 is reached; NEXA_CLUSTER, or default.");
   private final S3Options s3 = new S3Options(this, false);
   private final OptionSpec json = jsonFlag();
 
@@ -125,14 +117,13 @@ public final class ReportCommand extends Subcommand {
     if (!S3Place.isAddress(place) && S3Place.misspelt(place).isEmpty()) {
       refuseOptionsOfS3(place + " is no address in S3");
     }
-    @Nullable String profile = cluster.getValue();
     return new PublishReport(
             context,
             s3,
             () ->
                 context
                     .configs()
-                    .cluster(profile == null ? Prepared.clusterName(context) : profile)
+                    .cluster(value(cluster).orElseGet(() -> Prepared.clusterName(context)))
                     .storage())
         .put(place, scope.fileName(), html);
   }
@@ -150,24 +141,16 @@ public final class ReportCommand extends Subcommand {
   }
 
   private ReportScope scope(Context context, Instant now) {
-    @Nullable String ofRun = run.getValue();
-    @Nullable String ofPipeline = pipeline.getValue();
-    @Nullable String ofMonth = month.getValue();
-    if (Stream.of(ofRun, ofPipeline, ofMonth).filter(Objects::nonNull).count() > 1) {
+    if (Stream.of(run, pipeline, month).filter(one -> one.getValue() != null).count() > 1) {
       throw conflict(
           "a report is about one of --run, --pipeline and --month",
           "leave the others out, or write one report for each");
     }
-    Optional<RunId> one =
-        ofRun == null
-            ? Optional.empty()
-            : Optional.of(new RunLookup(context.workspace()).find(ofRun).run().id());
-    Optional<PipelineFolder> folder =
-        ofPipeline == null
-            ? Optional.empty()
-            : Optional.of(new PipelineLookup(context.workspace()).find(ofPipeline));
-    Optional<String> only = ofMonth == null ? Optional.empty() : Optional.of(month(ofMonth, now));
-    return new ReportScope(one, folder, only, most());
+    return new ReportScope(
+        value(run).map(typed -> new RunLookup(context.workspace()).find(typed).run().id()),
+        value(pipeline).map(typed -> new PipelineLookup(context.workspace()).find(typed)),
+        value(month).map(typed -> month(typed, now)),
+        most());
   }
 
   private static String month(String typed, Instant now) {

@@ -177,7 +177,7 @@ public final class ServeCommand extends Subcommand {
   /** The command {@code nexa-slurm serve list}. */
   private static final class ServeListCommand extends Subcommand {
     private final OptionSpec cluster =
-        option("--cluster", "NAME", "The profile whose NEXA_SHARED is looked at, too.");
+        option("--cluster NAME", "The profile whose NEXA_SHARED is looked at, too.");
     private final OptionSpec json = jsonFlag();
 
     ServeListCommand() {

@@ -36,12 +36,10 @@ public final class ArchivePlaces {
   public ArchivePlaces(Subcommand command) {
     OptionSpec profile =
         command.option(
-            "--cluster",
-            "NAME",
+            "--cluster NAME",
             "The profile that says where archives are and how S3 is reached; NEXA_CLUSTER, or default.");
     OptionSpec aws =
-        command.option(
-            "--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+        command.option("--aws-profile NAME", "A profile of ~/.aws; else the SDK's default chain.");
     cluster = profile::getValue;
     awsProfile = aws::getValue;
   }

@@ -101,18 +101,14 @@ public final class ConfigOptions {
                 : "The run's YAML file: here, in the workspace, or in the jar.");
     overrides =
         command.options(
-            "--set",
-            "KEY=VALUE",
-            "Overrides a key, such as resources.nodes=2; may be given often.");
+            "--set KEY=VALUE", "Overrides a key, such as resources.nodes=2; may be given often.");
     cluster =
         command.option(
-            "--cluster",
-            "NAME",
+            "--cluster NAME",
             "Uses the profile configs/clusters/NAME.yaml. Default: the config's `cluster`, else NEXA_CLUSTER, else `default`.");
     from =
         command.options(
-            "--from",
-            "[NAME=]RUN",
+            "--from [NAME=]RUN",
             "An earlier run whose files the new run reads: $${stages.NAME.output} and $${stages.NAME.checkpoint} in the config,"
                 + " or $${checkpoint} without a NAME. The new run waits for it. May be given often.");
     sameNode =

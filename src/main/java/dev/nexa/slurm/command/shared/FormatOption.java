@@ -22,7 +22,7 @@ public final class FormatOption {
   public FormatOption(Subcommand command, List<String> formats) {
     this.command = command;
     this.formats = formats;
-    format = command.option("--format", "FORMAT", "One of " + String.join(", ", formats) + ".");
+    format = command.option("--format FORMAT", "One of " + String.join(", ", formats) + ".");
     json = command.jsonFlag();
   }
 

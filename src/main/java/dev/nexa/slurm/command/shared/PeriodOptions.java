@@ -38,9 +38,9 @@ public final class PeriodOptions {
    * @param example a length of time that an error advises
    */
   public PeriodOptions(Subcommand command, String since, String timezone, String example) {
-    this.since = command.option("--since", "TIME", since);
+    this.since = command.option("--since TIME", since);
     this.timezone =
-        command.option("--timezone", "ZONE", timezone + " (Europe/Berlin); else this host's.");
+        command.option("--timezone ZONE", timezone + " (Europe/Berlin); else this host's.");
     this.example = example;
   }
 
@@ -81,11 +81,11 @@ public final class PeriodOptions {
 
   private static String future(OptionSpec option, Instant now) {
     return "%s is in the future; now it is %s"
-        .formatted(typed(option).orElse(""), now.truncatedTo(ChronoUnit.SECONDS));
+        .formatted(Subcommand.value(option).orElse(""), now.truncatedTo(ChronoUnit.SECONDS));
   }
 
   private Optional<Instant> time(OptionSpec option, Instant now) {
-    Optional<String> text = typed(option);
+    Optional<String> text = Subcommand.value(option);
     try {
       return text.map(time -> Moment.parse(time, zone(), now).from());
     } catch (IllegalArgumentException notATime) {
@@ -95,7 +95,7 @@ public final class PeriodOptions {
 
   /** Returns the zone of times without a zone. */
   public ZoneId zone() {
-    Optional<String> name = typed(timezone);
+    Optional<String> name = Subcommand.value(timezone);
     try {
       return name.map(ZoneId::of).orElseGet(ZoneId::systemDefault);
     } catch (DateTimeException noZone) {
@@ -115,11 +115,6 @@ public final class PeriodOptions {
   public String told(Instant time) {
     ZonedDateTime there = time.truncatedTo(ChronoUnit.SECONDS).atZone(zone());
     return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(there) + " (" + zone().getId() + ")";
-  }
-
-  private static Optional<String> typed(OptionSpec option) {
-    @Nullable String text = option.getValue();
-    return Optional.ofNullable(text);
   }
 
   private static NexaException wrong(OptionSpec option, @Nullable String message, String advice) {

@@ -29,13 +29,11 @@ public final class S3Options {
     this.takesAddress = takesAddress;
     endpoint =
         command.option(
-            "--endpoint",
-            "URL",
+            "--endpoint URL",
             "The store's URL, for MinIO, Ceph or Backblaze. Default: storage.s3.endpoint of the profile, else AWS.");
-    region = command.option("--region", "REGION", "The bucket's region. Default: the profile's.");
+    region = command.option("--region REGION", "The bucket's region. Default: the profile's.");
     awsProfile =
-        command.option(
-            "--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+        command.option("--aws-profile NAME", "A profile of ~/.aws; else the SDK's default chain.");
   }
 
   /** Returns all options. */

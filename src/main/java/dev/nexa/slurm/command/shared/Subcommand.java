@@ -125,28 +125,30 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return flag("--json", "Prints one JSON document.");
   }
 
-  /** Adds an option with a value; the value is null if the option was not typed. */
-  public final OptionSpec option(String name, String label, String description) {
-    return option(String.class, name, label, description);
+  /**
+   * Adds an option with a value; the value is null if the option was not typed.
+   *
+   * @param form the names and the label of the value, such as {@code -o, --output FILE}
+   */
+  public final OptionSpec option(String form, String description) {
+    return add(builder(form).type(String.class), description);
   }
 
   /** Adds an option whose value is a whole number; null if the option was not typed. */
-  protected final OptionSpec number(String name, String label, String description) {
-    return option(Integer.class, name, label, description);
+  protected final OptionSpec number(String form, String description) {
+    return add(builder(form).type(Integer.class), description);
   }
 
-  private OptionSpec option(Class<?> type, String name, String label, String description) {
-    return add(OptionSpec.builder(name.split(", ", -1)).paramLabel(label).type(type), description);
+  private static OptionSpec.Builder builder(String form) {
+    int space = form.lastIndexOf(' ');
+    return OptionSpec.builder(form.substring(0, space).split(", ", -1))
+        .paramLabel(form.substring(space + 1));
   }
 
   /** Adds an option that may be given often; the value is the list of what was typed. */
-  public final OptionSpec options(String name, String label, String description) {
+  public final OptionSpec options(String form, String description) {
     return add(
-        OptionSpec.builder(name)
-            .paramLabel(label)
-            .type(List.class)
-            .auxiliaryTypes(String.class)
-            .initialValue(new ArrayList<>()),
+        builder(form).type(List.class).auxiliaryTypes(String.class).initialValue(new ArrayList<>()),
         description);
   }
 
@@ -223,8 +225,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Adds the option {@code --approval}. */
   protected final OptionSpec approval() {
     return option(
-        "--approval",
-        "FILE",
+        "--approval FILE",
         "The approval that covers this run. Default: looks in the folder that the policy names.");
   }
 

@@ -36,8 +36,7 @@ public final class SumOptions {
     this.usualBy = usualBy;
     by =
         command.option(
-            "--by",
-            "NAMES",
+            "--by NAMES",
             "Groups the runs by user, account, project, model, stage, tag, tag:PREFIX, month and more;"
                 + " separate several by commas; "
                 + usualBy
@@ -45,8 +44,7 @@ public final class SumOptions {
     where = where(command);
     month =
         command.option(
-            "--month",
-            "MONTH",
+            "--month MONTH",
             "Only the runs that ended in this month: `last`, `this`, one such as 2025-11, or several"
                 + " such as 2025-09..2025-11, in UTC.");
     format = new FormatOption(command, formats);
@@ -55,8 +53,7 @@ public final class SumOptions {
   /** Adds the option {@code --where} to a command. */
   public static OptionSpec where(Subcommand command) {
     return command.option(
-        "--where",
-        "EXPR",
+        "--where EXPR",
         "Only these runs: 'status=failed cost>10 created>=7d project=\"my lab\"'; days are in UTC; project=- selects runs without a project.");
   }
 
@@ -102,8 +99,7 @@ public final class SumOptions {
 
   /** Returns the groups. */
   public GroupBy by() {
-    String text = by.getValue();
-    return GroupBy.parse(text == null ? usualBy : text);
+    return GroupBy.parse(Subcommand.value(by).orElse(usualBy));
   }
 
   /** Returns the filter of both options; accepts all runs if none was typed. */

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.progress.Progress;
@@ -23,8 +24,7 @@ final class AbortLeftoversCommand extends Subcommand {
   private final SyncPlaces places = new SyncPlaces(this);
   private final OptionSpec olderThan =
       option(
-          "--older-than",
-          "TIME",
+          "--older-than TIME",
           "Only uploads that began this long ago, such as 12h or 7d; 1d if not given. A running sync uses younger ones.");
   private final OptionSpec dryRun = flag("--dry-run", "Lists the uploads, and removes none.");
   private final OptionSpec yes = flag("--yes", "Removes them without a question. Scripts need it.");
@@ -74,15 +74,7 @@ final class AbortLeftoversCommand extends Subcommand {
 
   private void print(S3Place s3, List<Pending> found, boolean removed) {
     if (given(json)) {
-      List<JsonObject> uploads =
-          found.stream()
-              .map(
-                  upload ->
-                      new JsonObject()
-                          .with("key", upload.key())
-                          .with("upload_id", upload.uploadId())
-                          .with("started", upload.started()))
-              .toList();
+      List<JsonObject> uploads = found.stream().map(Codec::write).toList();
       print(
           JsonObject.ofVersion(1)
               .with("address", s3.address())

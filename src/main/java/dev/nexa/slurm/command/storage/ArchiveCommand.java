@@ -60,18 +60,15 @@ public final class ArchiveCommand extends Subcommand {
       flag("--past-retention", "All runs that `audit` lists as past their retention.");
   private final OptionSpec to =
       option(
-          "--to",
-          "PLACE",
+          "--to PLACE",
           "A folder, or an address such as s3://bucket/prefix. Default: storage.archive of the profile.");
   private final OptionSpec storageClass =
       option(
-          "--storage-class",
-          "CLASS",
+          "--storage-class CLASS",
           "The storage class in S3, such as DEEP_ARCHIVE. Default: storage.archive_class of the profile.");
   private final OptionSpec grace =
       option(
-          "--grace",
-          "TIME",
+          "--grace TIME",
           "How long the run's durable files stay in the trash: 12h, 3d. 3d if not given.");
   private final OptionSpec dryRun =
       flag("--dry-run", "Shows what would be archived and what stays; changes nothing.");
@@ -446,8 +443,7 @@ public final class ArchiveCommand extends Subcommand {
     private final PositionalParamSpec run = run();
     private final OptionSpec to =
         option(
-            "--to",
-            "DIR",
+            "--to DIR",
             "Restores everything to DIR/RUN, also the records. Default: the durable files, to their old place.");
     private final ArchivePlaces places = new ArchivePlaces(this);
     private final OptionSpec json = jsonFlag();

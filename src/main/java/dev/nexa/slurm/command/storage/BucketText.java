@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.storage;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
@@ -142,8 +143,6 @@ final class BucketText {
   }
 
   private static List<JsonObject> kept(List<Kept> kept) {
-    return kept.stream()
-        .map(one -> new JsonObject().with("key", one.key()).with("reason", one.reason()))
-        .toList();
+    return kept.stream().map(Codec::write).toList();
   }
 }

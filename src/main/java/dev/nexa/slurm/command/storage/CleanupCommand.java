@@ -14,6 +14,7 @@ import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
@@ -48,25 +49,21 @@ public final class CleanupCommand extends Subcommand {
 
   private final OptionSpec days =
       option(
-          "--days",
-          "N",
+          "--days N",
           "Keeps the files of runs that ended, and files that were modified, in the last N days; 7 if not given.");
   private final OptionSpec pruneSize =
       option(
-          "--prune-size",
-          "+SIZE",
+          "--prune-size +SIZE",
           "Removes old checkpoints of more than SIZE only; +2G if not given. The best and the last checkpoint stay.");
   private final OptionSpec grace =
       option(
-          "--grace",
-          "TIME",
+          "--grace TIME",
           "How long moved files stay in the trash: 12h, 3d. A later cleanup deletes them. 3d if not given.");
   private final OptionSpec tier =
-      option("--tier", "TIER", "Only this tier: scratch, durable or shared.");
+      option("--tier TIER", "Only this tier: scratch, durable or shared.");
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
+          "--cluster NAME",
           "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace. With --s3: the"
               + " profile of the bucket; NEXA_CLUSTER, or default.");
   private final OptionSpec s3 =
@@ -76,8 +73,7 @@ public final class CleanupCommand extends Subcommand {
               + " is no trash in S3.");
   private final OptionSpec maxDelete =
       option(
-          "--max-delete",
-          "N|P%",
+          "--max-delete N|P%",
           "With --s3: refuses to delete more objects, or a larger part of the objects; 10%% if not given.");
   private final S3Options bucket = new S3Options(this, false);
   private final OptionSpec dryRun =
@@ -86,7 +82,7 @@ public final class CleanupCommand extends Subcommand {
   private final OptionSpec quiet =
       flag("--quiet", "Does not list what is kept, and prints nothing if there is nothing to do.");
   private final OptionSpec undo =
-      option("--undo", "ID", "Brings back what the cleanup ID moved into the trash.");
+      option("--undo ID", "Brings back what the cleanup ID moved into the trash.");
   private final OptionSpec json = jsonFlag();
 
   public CleanupCommand() {
@@ -207,16 +203,9 @@ public final class CleanupCommand extends Subcommand {
   private Integer cleanBucket(Context context, Progress progress) {
     Duration age = Duration.ofDays(days());
     DeleteLimit limit = DeleteLimit.parse(maxDelete.getValue(), "objects");
-    @Nullable String profile = cluster.getValue();
-    S3Place place =
-        bucket.place(
-            context,
-            context
-                .configs()
-                .cluster(profile == null ? Prepared.clusterName(context) : profile)
-                .storage(),
-            Optional.empty(),
-            CONNECTIONS);
+    String profile = value(cluster).orElseGet(() -> Prepared.clusterName(context));
+    Storage storage = context.configs().cluster(profile).storage();
+    S3Place place = bucket.place(context, storage, Optional.empty(), CONNECTIONS);
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(place)) {
       return cleanBucket(context, place, new Clutter(store, place.prefix(), progress), age, limit);
@@ -289,8 +278,7 @@ public final class CleanupCommand extends Subcommand {
   }
 
   private int days() {
-    @Nullable String typed = days.getValue();
-    return typed == null ? DEFAULT_DAYS : PeriodOptions.days("--days", typed);
+    return value(days).map(typed -> PeriodOptions.days("--days", typed)).orElse(DEFAULT_DAYS);
   }
 
   private static long size(String typed) {

@@ -43,15 +43,13 @@ final class MirrorCommand extends Subcommand {
               + " its mirror.");
   private final OptionSpec exclude =
       options(
-          "--exclude",
-          "GLOB",
+          "--exclude GLOB",
           "Leaves out what matches, as rsync has it. `*.tmp` and `.nexa-*` are left out always.");
   private final OptionSpec delete =
       flag("--delete", "Also deletes here what the source does not have; shows it first.");
   private final OptionSpec maxDelete =
       option(
-          "--max-delete",
-          "N|P%",
+          "--max-delete N|P%",
           "Refuses to delete more files, or a larger part of the files; 10%% if not given.");
   private final OptionSpec dryRun = flag("--dry-run", "Shows what would be copied and deleted.");
   private final OptionSpec yes = flag("-y, --yes", "Deletes without a question on the terminal.");

@@ -17,8 +17,7 @@ import picocli.CommandLine.Model.OptionSpec;
 final class StorageInitCommand extends Subcommand {
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
+          "--cluster NAME",
           "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace.");
   private final OptionSpec dryRun = flag("--dry-run", "Shows what would be made; makes nothing.");
   private final OptionSpec json = jsonFlag();

@@ -27,16 +27,15 @@ final class StorageStatusCommand extends Subcommand {
   private static final int MOST_UNREAD = 20;
 
   private final OptionSpec tier =
-      option("--tier", "TIER", "Only this tier: scratch, durable or shared.");
+      option("--tier TIER", "Only this tier: scratch, durable or shared.");
   private final OptionSpec by =
-      option("--by", "KEY", "Adds a row for each run, user or folder: the largest first.");
+      option("--by KEY", "Adds a row for each run, user or folder: the largest first.");
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
+          "--cluster NAME",
           "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace.");
   private final OptionSpec limit =
-      option("--limit", "N", "With --by: shows at most N rows of a tier; 40 if not given.");
+      option("--limit N", "With --by: shows at most N rows of a tier; 40 if not given.");
   private final OptionSpec json = jsonFlag();
 
   StorageStatusCommand() {

@@ -1,15 +1,16 @@
 package dev.nexa.slurm.command.storage;
 
-import dev.nexa.slurm.command.shared.Subcommand;
-import picocli.CommandLine.ParameterException;
+import dev.nexa.slurm.command.shared.CommandGroup;
 
 /** The command {@code nexa-slurm sync}. */
-public final class SyncCommand extends Subcommand {
+public final class SyncCommand extends CommandGroup {
   /** Makes the command with its subcommands. */
   public SyncCommand() {
     super(
         "sync",
         "Copies the durable files to S3 and back: whole, checked, or not at all.",
+        "give a step: `sync plan`, `sync push`, `sync pull`, `sync verify`, `sync abort-leftovers`,"
+            + " `sync mirror`",
         "nexa-slurm sync plan",
         "nexa-slurm sync push",
         "nexa-slurm sync pull s3://nexacompute/checkpoints /mnt/nexa_durable/checkpoints");
@@ -18,11 +19,5 @@ public final class SyncCommand extends Subcommand {
     }
     spec().addSubcommand("abort-leftovers", new AbortLeftoversCommand().spec());
     spec().addSubcommand("mirror", new MirrorCommand().spec());
-  }
-
-  @Override
-  public Integer call() {
-    String names = String.join("`, `sync ", spec().subcommands().keySet());
-    throw new ParameterException(spec().commandLine(), "give a step: `sync " + names + "`");
   }
 }

@@ -41,7 +41,7 @@ final class SyncPlaces {
                 .auxiliaryTypes(String.class),
             "A folder and an address such as s3://bucket/prefix, in any order. Default of the two: NEXA_DURABLE and"
                 + " NEXA_S3_PREFIX, as the profile has them.");
-    cluster = command.option("--cluster", "NAME", "The profile; NEXA_CLUSTER, or default.");
+    cluster = command.option("--cluster NAME", "The profile; NEXA_CLUSTER, or default.");
     s3 = new S3Options(command, true);
   }
 
@@ -200,8 +200,8 @@ final class SyncPlaces {
   }
 
   private ClusterProfile profile(Context context) {
-    String typed = cluster.getValue();
-    return context.configs().cluster(typed == null ? Prepared.clusterName(context) : typed);
+    String name = Subcommand.value(cluster).orElseGet(() -> Prepared.clusterName(context));
+    return context.configs().cluster(name);
   }
 
   private List<String> typed(boolean addresses) {

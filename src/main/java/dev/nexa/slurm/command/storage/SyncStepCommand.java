@@ -79,11 +79,9 @@ final class SyncStepCommand extends Subcommand {
   private final OptionSpec checksum;
   private final OptionSpec bandwidth =
       option(
-          "--bandwidth",
-          "RATE",
-          "The most bytes in a second, such as 50M; unlimited if not given.");
+          "--bandwidth RATE", "The most bytes in a second, such as 50M; unlimited if not given.");
   private final OptionSpec threads =
-      option("--threads", "N", "How many files are copied at once; " + THREADS + " if not given.");
+      option("--threads N", "How many files are copied at once; " + THREADS + " if not given.");
   private final OptionSpec json = jsonFlag();
 
   SyncStepCommand(Step step) {
@@ -105,8 +103,7 @@ final class SyncStepCommand extends Subcommand {
     maxDelete =
         plans
             ? option(
-                "--max-delete",
-                "N|P%",
+                "--max-delete N|P%",
                 "Refuses to delete more files, or a larger part of the target's files; 10%% if not given.")
             : null;
     overwrite =
@@ -121,8 +118,7 @@ final class SyncStepCommand extends Subcommand {
     settings =
         step == Step.PUSH
             ? option(
-                "--settings",
-                "FILE",
+                "--settings FILE",
                 "Takes the durable tier, its address and the store from this file instead of the profile. A job with"
                     + " `backend: sync` has such a file; DIR is then enough.")
             : null;
@@ -145,7 +141,7 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private void globs(String name, String description) {
-    options(name, "GLOB", description);
+    options(name + " GLOB", description);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.storage;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
@@ -201,12 +202,10 @@ final class SyncText {
                     .withOptional("obstacle", file.obstacle()));
           }
         });
-    List<JsonObject> skipped = new ArrayList<>();
-    plan.skipped()
-        .forEach(
-            name ->
-                skipped.add(
-                    new JsonObject().with("path", name.path()).with("reason", name.reason())));
+    List<JsonObject> skipped =
+        plan.skipped().stream()
+            .map(name -> new JsonObject().with("path", name.path()).with("reason", name.reason()))
+            .toList();
     return JsonObject.ofVersion(1)
         .with("source", source())
         .with("target", target())
@@ -273,12 +272,10 @@ final class SyncText {
   }
 
   private static List<JsonObject> named(List<SyncReport.Named> files) {
-    return files.stream()
-        .map(file -> new JsonObject().with("path", file.path()).with("reason", file.reason()))
-        .toList();
+    return files.stream().map(Codec::write).toList();
   }
 
   private static JsonObject count(Count count) {
-    return new JsonObject().with("files", count.files()).with("bytes", count.bytes());
+    return Codec.write(count);
   }
 }

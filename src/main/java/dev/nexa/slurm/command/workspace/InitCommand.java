@@ -24,13 +24,11 @@ public final class InitCommand extends Subcommand {
 
   private final OptionSpec cluster =
       option(
-          "--cluster",
-          "NAME",
+          "--cluster NAME",
           "Writes only configs/clusters/NAME.yaml, with the values that the cluster reports. If the file exists, lists the differences.");
   private final OptionSpec group =
       option(
-          "--group",
-          "NAME",
+          "--group NAME",
           "Lets the members of this Unix group submit and read runs here. Nobody can change another user's runs.");
   private final OptionSpec json = jsonFlag();
 

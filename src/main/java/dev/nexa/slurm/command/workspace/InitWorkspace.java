@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
@@ -105,20 +106,14 @@ public final class InitWorkspace {
               .with("left", names(left))
               .with("profile", profile.normalize().toString())
               .with("cluster", cluster.isPresent() ? told(cluster.get()) : null);
-      List<JsonObject> keys = new ArrayList<>();
-      for (Difference difference : differences) {
-        keys.add(difference.toJson());
-      }
-      return json.with("differences", keys)
+      return json.with("differences", differences.stream().map(Codec::write).toList())
           .with("not_writable", notWritable)
           .with("unpriced_gpu_types", unpriced);
     }
 
     private static JsonObject told(SlurmCluster cluster) {
-      List<String> partitions = new ArrayList<>();
-      for (SlurmCluster.Partition partition : cluster.partitions()) {
-        partitions.add(partition.name());
-      }
+      List<String> partitions =
+          cluster.partitions().stream().map(partition -> partition.name()).toList();
       JsonObject leftOut = new JsonObject();
       cluster.leftOut().forEach(leftOut::with);
       return new JsonObject()
@@ -129,11 +124,7 @@ public final class InitWorkspace {
     }
 
     private static List<String> names(List<Path> files) {
-      List<String> names = new ArrayList<>();
-      for (Path file : files) {
-        names.add(file.normalize().toString());
-      }
-      return names;
+      return files.stream().map(file -> file.normalize().toString()).toList();
     }
   }
 

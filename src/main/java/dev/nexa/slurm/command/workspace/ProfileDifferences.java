@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.workspace;
 
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -33,13 +32,7 @@ public final class ProfileDifferences {
    * @param file the value in the file, {@code -} for none
    * @param cluster the value on the cluster
    */
-  public record Difference(String key, String file, String cluster) {
-
-    /** Returns the difference as a member of the document that {@code --json} prints. */
-    public JsonObject toJson() {
-      return new JsonObject().with("key", key).with("file", file).with("cluster", cluster);
-    }
-  }
+  public record Difference(String key, String file, String cluster) {}
 
   /** Returns the keys with different values. */
   public static List<Difference> of(ClusterProfile file, ClusterProfile cluster) {

@@ -154,10 +154,8 @@ final class WatchPicture {
   }
 
   private List<AttributedString> table(WatchScreen screen, int top, int end, Duration since) {
-    List<List<String>> cells = new ArrayList<>();
-    for (WatchItem item : screen.items().subList(top, end)) {
-      cells.add(cells(item, since));
-    }
+    List<List<String>> cells =
+        screen.items().subList(top, end).stream().map(item -> cells(item, since)).toList();
     int[] widths = widths(cells);
     List<AttributedString> lines = new ArrayList<>();
     AttributedStringBuilder head = new AttributedStringBuilder();
