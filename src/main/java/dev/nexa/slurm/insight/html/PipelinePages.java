@@ -10,21 +10,13 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** Writes the list of pipelines, and a page for each. */
-final class PipelinePages {
+record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
   static final String ID = "pipelines";
   private static final int WIDTH = 168;
   private static final int HEIGHT = 46;
   private static final int GAP = 54;
   private static final int ROW = 64;
   private static final int LONGEST = 22;
-
-  private final List<PipelineDetail> pipelines;
-  private final Set<String> pages;
-
-  PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
-    this.pipelines = pipelines;
-    this.pages = pages;
-  }
 
   List<Tag> tags() {
     List<Tag> all = new ArrayList<>();

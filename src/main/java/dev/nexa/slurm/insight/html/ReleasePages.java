@@ -6,18 +6,10 @@ import java.util.List;
 import java.util.Set;
 
 /** Writes the list of releases, and a page for each. */
-final class ReleasePages {
+record ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
   static final String ID = "releases";
 
   private static final int SHORT_DIGEST = 12;
-
-  private final List<ReleaseDetail> releases;
-  private final Set<String> pages;
-
-  ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
-    this.releases = releases;
-    this.pages = pages;
-  }
 
   List<Tag> tags() {
     List<Tag> all = new ArrayList<>();

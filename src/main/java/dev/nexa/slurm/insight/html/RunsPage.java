@@ -9,21 +9,13 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Writes the table of runs: the newest rows as HTML, all rows as data for the program. */
-final class RunsPage {
+record RunsPage(Report report, Set<String> pages) {
   static final String ID = "runs";
 
   /** How many rows stand in the HTML, for readers without scripts and for paper. */
   private static final int STATIC_ROWS = 200;
 
   static final int LONGEST_WORD = 200;
-
-  private final Report report;
-  private final Set<String> pages;
-
-  RunsPage(Report report, Set<String> pages) {
-    this.report = report;
-    this.pages = pages;
-  }
 
   Tag tag() {
     int all = report.runs().size();

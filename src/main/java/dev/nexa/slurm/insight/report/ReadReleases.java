@@ -17,13 +17,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Reads the releases of the default profile's durable tier, and when they were deployed. */
-final class ReadReleases {
-  private final Context context;
-
-  ReadReleases(Context context) {
-    this.context = context;
-  }
-
+record ReadReleases(Context context) {
   /** Returns the releases, newest first. One that cannot be read is a problem. */
   List<ReleaseDetail> all(List<String> problems) {
     String durable;

@@ -26,15 +26,8 @@ import java.util.regex.Pattern;
  * The imported bills, {@code runs/bills/<provider>/<YYYY-MM>.jsonl}, with one row a line. A row is
  * stored once, however often its file is imported. A file is replaced atomically.
  */
-public final class Bills {
+public record Bills(Workspace workspace) {
   private static final Pattern PROVIDER = Pattern.compile("[a-z0-9][a-z0-9_-]{0,30}");
-
-  private final Workspace workspace;
-
-  /** Creates the bills of a workspace. */
-  public Bills(Workspace workspace) {
-    this.workspace = workspace;
-  }
 
   /**
    * The result of an import.

@@ -16,13 +16,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Finds the cost files behind amounts. */
-final class RunProof {
-  private final Workspace workspace;
-
-  RunProof(Workspace workspace) {
-    this.workspace = workspace;
-  }
-
+record RunProof(Workspace workspace) {
   /** Returns the digests of the files behind a run's newest line, and what the cost file lacks. */
   Posting.Proof of(LedgerLine run) {
     Optional<Path> file = file(run.runId(), run.version());

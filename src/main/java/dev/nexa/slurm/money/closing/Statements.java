@@ -22,16 +22,10 @@ import java.util.TreeSet;
  * is written first, the signature second, and both whole or not at all. A statement without a
  * signature is what a dead process left; the next closing replaces it.
  */
-public final class Statements {
+public record Statements(Workspace workspace) {
   private static final String END = ".json";
   private static final String SIGNATURE = ".signature.json";
   private static final String MODE = "rw-r--r--";
-
-  private final Workspace workspace;
-
-  public Statements(Workspace workspace) {
-    this.workspace = workspace;
-  }
 
   /** Returns the folder. */
   public Path folder() {

@@ -30,7 +30,7 @@ import java.util.zip.CRC32;
  * run ended, in the month of its end, so that sums over many runs read few files. The ledger can be
  * rebuilt from the manifests and cost files.
  */
-public final class Ledger {
+public record Ledger(Workspace workspace) {
   private static final DateTimeFormatter MONTH =
       DateTimeFormatter.ofPattern("yyyy-MM").withZone(ZoneOffset.UTC);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -40,13 +40,6 @@ public final class Ledger {
 
   private static final int MONTH_END = "ledger-YYYY-MM".length();
   private static final long WHOLE = -1;
-
-  private final Workspace workspace;
-
-  /** Creates the ledger of a workspace. */
-  public Ledger(Workspace workspace) {
-    this.workspace = workspace;
-  }
 
   /**
    * Appends a run's line, unless the end of the file already has it, because an earlier pass died

@@ -19,19 +19,12 @@ import java.util.Set;
  * Reads the newest finished runs of one stage from the ends of the last ledger files. It reads a
  * limited number of bytes, because submit must be fast.
  */
-public final class NewestRuns {
+public record NewestRuns(Workspace workspace) {
   /** Limit of bytes in total: some 500 runs of any stage. */
   private static final int MOST_BYTES = 1 << 19;
 
   /** Limit of files: this month and the eleven months before. */
   private static final int MONTHS = 12;
-
-  private final Workspace workspace;
-
-  /** Creates a reader of the workspace's ledger. */
-  public NewestRuns(Workspace workspace) {
-    this.workspace = workspace;
-  }
 
   /** Returns the runs, newest first. Damaged lines are left out; {@code costs} reports them. */
   public List<LedgerLine> ofStage(String stage, Instant now) {

@@ -19,33 +19,21 @@ import java.util.Optional;
 
 /**
  * A prefix of a bucket. A bundle is written to the durable tier first, checked there, and uploaded:
- * an object in a cold storage class cannot be read back.
+ * an object in a cold storage class cannot be read back. Both stores are the same bucket, and are
+ * closed with this place.
+ *
+ * @param store writes with the storage class of the bundles
+ * @param documents writes with the bucket's default class, so that documents can be read at once
  */
-public final class BucketPlace implements ArchivePlace {
+public record BucketPlace(S3Place place, ObjectStore store, ObjectStore documents)
+    implements ArchivePlace {
   /** `sync` leaves out folders with such a name. */
   private static final String STAGING = ".nexa-archive";
 
   private static final long LARGEST_DOCUMENT = 256L << 20;
 
-  private final S3Place place;
-
   /** A document is small. */
   private static final Running UNSEEN = (files, bytes) -> {};
-
-  private final ObjectStore store;
-  private final ObjectStore documents;
-
-  /**
-   * Creates the place. Both stores are the same bucket, and are closed with this place.
-   *
-   * @param store writes with the storage class of the bundles
-   * @param documents writes with the bucket's default class, so that documents can be read at once
-   */
-  public BucketPlace(S3Place place, ObjectStore store, ObjectStore documents) {
-    this.place = place;
-    this.store = store;
-    this.documents = documents;
-  }
 
   @Override
   public String address() {

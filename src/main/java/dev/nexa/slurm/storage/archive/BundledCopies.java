@@ -14,27 +14,15 @@ import java.util.function.Function;
 /**
  * Reads the bundle of an archived run before the run's files are deleted from the trash: they may
  * go only if the bundle has the recorded size and SHA-256.
+ *
+ * @param look looks at the bundle of an archive, and reads none in a folder
+ * @param read reads the bundle of an archive, and compares its SHA-256
  */
-public final class BundledCopies implements LastCopies {
-  private final Workspace workspace;
-  private final Function<ArchiveFile, BundleState> look;
-  private final Function<ArchiveFile, BundleState> read;
-
-  /**
-   * Creates the check.
-   *
-   * @param look looks at the bundle of an archive, and reads none in a folder
-   * @param read reads the bundle of an archive, and compares its SHA-256
-   */
-  public BundledCopies(
-      Workspace workspace,
-      Function<ArchiveFile, BundleState> look,
-      Function<ArchiveFile, BundleState> read) {
-    this.workspace = workspace;
-    this.look = look;
-    this.read = read;
-  }
-
+public record BundledCopies(
+    Workspace workspace,
+    Function<ArchiveFile, BundleState> look,
+    Function<ArchiveFile, BundleState> read)
+    implements LastCopies {
   @Override
   public Map<TrashedPath, String> look(List<TrashedPath> paths) {
     return reasonsToKeep(paths, look);

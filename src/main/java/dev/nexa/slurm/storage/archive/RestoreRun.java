@@ -32,18 +32,8 @@ import java.util.Map;
  * Restores a run from its archive: into a hidden folder first, which is renamed only when the whole
  * bundle was read and is what its document says.
  */
-public final class RestoreRun {
+public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progress) {
   private static final String HIDDEN = ".nexa-restore";
-
-  private final Workspace workspace;
-  private final ArchivePlace place;
-  private final Progress progress;
-
-  public RestoreRun(Workspace workspace, ArchivePlace place, Progress progress) {
-    this.workspace = workspace;
-    this.place = place;
-    this.progress = progress;
-  }
 
   /**
    * Restores the durable folders to the places where they were.

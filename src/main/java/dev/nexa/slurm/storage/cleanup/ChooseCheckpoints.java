@@ -20,8 +20,17 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
 
-/** Decides which checkpoints of an ended run are not needed any more. */
-final class ChooseCheckpoints {
+/**
+ * Decides which checkpoints of an ended run are not needed any more.
+ *
+ * @param beside links in {@code checkpoints/} itself
+ */
+record ChooseCheckpoints(
+    Workspace workspace,
+    CleanupPlan plan,
+    MeasureCandidate measure,
+    References references,
+    List<Path> beside) {
   static final String FOLDER = "checkpoints";
 
   /** Holds copies of the newest checkpoints of a task that writes them to scratch. */
@@ -29,27 +38,6 @@ final class ChooseCheckpoints {
 
   private static final String STATE = "trainer_state.json";
   private static final int LARGEST_STATE = 64 << 20;
-
-  private final Workspace workspace;
-  private final CleanupPlan plan;
-  private final MeasureCandidate measure;
-  private final References references;
-
-  /** Links in {@code checkpoints/} itself. */
-  private final List<Path> beside;
-
-  ChooseCheckpoints(
-      Workspace workspace,
-      CleanupPlan plan,
-      MeasureCandidate measure,
-      References references,
-      List<Path> beside) {
-    this.workspace = workspace;
-    this.plan = plan;
-    this.measure = measure;
-    this.references = references;
-    this.beside = beside;
-  }
 
   /** A run's folder on durable, with what refers to it. */
   private record Run(Place place, boolean completed, List<Mention> mentions, RunLinks links) {}

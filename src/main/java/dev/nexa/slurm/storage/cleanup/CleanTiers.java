@@ -38,35 +38,18 @@ import java.util.function.Supplier;
 /**
  * Implements {@code cleanup}: plans what may go, moves it into the trash, deletes old trash, and
  * brings trash back. One process at a time works in a workspace.
+ *
+ * @param schedulers returns the scheduler with a name, to read its queue
+ * @param lastCopies is asked before paths are deleted from the trash
  */
-public final class CleanTiers {
+public record CleanTiers(
+    Workspace workspace,
+    ConfigReader configs,
+    Function<String, Scheduler> schedulers,
+    LastCopies lastCopies,
+    Progress progress) {
   private static final Phase MEASURING = Phase.of("measuring", "files");
   private static final Duration PATIENCE = Duration.ofSeconds(10);
-
-  private final Workspace workspace;
-  private final ConfigReader configs;
-  private final Function<String, Scheduler> schedulers;
-  private final LastCopies lastCopies;
-  private final Progress progress;
-
-  /**
-   * Creates the use case.
-   *
-   * @param schedulers returns the scheduler with a name, to read its queue
-   * @param lastCopies is asked before paths are deleted from the trash
-   */
-  public CleanTiers(
-      Workspace workspace,
-      ConfigReader configs,
-      Function<String, Scheduler> schedulers,
-      LastCopies lastCopies,
-      Progress progress) {
-    this.workspace = workspace;
-    this.configs = configs;
-    this.schedulers = schedulers;
-    this.lastCopies = lastCopies;
-    this.progress = progress;
-  }
 
   /**
    * A cleanup that was planned.

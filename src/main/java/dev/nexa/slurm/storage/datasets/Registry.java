@@ -49,30 +49,17 @@ import java.util.stream.Stream;
 
 /**
  * The registry of datasets on a durable tier, {@code manifests/dataset_registry.yaml}, and the
- * lists of files beside it.
+ * lists of files beside it. It need not exist.
  *
  * <p>Many users and hosts share it. A change reads the registry under a lock, replaces it
  * atomically, and touches only the lines of its own version.
+ *
+ * @param patience how long a change waits for another one
  */
-public final class Registry {
+public record Registry(Storage tiers, DurableFiles files, Duration patience) {
   private static final String FILES = "files";
   private static final Pattern PREFIX = Pattern.compile("[0-9a-f]{4,64}");
   private static final Pattern LIST = Pattern.compile("(.+)@v([1-9]\\d{0,8})\\.json");
-
-  private final Storage tiers;
-  private final DurableFiles files;
-  private final Duration patience;
-
-  /**
-   * Creates the registry of a cluster's tiers. It need not exist.
-   *
-   * @param patience how long a change waits for another one
-   */
-  public Registry(Storage tiers, DurableFiles files, Duration patience) {
-    this.tiers = tiers;
-    this.files = files;
-    this.patience = patience;
-  }
 
   /** Returns the path of the registry. */
   public Path file() {

@@ -15,23 +15,12 @@ import java.util.regex.Pattern;
 /**
  * {@code deploy/current_model}: a relative symbolic link to {@code releases/NAME/model}. Readers
  * find it at each moment, because a new link is made aside and renamed over the old one.
+ *
+ * @param deploy the folder {@code deploy} on the durable tier
  */
-public final class CurrentModel {
+public record CurrentModel(Path deploy, DurableFiles files) {
   static final String NAME = "current_model";
   private static final Pattern TARGET = Pattern.compile("releases/([^/]+)/model");
-
-  private final Path deploy;
-  private final DurableFiles files;
-
-  /**
-   * Creates a reader and writer.
-   *
-   * @param deploy the folder {@code deploy} on the durable tier
-   */
-  public CurrentModel(Path deploy, DurableFiles files) {
-    this.deploy = deploy;
-    this.files = files;
-  }
 
   /** Returns the link's path. */
   public Path path() {

@@ -281,26 +281,15 @@ public final class SwitchRelease implements AutoCloseable {
    * Whether a person can deploy after another one. A switch renames a link over the other's link
    * and adds a line to the other's history. In a sticky folder that fails halfway, so it is checked
    * first.
+   *
+   * @param me the user id of the person who deploys
    */
-  static final class DeployRights {
+  record DeployRights(Path deploy, int me) {
     private static final int ROOT = 0;
     private static final int STICKY = 01000;
     private static final int GROUP_SHARES = 02020;
     private static final int GROUP_WRITES = 020;
     private static final int OTHERS_WRITE = 02;
-
-    private final Path deploy;
-    private final int me;
-
-    /**
-     * Makes a check.
-     *
-     * @param me the user id of the person who deploys
-     */
-    DeployRights(Path deploy, int me) {
-      this.deploy = deploy;
-      this.me = me;
-    }
 
     /** Makes a check for the user of this process. */
     static DeployRights ofMe(Path deploy) {

@@ -137,22 +137,11 @@ final class WrittenLater {
   /**
    * The runs that an evaluation was made of, found backward from input to input, as the runs' links
    * and the paths in their plans say. A damaged run has no inputs.
+   *
+   * @param run the run whose model is asked about; the search goes no further back
    */
-  static final class EvaluationInputs {
+  record EvaluationInputs(Workspace workspace, RunId run) {
     private static final String STEM = "science_eval_";
-
-    private final Workspace workspace;
-    private final RunId run;
-
-    /**
-     * Makes the reader.
-     *
-     * @param run the run whose model is asked about; the search goes no further back
-     */
-    EvaluationInputs(Workspace workspace, RunId run) {
-      this.workspace = workspace;
-      this.run = run;
-    }
 
     /** Returns the nearest runs with a checkpoint, backward along the inputs. */
     Set<RunId> models(RunId evaluation) {

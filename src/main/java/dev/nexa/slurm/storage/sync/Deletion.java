@@ -16,22 +16,9 @@ import java.util.List;
 import java.util.Optional;
 
 /** Deletes at the target what a plan says. Each path is in the journal before it is deleted. */
-final class Deletion {
+record Deletion(
+    Sides sides, Direction direction, SyncState state, SyncReport report, Running deleting) {
   private static final int JOURNALED_AT_ONCE = 500;
-
-  private final Sides sides;
-  private final Direction direction;
-  private final SyncState state;
-  private final SyncReport report;
-  private final Running deleting;
-
-  Deletion(Sides sides, Direction direction, SyncState state, SyncReport report, Running deleting) {
-    this.sides = sides;
-    this.direction = direction;
-    this.state = state;
-    this.report = report;
-    this.deleting = deleting;
-  }
 
   /** Carries out all deletions of a plan. */
   void of(SyncPlan plan) {

@@ -9,8 +9,12 @@ import java.nio.channels.Channels;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Compares a file and an object of the same size by their digests. */
-final class DigestComparison {
+/**
+ * Compares a file and an object of the same size by their digests.
+ *
+ * @param countReads whether the bytes of local files count as progress
+ */
+record DigestComparison(Sides sides, boolean countReads) {
   /** Whether the object's bytes are read, and not only its digest asked for. */
   enum ReadObject {
     NEVER,
@@ -32,19 +36,6 @@ final class DigestComparison {
    * @param synced what to record if they are equal
    */
   record Compared(Verdict verdict, Synced synced) {}
-
-  private final Sides sides;
-  private final boolean countReads;
-
-  /**
-   * Makes a comparison.
-   *
-   * @param countReads whether the bytes of local files count as progress
-   */
-  DigestComparison(Sides sides, boolean countReads) {
-    this.sides = sides;
-    this.countReads = countReads;
-  }
 
   /**
    * Compares.

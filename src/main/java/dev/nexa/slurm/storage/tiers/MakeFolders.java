@@ -15,8 +15,10 @@ import java.util.List;
  * <p>A new folder gets the mode of the tier, so that whoever can write to the tier can write there
  * (docs/teams.md). A folder that this class makes for the tier itself gets the mode 0755, or the
  * mode of a shared workspace.
+ *
+ * @param dryRun whether to say only which folders it would make
  */
-public final class MakeFolders {
+public record MakeFolders(boolean dryRun) {
   /** What became of a folder. */
   public enum Outcome {
     MADE,
@@ -31,13 +33,6 @@ public final class MakeFolders {
    * @param note why it could not be made, or what stands there; empty if there is nothing to say
    */
   public record Folder(TierRoot root, Path path, Outcome outcome, String note) {}
-
-  private final boolean dryRun;
-
-  /** Creates an object that makes folders, or only says which ones it would make. */
-  public MakeFolders(boolean dryRun) {
-    this.dryRun = dryRun;
-  }
 
   /** Makes the folders, and returns all of them in order. A failure does not end the others. */
   public List<Folder> make(List<TierRoot> roots) {
