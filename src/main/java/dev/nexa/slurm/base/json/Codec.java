@@ -11,7 +11,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
+import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.YearMonth;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Each component of a record is a member, in the order of the record. The member has the
  * component's name in snake case, or its {@link Key}. An empty Optional has no member. An enum is
- * its name in lower case, Money its plain amount in the document's currency, and a record of one
- * component is that component.
+ * its name in lower case, Money its plain amount in the document's currency, a Duration its seconds
+ * with three decimals, and a record of one component is that component.
  *
  * <p>Unknown members are ignored. A value that cannot be read throws the IllegalArgumentException
  * of {@link JsonObject}, or the exception of a record's constructor.
@@ -93,6 +95,9 @@ public final class Codec {
   private static @Nullable Object toJson(@Nullable Object value) {
     if (value instanceof Money money) {
       return money.amount().toPlainString();
+    }
+    if (value instanceof Duration duration) {
+      return BigDecimal.valueOf(duration.toMillis(), 3);
     }
     if (value instanceof Record record) {
       RecordComponent[] components = record.getClass().getRecordComponents();
@@ -232,6 +237,7 @@ public final class Codec {
       case "boolean", "Boolean" -> json.flag(key);
       case "BigDecimal" -> json.decimal(key);
       case "Instant" -> json.instant(key);
+      case "Duration" -> Duration.ofMillis(json.decimal(key).movePointRight(3).longValue());
       case "YearMonth" -> YearMonth.parse(json.text(key));
       case "Path" -> Path.of(json.text(key));
       case "JsonObject" -> json.object(key);

@@ -4,6 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Workspace;
@@ -26,7 +28,11 @@ import java.util.Optional;
  * @param profile the profile of the AWS files; empty for the default chain
  */
 public record ImportedMonth(
-    Instant at, boolean estimated, String tag, String granularity, Optional<String> profile) {
+    @Key("read") Instant at,
+    boolean estimated,
+    String tag,
+    String granularity,
+    Optional<String> profile) {
   private static final String ENDING = ".read.json";
 
   /**
@@ -41,13 +47,7 @@ public record ImportedMonth(
     }
     try {
       JsonObject json = Json.parseObject(DurableFiles.read(file));
-      return Optional.of(
-          new ImportedMonth(
-              json.instant("read"),
-              json.flag("estimated"),
-              json.text("tag"),
-              json.text("granularity"),
-              json.optionalText("profile")));
+      return Optional.of(Codec.read(json, ImportedMonth.class));
     } catch (IllegalArgumentException broken) {
       throw new NexaException(
           ErrorCode.RECORD_DAMAGED,
@@ -66,17 +66,7 @@ public record ImportedMonth(
   public void keep(Workspace workspace, String provider, YearMonth month) {
     Path file = file(workspace, provider, month);
     workspace.files().directories(Bills.folder(workspace).resolve(provider));
-    workspace
-        .files()
-        .replace(
-            file,
-            Json.pretty(
-                JsonObject.ofVersion(1)
-                    .with("read", at)
-                    .with("estimated", estimated)
-                    .with("tag", tag)
-                    .with("granularity", granularity)
-                    .withOptional("profile", profile)));
+    workspace.files().replace(file, Json.pretty(Codec.write(this, JsonObject.ofVersion(1))));
   }
 
   /** Returns whether both queries have the same tag, granularity and profile. */

@@ -5,11 +5,9 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
-import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.records.runs.LockOwner;
 import dev.nexa.slurm.records.runs.Workspace;
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -101,20 +99,12 @@ public final class Outbox {
   private void open() {
     for (Path one : List.of(folder, waitingFolder(), doneFolder(), failedFolder())) {
       workspace.files().directories(one);
-      if (!isMine(one)) {
+      if (Workspace.isOfAnotherUser(one)) {
         throw new NexaException(
             ErrorCode.RUN_OF_ANOTHER_USER,
             one + " belongs to another user, so your notifications cannot wait there",
             Advice.step("ask that user to remove the folder"));
       }
-    }
-  }
-
-  private static boolean isMine(Path path) {
-    try {
-      return FileOwner.isMine(path);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", path, failed);
     }
   }
 
@@ -184,7 +174,7 @@ public final class Outbox {
 
   private static Optional<Notice> read(Path file, List<String> problems) {
     try {
-      if (!isMine(file)) {
+      if (Workspace.isOfAnotherUser(file)) {
         problems.add("the notification " + file + " is not read: it belongs to another user");
         return Optional.empty();
       }

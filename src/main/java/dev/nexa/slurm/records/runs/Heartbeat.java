@@ -1,10 +1,11 @@
 package dev.nexa.slurm.records.runs;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.UncheckedIOException;
-import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import java.util.Optional;
  * @param rowsRead how many accounting rows it read
  * @param took how long it took
  */
+@Codec.WithNulls
 public record Heartbeat(
     Instant lastPass,
     Optional<Instant> lastSuccess,
@@ -34,7 +36,7 @@ public record Heartbeat(
     int runsRead,
     int runsChanged,
     int rowsRead,
-    Duration took) {
+    @Key("took_seconds") Duration took) {
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(10);
 
   static Path file(Workspace workspace) {
@@ -48,16 +50,7 @@ public record Heartbeat(
     }
     try {
       JsonObject json = Json.parseObject(DurableFiles.read(file(workspace)));
-      return Optional.of(
-          new Heartbeat(
-              json.instant("last_pass"),
-              json.optionalText("last_success").map(Instant::parse),
-              json.optionalText("behind_since").map(Instant::parse),
-              json.optionalText("error"),
-              (int) json.number("runs_read"),
-              (int) json.number("runs_changed"),
-              (int) json.number("rows_read"),
-              Duration.ofMillis(json.decimal("took_seconds").movePointRight(3).longValue())));
+      return Optional.of(Codec.read(json, Heartbeat.class));
     } catch (IllegalArgumentException | UncheckedIOException broken) {
       return Optional.empty();
     }
@@ -72,16 +65,7 @@ public record Heartbeat(
 
   /** Returns the content of the file. */
   public JsonObject toJson() {
-    return new JsonObject()
-        .with("schema_version", 1)
-        .with("last_pass", lastPass)
-        .with("last_success", lastSuccess.orElse(null))
-        .with("behind_since", behindSince.orElse(null))
-        .with("error", error.orElse(null))
-        .with("runs_read", runsRead)
-        .with("runs_changed", runsChanged)
-        .with("rows_read", rowsRead)
-        .with("took_seconds", BigDecimal.valueOf(took.toMillis(), 3));
+    return Codec.write(this, JsonObject.ofVersion(1));
   }
 
   /**

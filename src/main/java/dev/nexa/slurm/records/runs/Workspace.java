@@ -148,7 +148,7 @@ public final class Workspace {
   }
 
   /** Returns whether a file or folder belongs to another user; false if it is gone. */
-  static boolean isOfAnotherUser(Path path) {
+  public static boolean isOfAnotherUser(Path path) {
     try {
       return !FileOwner.isMine(path);
     } catch (NoSuchFileException gone) {
@@ -611,19 +611,13 @@ public final class Workspace {
    */
   public Set<String> runsWithCost() {
     Set<String> runs = new HashSet<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(manifests(), "cost_*.json")) {
-      for (Path file : found) {
-        String name = file.getFileName().toString();
-        String id = name.substring("cost_".length(), name.length() - ".json".length());
-        // Earlier versions end in .v1.json.
-        if (id.indexOf('.') < 0) {
-          runs.add(id);
-        }
+    for (Path file : DurableFiles.list(manifests(), "cost_*.json")) {
+      String name = file.getFileName().toString();
+      String id = name.substring("cost_".length(), name.length() - ".json".length());
+      // Earlier versions end in .v1.json.
+      if (id.indexOf('.') < 0) {
+        runs.add(id);
       }
-    } catch (NoSuchFileException none) {
-      return runs;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", manifests(), failed);
     }
     return runs;
   }

@@ -4,7 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.files.FileOwner;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Journal;
@@ -13,7 +13,6 @@ import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.sync.Clutter.Kept;
 import dev.nexa.slurm.storage.sync.Clutter.Piece;
 import dev.nexa.slurm.storage.sync.S3Place;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,11 +93,7 @@ public final class CleanupJournal {
 
   /** Returns whether another user of a shared workspace made the cleanup. */
   public boolean isOfAnotherUser() {
-    try {
-      return !FileOwner.isMine(file);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", file, failed);
-    }
+    return Workspace.isOfAnotherUser(file);
   }
 
   /** Begins a journal. */
@@ -119,29 +114,19 @@ public final class CleanupJournal {
 
   /** Announces a move. */
   void moving(TrashedPath path, String why) {
-    append(
-        new JsonObject()
-            .with("type", "moving")
-            .with("at", Instant.now())
-            .with("number", path.number())
-            .with("tier", path.tier().toString())
-            .with("path", path.path().toString())
-            .with("trash", path.trash().toString())
-            .with("run_id", path.run())
-            .with("bytes", path.bytes())
-            .with("files", path.files())
-            .with("identity", path.identity())
-            .with("why", why));
+    append(Codec.write(path, line(path.phase())).with("why", why));
   }
 
   /** Says what became of a path. */
   void now(TrashedPath path, Phase phase, String note) {
-    JsonObject line =
-        new JsonObject()
-            .with("type", phase.name().toLowerCase(Locale.ROOT))
-            .with("at", Instant.now())
-            .with("number", path.number());
+    JsonObject line = line(phase).with("number", path.number());
     append(note.isEmpty() ? line : line.with("note", note));
+  }
+
+  private static JsonObject line(Phase phase) {
+    return new JsonObject()
+        .with("type", phase.name().toLowerCase(Locale.ROOT))
+        .with("at", Instant.now());
   }
 
   private void append(JsonObject line) {
@@ -249,18 +234,7 @@ public final class CleanupJournal {
     int number = Math.toIntExact(json.number("number"));
     String type = json.text("type");
     if (type.equals("moving")) {
-      paths.put(
-          number,
-          new TrashedPath(
-              number,
-              Path.of(json.text("tier")),
-              Path.of(json.text("path")),
-              Path.of(json.text("trash")),
-              json.text("run_id"),
-              json.number("bytes"),
-              json.number("files"),
-              json.text("identity"),
-              Phase.MOVING));
+      paths.put(number, Codec.read(json, TrashedPath.class));
       return;
     }
     TrashedPath path = paths.get(number);
@@ -332,26 +306,12 @@ public final class CleanupJournal {
 
     /** Announces that a piece is deleted. */
     public void deleting(Piece piece) {
-      append(
-          new JsonObject()
-              .with("type", "deleting")
-              .with("at", Instant.now())
-              .with("key", piece.key())
-              .withOptional("upload_id", piece.uploadId())
-              .with("etag", piece.etag())
-              .with("bytes", piece.bytes())
-              .with("since", piece.since())
-              .with("why", piece.why()));
+      append(Codec.write(piece, line(Phase.DELETING)));
     }
 
     /** Says that an announced piece was not deleted. */
     public void kept(Kept kept) {
-      append(
-          new JsonObject()
-              .with("type", "kept")
-              .with("at", Instant.now())
-              .with("key", kept.key())
-              .with("note", kept.reason()));
+      append(Codec.write(kept, line(Phase.KEPT)));
     }
 
     private void append(JsonObject line) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import dev.nexa.slurm.base.json.Codec.Key;
 import java.nio.file.Path;
 
 /**
@@ -18,11 +19,11 @@ public record TrashedPath(
     Path tier,
     Path path,
     Path trash,
-    String run,
+    @Key("run_id") String run,
     long bytes,
     long files,
     String identity,
-    Phase phase) {
+    @Key("type") Phase phase) {
   /** How far a path is, by the journal. The disk decides between the first two. */
   public enum Phase {
     /** The move was announced. It may have happened. */
