@@ -60,14 +60,10 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
 
   private Rows read(List<InputFile> files) {
     Rows rows = Rows.of(engine, files);
-    List<String> names = new ArrayList<>();
-    List<String> types = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      names.add(Source.name(i));
-      types.add(Source.name(i) + " " + settings.columns().get(i).type().sql());
-    }
     engine.run(
-        "CREATE TABLE data (n BIGINT, key VARCHAR, bad VARCHAR, " + String.join(", ", types) + ")");
+        "CREATE TABLE data (n BIGINT, key VARCHAR, bad VARCHAR, %s)"
+            .formatted(Source.typed(settings.columns())));
+    String names = Source.names(settings.columns().size());
     String grouped =
         settings.best().isPresent()
             ? Source.name(settings.column(settings.best().get().key()))
@@ -79,7 +75,7 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
       engine.run(
           ("INSERT INTO data SELECT * FROM (SELECT %s AS n, sha256(coalesce('g' ||"
                   + " %s::VARCHAR, 'n' || n)) AS key, bad, %s FROM source) WHERE %s")
-              .formatted(Rows.number(f), grouped, String.join(", ", names), share.owns("key")));
+              .formatted(Rows.number(f), grouped, names, share.owns("key")));
       rows.rejectUnread(f, "broken JSON", "no JSON object");
       if (files.get(f).format() == InputFile.Format.JSONL) {
         rows.findLines(f, files.get(f).path(), engine.number("SELECT count(*) FROM source"));

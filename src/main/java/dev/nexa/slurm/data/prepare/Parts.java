@@ -57,7 +57,7 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
     }
     output.write(
         "SELECT d.n, d.key, d.reason, d.detail, x.line, x.start, "
-            + String.join(", ", names())
+            + Source.names(settings.columns().size())
             + " FROM data d LEFT JOIN rejects x ON x.n = d.n ORDER BY d.key, d.n",
         share.fileName(StageFile.Kind.PARTS.stem(), 0, "parquet"),
         StageFile.options(StageFile.Kind.PARTS, part, words));
@@ -88,7 +88,7 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
           " FROM " + StageFile.relation(List.of(parts.get(task))) + " WHERE " + share.owns("key");
       engine.run(
           "INSERT INTO data BY NAME SELECT %s AS n, key, reason, detail, %s%s"
-              .formatted(shift.number(), String.join(", ", names()), own));
+              .formatted(shift.number(), Source.names(settings.columns().size()), own));
       engine.run(
           "INSERT INTO rejects SELECT %s, reason, detail, %s, start%s AND reason IS NOT NULL"
               .formatted(shift.number(), shift.line(), own));
@@ -201,14 +201,6 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
     if (!right) {
       throw StageFile.invalid(StageFile.Kind.PARTS, message, step);
     }
-  }
-
-  private List<String> names() {
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      names.add(Source.name(i));
-    }
-    return names;
   }
 
   private static String digest(List<InputFile> files, List<Long> sizes) {

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.data.engine.Engine;
-import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Output;
 import dev.nexa.slurm.data.rows.Rows;
@@ -220,15 +219,11 @@ public final class Prepare {
       split.append(splits().get(names.get(i))).append("' THEN ").append(i);
     }
     split.append(" END");
-    List<String> shown = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      shown.add(Source.name(i) + " AS " + Sql.name(settings.columns().get(i).name()));
-    }
-    int columns = shown.size();
+    int columns = settings.columns().size();
     engine.run("SET preserve_insertion_order = true");
     String query = "SELECT " + split + " AS split, key, n FROM kept ORDER BY split, key, n";
     Output.Slices sorted =
-        new SortedRows(engine, "final", query, columns, String.join(", ", shown));
+        new SortedRows(engine, "final", query, columns, Source.renamed(settings.columns()));
     long from = 0;
     for (int i = 0; i < names.size(); i++) {
       long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);

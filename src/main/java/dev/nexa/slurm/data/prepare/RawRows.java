@@ -50,13 +50,9 @@ final class RawRows {
   /** Makes the empty tables. */
   Rows begin(List<InputFile> files) {
     Rows rows = Rows.of(engine, files);
-    List<String> types = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      types.add(Source.name(i) + " " + settings.columns().get(i).type().sql());
-    }
     engine.run(
         "CREATE TABLE data (n BIGINT, key VARCHAR, reason VARCHAR, detail VARCHAR, "
-            + String.join(", ", types)
+            + Source.typed(settings.columns())
             // Computed when it is read: the columns have it already.
             + ", text VARCHAR GENERATED ALWAYS AS ("
             + text()
@@ -143,12 +139,10 @@ final class RawRows {
   /** Returns the query that gives a row of {@code data} for each row of {@code source}. */
   private String rowQuery(Rows.Place place) {
     List<String> columns = new ArrayList<>();
-    List<String> names = new ArrayList<>();
     for (int i = 0; i < settings.columns().size(); i++) {
       String name = Source.name(i);
       boolean clean = settings.rules().normalize() && settings.textColumns().contains(i);
       columns.add(clean ? Texts.normalized(name) + " AS " + name : name);
-      names.add(name);
     }
     String keyed = settings.rules().normalize() ? "text" : Texts.normalized("text");
     return ("SELECT n, key, %s, %s, %s FROM (SELECT *, length(text) AS chars, %s AS language FROM"
@@ -158,7 +152,7 @@ final class RawRows {
         .formatted(
             reason(),
             detail(),
-            String.join(", ", names),
+            Source.names(settings.columns().size()),
             settings.rules().languages().isEmpty() ? "''" : Texts.language("text"),
             keyed,
             text(),

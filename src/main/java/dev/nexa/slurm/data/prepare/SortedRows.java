@@ -3,7 +3,6 @@ package dev.nexa.slurm.data.prepare;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.Output;
 import dev.nexa.slurm.data.rows.Source;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -36,11 +35,7 @@ final class SortedRows implements Output.Slices {
     this.engine = engine;
     this.table = table;
     this.select = select;
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < columns; i++) {
-      names.add(Source.name(i));
-    }
-    this.columns = "key, " + String.join(", ", names);
+    this.columns = "key, " + Source.names(columns);
     engine.run("CREATE TABLE " + table + " AS " + query);
   }
 

@@ -13,8 +13,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Reads files as declared columns. {@link #open} makes the view {@code source} of a file with
@@ -72,11 +75,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
    * @param key the key of the config that names the columns
    */
   public void requireRows(InputFile file, String key) {
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < columns.size(); i++) {
-      names.add(name(i));
-    }
-    String any = "coalesce(" + String.join(", ", names) + ") IS NOT NULL";
+    String any = "coalesce(" + names(columns.size()) + ") IS NOT NULL";
     if (engine.number("SELECT count(*) FROM source WHERE bad IS NULL AND " + any) == 0) {
       throw new NexaException(
           ErrorCode.DATA_INVALID,
@@ -276,6 +275,25 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
   /** Returns the name of a column in the tables: its own may clash with ours. */
   public static String name(int column) {
     return "c" + column;
+  }
+
+  /** Returns the names of the first columns in {@code source}, separated by commas. */
+  public static String names(int columns) {
+    return listed(columns, Source::name);
+  }
+
+  /** Returns SQL that gives the columns of {@code source} their declared names. */
+  public static String renamed(List<Column> columns) {
+    return listed(columns.size(), i -> name(i) + " AS " + Sql.name(columns.get(i).name()));
+  }
+
+  /** Returns the columns of {@code source} with their types, for a new table. */
+  public static String typed(List<Column> columns) {
+    return listed(columns.size(), i -> name(i) + " " + columns.get(i).type().sql());
+  }
+
+  private static String listed(int columns, IntFunction<String> column) {
+    return IntStream.range(0, columns).mapToObj(column).collect(Collectors.joining(", "));
   }
 
   /** Copies the rows of the file in their order; their place is then the table's {@code rowid}. */

@@ -11,9 +11,6 @@ import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.TaskReport;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,13 +65,7 @@ public final class JudgeStep {
   }
 
   private static void clear(Path folder) {
-    try (DirectoryStream<Path> old = Files.newDirectoryStream(folder, STEM + "*.jsonl")) {
-      for (Path file : old) {
-        Files.delete(file);
-      }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("clear", folder, failed);
-    }
+    DurableFiles.list(folder, STEM + "*.jsonl").forEach(DurableFiles.onDisk()::unmark);
   }
 
   /** Writes the columns of the sampled rows as JSON lines, ordered by id. Returns all rows. */

@@ -11,16 +11,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.zip.CRC32;
 
@@ -76,29 +73,21 @@ public record Ledger(Workspace workspace) {
   List<Path> files(List<String> problems) {
     List<Path> files = new ArrayList<>();
     boolean shared = workspace.isShared();
-    try (DirectoryStream<Path> found =
-        Files.newDirectoryStream(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
-      for (Path file : found) {
-        if (!shared) {
-          // A copy of a month under another name must not count twice.
-          if (part(file).isEmpty()) {
-            files.add(file);
-          }
-          continue;
-        }
-        String owner = Workspace.ownerOf(file);
-        if (owner.equals(user(file))) {
+    for (Path file : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
+      if (!shared) {
+        // A copy of a month under another name must not count twice.
+        if (part(file).isEmpty()) {
           files.add(file);
-        } else {
-          problems.add(file + " belongs to " + owner + ": its lines are not counted");
         }
+        continue;
       }
-    } catch (NoSuchFileException none) {
-      return files;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", workspace.runs(), failed);
+      String owner = Workspace.ownerOf(file);
+      if (owner.equals(user(file))) {
+        files.add(file);
+      } else {
+        problems.add(file + " belongs to " + owner + ": its lines are not counted");
+      }
     }
-    Collections.sort(files);
     return files;
   }
 

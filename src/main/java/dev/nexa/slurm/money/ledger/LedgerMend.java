@@ -141,15 +141,7 @@ public final class LedgerMend {
 
   /** Returns whether a right line is of the same run, or resembles the broken line. */
   private boolean isReplaced(byte[] line) {
-    if (whole.contains(run(line))) {
-      return true;
-    }
-    for (byte[] right : good) {
-      if (isAlike(line, right)) {
-        return true;
-      }
-    }
-    return false;
+    return whole.contains(run(line)) || good.stream().anyMatch(right -> isAlike(line, right));
   }
 
   /**

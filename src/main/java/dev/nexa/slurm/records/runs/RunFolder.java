@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The folder of one run: its rendered files, its journal, and a folder for each submission. */
 public final class RunFolder {
@@ -448,11 +449,9 @@ public final class RunFolder {
    * ended. sbatch, or a wrapper around it, made them and printed another id.
    */
   public Set<Long> duplicates(String key) {
-    Set<Long> ids = new TreeSet<>();
-    for (String id : names(submission(key).resolve("duplicates"))) {
-      ids.add(Long.parseLong(id));
-    }
-    return ids;
+    return names(submission(key).resolve("duplicates")).stream()
+        .map(Long::valueOf)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Returns Slurm's own id of the job that claimed the task; empty if no job has. */
@@ -470,23 +469,14 @@ public final class RunFolder {
    * does not read the claims.
    */
   public List<Integer> claimed(String key) {
-    List<Integer> tasks = new ArrayList<>();
-    for (String task : names(claimsFolder(key))) {
-      tasks.add(Integer.parseInt(task));
-    }
-    return tasks;
+    return names(claimsFolder(key)).stream().map(Integer::valueOf).toList();
   }
 
   /** Returns the result files of the submission's tasks, by name. */
   public List<Path> results(String key) {
-    Path folder = submission(key).resolve("results");
-    List<Path> results = new ArrayList<>();
-    for (String name : names(folder)) {
-      if (RESULT.matcher(name).matches()) {
-        results.add(folder.resolve(name));
-      }
-    }
-    return results;
+    return DurableFiles.list(submission(key).resolve("results"), "*").stream()
+        .filter(file -> RESULT.matcher(file.getFileName().toString()).matches())
+        .toList();
   }
 
   /** Returns whether every claimed task of the submission has a result, so no task is running. */

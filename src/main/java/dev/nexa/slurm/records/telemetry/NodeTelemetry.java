@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param after the values of the last sample
  * @param totals what the job moved in the sampled time
  * @param samples how many samples the file has
+ * @param gpuMemoryBytes the memory of all the job's GPUs on the node; 0 if it is not known
  * @param brokenLines how many lines could not be read
  * @param hangs how often the GPUs' program gave no answer in time
  * @param fewestGpus the fewest GPUs that a sample saw, if these were fewer than the job has on the
@@ -26,6 +27,7 @@ import java.util.Optional;
 public record NodeTelemetry(
     TelemetryFile file,
     Facts facts,
+    long gpuMemoryBytes,
     List<Series> series,
     Optional<Sample> before,
     Optional<Sample> after,
@@ -48,7 +50,6 @@ public record NodeTelemetry(
    * @param activity {@code dcgmi} if SM activity is read, otherwise {@code none}
    * @param cpus how many CPUs the job has on the node
    * @param memoryBytes how much memory the job may use on the node; empty if there is no limit
-   * @param gpuMemoryBytes the memory of all the job's GPUs on the node; 0 if it is not known
    */
   public record Facts(
       int number,
@@ -58,9 +59,8 @@ public record NodeTelemetry(
       String source,
       String activity,
       int cpus,
-      Optional<Long> memoryBytes,
-      long gpuMemoryBytes) {
-    static final Facts UNKNOWN = new Facts(0, 1, 0, 0, "none", "none", 1, Optional.empty(), 0);
+      Optional<Long> memoryBytes) {
+    static final Facts UNKNOWN = new Facts(0, 1, 0, 0, "none", "none", 1, Optional.empty());
   }
 
   /**
@@ -86,6 +86,7 @@ public record NodeTelemetry(
     return new NodeTelemetry(
         file,
         facts,
+        gpuMemoryBytes,
         List.copyOf(kept),
         before,
         after,

@@ -140,8 +140,7 @@ final class SampleReader {
             word(said, "source"),
             word(said, "activity"),
             Math.max(1, count(said, "cpus", 1)),
-            memory > 0 ? Optional.of(memory) : Optional.empty(),
-            0);
+            memory > 0 ? Optional.of(memory) : Optional.empty());
     return true;
   }
 
@@ -315,23 +314,11 @@ final class SampleReader {
         after.add(new NodeTelemetry.Sample.Value(key.measure(), key.gpu(), one.newest));
       }
     }
-    long memory = 0;
-    for (long bytes : gpuMemory.values()) {
-      memory += bytes;
-    }
     boolean any = begin >= 0;
     return new NodeTelemetry(
         file,
-        new NodeTelemetry.Facts(
-            facts.number(),
-            facts.nodes(),
-            facts.intervalSeconds(),
-            facts.gpus(),
-            facts.source(),
-            facts.activity(),
-            facts.cpus(),
-            facts.memoryBytes(),
-            memory),
+        facts,
+        gpuMemory.values().stream().mapToLong(Long::longValue).sum(),
         List.copyOf(series),
         any
             ? Optional.of(new NodeTelemetry.Sample(Instant.ofEpochMilli(begin), before))

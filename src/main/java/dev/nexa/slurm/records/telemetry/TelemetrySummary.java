@@ -138,7 +138,7 @@ public record TelemetrySummary(
       addWork(node.series().stream().filter(Sum::isUse).toList());
       node.before().ifPresent(before::add);
       node.after().ifPresent(after::add);
-      gpuMemory = Math.max(gpuMemory, node.facts().gpuMemoryBytes());
+      gpuMemory = Math.max(gpuMemory, node.gpuMemoryBytes());
       limit = Math.min(limit, node.facts().memoryBytes().orElse(Long.MAX_VALUE));
       move(0, node.totals().readBytes());
       move(1, node.totals().writtenBytes());

@@ -26,7 +26,6 @@ import dev.nexa.slurm.storage.tiers.MakeFolders;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -246,15 +245,11 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
   /** Returns the next number, above all versions and all lists: a number never gets other bytes. */
   private String next(String name, List<DatasetVersion> versions) {
     int newest = versions.isEmpty() ? 0 : number(newest(versions));
-    try (DirectoryStream<Path> kept = Files.newDirectoryStream(lists())) {
-      for (Path list : kept) {
-        Matcher one = LIST.matcher(list.getFileName().toString());
-        if (one.matches() && one.group(1).equals(name)) {
-          newest = Math.max(newest, Integer.parseInt(one.group(2)));
-        }
+    for (Path list : DurableFiles.list(lists(), "*")) {
+      Matcher one = LIST.matcher(list.getFileName().toString());
+      if (one.matches() && one.group(1).equals(name)) {
+        newest = Math.max(newest, Integer.parseInt(one.group(2)));
       }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", lists(), failed);
     }
     return "v" + (newest + 1);
   }

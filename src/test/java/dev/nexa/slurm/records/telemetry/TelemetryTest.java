@@ -52,7 +52,7 @@ class TelemetryTest {
     assertThat(series(node, Measure.DISK_READ).spread().peak()).hasValue(200);
     assertThat(node.totals().readBytes()).hasValue(3000L);
     assertThat(node.facts().memoryBytes()).hasValue(1_000_000L);
-    assertThat(node.facts().gpuMemoryBytes()).isEqualTo(2000L << 20);
+    assertThat(node.gpuMemoryBytes()).isEqualTo(2000L << 20);
     assertThat(node.ended()).isTrue();
     assertThat(node.samples()).isEqualTo(3);
   }
