@@ -1,6 +1,9 @@
 package dev.nexa.slurm.data.prepare;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.IfAny;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
 import java.math.BigDecimal;
@@ -53,10 +56,11 @@ public record PrepareSettings(
       boolean normalize,
       Optional<Integer> minChars,
       Optional<Integer> maxChars,
-      List<String> languages) {}
+      @IfAny List<String> languages) {}
 
   /** Which duplicates are removed: equal texts, similar texts. */
-  public record Duplicates(boolean exact, boolean near) {}
+  public record Duplicates(
+      @Key("exact_duplicates") boolean exact, @Key("near_duplicates") boolean near) {}
 
   /**
    * The part of the work that an array's step does.
@@ -65,7 +69,7 @@ public record PrepareSettings(
    * @param parts whether the rows are only read, checked and normalised, and written for the tasks
    *     of the next stage
    */
-  public record Stage(boolean signatures, boolean parts) {}
+  public record Stage(@IfAny boolean signatures, @IfAny boolean parts) {}
 
   /**
    * How the text is compared with eval sets.
@@ -118,7 +122,6 @@ public record PrepareSettings(
    */
   public static PrepareSettings of(JsonObject json) {
     JsonObject evals = json.object("decontaminate");
-    JsonObject sample = json.object("sample");
     JsonObject shares = json.optionalObject("split").orElseGet(JsonObject::new);
     Map<String, BigDecimal> split = new LinkedHashMap<>();
     for (String name : shares.members().keySet()) {
@@ -128,17 +131,13 @@ public record PrepareSettings(
         Column.of(json.object("columns")),
         json.texts("text"),
         json.optionalText("id"),
-        new TextRules(
-            json.flag("normalize"),
-            integer(json, "min_chars"),
-            integer(json, "max_chars"),
-            json.members().containsKey("languages") ? json.texts("languages") : List.of()),
-        new Duplicates(json.flag("exact_duplicates"), json.flag("near_duplicates")),
-        new Stage(isSet(json, "signatures"), isSet(json, "parts")),
+        Codec.read(json, TextRules.class),
+        Codec.read(json, Duplicates.class),
+        Codec.read(json, Stage.class),
         new EvalText(
             (int) evals.number("ngram"),
             evals.members().containsKey("columns") ? evals.texts("columns") : json.texts("text")),
-        new Sampling(sample.optionalDecimal("share"), integer(sample, "rows")),
+        Codec.read(json.object("sample"), Sampling.class),
         json.number("seed"),
         new Files(
             split,
@@ -191,13 +190,5 @@ public record PrepareSettings(
   /** Returns the number of a column. */
   int column(String name) {
     return Column.number(columns, name);
-  }
-
-  private static boolean isSet(JsonObject json, String key) {
-    return json.members().containsKey(key) && json.flag(key);
-  }
-
-  private static Optional<Integer> integer(JsonObject json, String key) {
-    return json.members().containsKey(key) ? Optional.of((int) json.number(key)) : Optional.empty();
   }
 }
