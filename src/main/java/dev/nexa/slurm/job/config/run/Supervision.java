@@ -194,7 +194,8 @@ public record Supervision(
     if (serves) {
       problems.add(
           values.problem(
-              "retry_on", "a server that ends by itself is always tried again; leave it out"));
+              "retry_on",
+              "requeues alone says how often a server that failed is started again; leave it out"));
     } else if (values.optionalInteger("requeues").orElse(0) == 0) {
       problems.add(values.problem("retry_on", "needs requeues: 1 or more to try anything again"));
     }
