@@ -104,11 +104,11 @@ class SamplerTest {
         echo 'card0,45.0,90.0,88,68702699520,1073741824'
         """);
     start("", "none");
-    await(lines -> count(lines, "g,") >= 1);
+    // On a slow machine the first calls may take longer than the sampler waits for them.
+    await(lines -> lines.stream().anyMatch(line -> line.matches("g,.*,0,88,,1024,90.0,45.0")));
     finish();
 
     assertThat(lines().get(0)).contains("source=rocm-smi");
-    assertThat(lines()).anyMatch(line -> line.matches("g,.*,0,88,,1024,90.0,45.0"));
   }
 
   /** The batch system may kill the shell alone: what it started must see it. */

@@ -292,16 +292,20 @@ public final class YamlReader {
   private YamlNode node(JsonToken token, String path, int depth) {
     Position at = here();
     checkNode(at, path, depth);
-    return switch (token) {
-      case START_OBJECT -> mapping(at, path, depth);
-      case START_ARRAY -> sequence(at, path, depth);
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT ->
-          new Scalar(at, parser.getString(), ScalarType.NUMBER);
-      case VALUE_TRUE -> new Scalar(at, "true", ScalarType.BOOLEAN);
-      case VALUE_FALSE -> new Scalar(at, "false", ScalarType.BOOLEAN);
-      case VALUE_NULL -> new Scalar(at, "", ScalarType.NULL);
-      default -> new Scalar(at, parser.getString(), ScalarType.STRING);
-    };
+    if (token == JsonToken.START_OBJECT) {
+      return mapping(at, path, depth);
+    }
+    if (token == JsonToken.START_ARRAY) {
+      return sequence(at, path, depth);
+    }
+    if (token.isBoolean()) {
+      return new Scalar(at, token.asString(), ScalarType.BOOLEAN);
+    }
+    if (token == JsonToken.VALUE_NULL) {
+      return new Scalar(at, "", ScalarType.NULL);
+    }
+    return new Scalar(
+        at, parser.getString(), token.isNumeric() ? ScalarType.NUMBER : ScalarType.STRING);
   }
 
   private void checkNode(Position at, String path, int depth) {
