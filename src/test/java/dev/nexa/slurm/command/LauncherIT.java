@@ -6,6 +6,7 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,6 +28,26 @@ class LauncherIT {
     assertThat(printed.lines())
         .anyMatch(line -> line.matches("\\s+\\d+\\s+\\d+ [ %]\\S*\\s+4 .*SHA2::implCompress.*"));
     assertThat(printed).doesNotContain("CompileCommand", "warning");
+  }
+
+  /** Another process is making the archive of classes: nothing of its folder is touched. */
+  @Test
+  void ofTwoAtOnceOneMakesTheArchive() throws Exception {
+    Path script = Path.of("nexa-slurm").toRealPath();
+    Path java = Path.of(System.getProperty("java.home"), "bin/java");
+    Path making =
+        Files.createDirectories(
+            folder.resolve("cache/nexa-slurm" + script + ".jar" + java + "/making"));
+    // Of the shells that are a cluster's /bin/sh, bash is the one that forgets `set -e` behind &&.
+    for (String shell : List.of("sh", "bash")) {
+      ProcessBuilder builder = new ProcessBuilder(shell, script.toString(), "--version");
+      builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+      builder.environment().put("XDG_CACHE_HOME", folder.resolve("cache").toString());
+      Process process = builder.redirectErrorStream(true).start();
+      assertThat(process.getInputStream().readAllBytes()).asString().startsWith("nexa-slurm ");
+      Thread.sleep(1000);
+      assertThat(making).as(shell).isEmptyDirectory();
+    }
   }
 
   private String run(String... command) throws Exception {
