@@ -311,7 +311,7 @@ public final class CleanupJournal {
 
     /** Says that an announced piece was not deleted. */
     public void kept(Kept kept) {
-      append(Codec.write(kept, line(Phase.KEPT)));
+      append(line(Phase.KEPT).with("key", kept.key()).with("note", kept.reason()));
     }
 
     private void append(JsonObject line) {

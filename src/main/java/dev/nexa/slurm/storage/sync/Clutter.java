@@ -3,7 +3,6 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
@@ -71,7 +70,7 @@ public final class Clutter {
   }
 
   /** An object or an upload that stays, and why: a clause without a full stop. */
-  public record Kept(String key, @Key("note") String reason) {}
+  public record Kept(String key, String reason) {}
 
   /**
    * What would be removed, and what looks like clutter but stays.

@@ -122,6 +122,9 @@ class CleanupInBucketTest {
     Ended done = type("cleanup", "--s3", "--days", "0", "--yes", "--json");
     JsonObject json = Json.parseObject(done.out());
     assertThat(json.texts("deleted")).containsExactly("durable/half.tmp", "durable/young.tmp");
+    assertThat(json.objects("keeps"))
+        .isNotEmpty()
+        .allSatisfy(kept -> assertThat(kept.members()).containsOnlyKeys("key", "reason"));
     assertThat(json.flag("acted")).isTrue();
     assertThat(json.text("journal")).contains("/cleanup/s3_cleanup_");
     assertThat(type("sync", "verify").status()).isZero();
