@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DeniedAccess;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.records.runs.WorkspaceSearch.Here;
 import dev.nexa.slurm.run.Context;
@@ -354,10 +355,26 @@ public final class RootCommand implements Runnable {
 
   private Optional<Path> named() {
     if (workspace.getValue() != null) {
-      return Optional.of(workspace.getValue());
+      return Optional.of(asTheKernelReads(workspace.getValue()));
     }
     String variable = environment.getOrDefault("NEXA_WORKSPACE", "");
-    return variable.isEmpty() ? Optional.empty() : Optional.of(Path.of(variable));
+    return variable.isEmpty() ? Optional.empty() : Optional.of(asTheKernelReads(Path.of(variable)));
+  }
+
+  /**
+   * Returns the same folder, named so that its text leads to it. After a link, {@code ..} is the
+   * folder above the link's target, but {@link Path#normalize} takes the folder above the link.
+   */
+  private static Path asTheKernelReads(Path folder) {
+    if (!folder.toString().contains("..") || !Files.exists(folder)) {
+      return folder;
+    }
+    Path plain = folder.toAbsolutePath().normalize();
+    try {
+      return Files.exists(plain) && Files.isSameFile(folder, plain) ? folder : folder.toRealPath();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("use", folder, failed);
+    }
   }
 
   /**

@@ -255,7 +255,11 @@ class AuditRepairTest {
   @ValueSource(strings = {"", "./", "src/../", "link"})
   void howeverTheWorkspaceIsNamed(String name) throws IOException {
     Path link = Files.createSymbolicLink(folder.resolve("link"), ada.workspace);
-    Path here = Path.of("").toAbsolutePath();
+    // The tests start in a folder of links, so the detour ends beside the link's target.
+    Path here =
+        name.startsWith("src")
+            ? Path.of("src").toRealPath().getParent()
+            : Path.of("").toAbsolutePath();
     boolean linked = name.equals("link");
     String named = (linked ? "" : name) + here.relativize(linked ? link : ada.workspace);
     assertThat(Path.of(named)).isRelative();
