@@ -60,8 +60,8 @@ public record Advice(Kind kind, List<String> command, String text) {
   }
 
   /**
-   * Returns the advice with the whole command in the place of its right word; unchanged if it is of
-   * another kind, or if the command does not hold the typed word.
+   * Returns the advice with the whole command in the place of its right word. Advice of another
+   * kind is unchanged, and so is advice whose typed word is not in the command.
    *
    * @param args the words of the command line behind the program
    */

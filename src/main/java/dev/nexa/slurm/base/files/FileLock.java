@@ -34,10 +34,10 @@ public final class FileLock implements AutoCloseable {
   }
 
   /**
-   * Acquires the lock, waiting up to {@code patience}.
+   * Acquires the lock. Waits up to {@code patience}.
    *
-   * @param owner names this process; one line
-   * @param dead whether the owner named in a lock file is known to be dead
+   * @param owner the name of this process, one line
+   * @param dead returns whether a lock file's owner is known to be dead
    * @throws LockedException if another owner still holds the lock after {@code patience}
    */
   public static FileLock acquire(

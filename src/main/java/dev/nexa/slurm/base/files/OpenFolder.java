@@ -170,7 +170,7 @@ public final class OpenFolder implements Closeable {
    * Returns the text of a small file.
    *
    * @param most the largest size in bytes; a larger file is an error
-   * @return empty if there is no such file, or it is a link or another thing
+   * @return empty if there is no regular file of this name; a link is none
    */
   public Optional<String> text(Path name, int most) throws IOException {
     Optional<PosixFileAttributes> attributes = attributes(name);

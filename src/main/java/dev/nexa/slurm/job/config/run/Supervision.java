@@ -195,7 +195,7 @@ public record Supervision(
       problems.add(
           values.problem(
               "retry_on",
-              "requeues alone says how often a server that failed is started again; leave it out"));
+              "leave it out: requeues says how often a server is started again after a failure"));
     } else if (values.optionalInteger("requeues").orElse(0) == 0) {
       problems.add(values.problem("retry_on", "needs requeues: 1 or more to try anything again"));
     }

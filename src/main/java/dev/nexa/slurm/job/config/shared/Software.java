@@ -52,8 +52,8 @@ public record Software(
           optional(
               "container",
               ValueType.PATH,
-              "The image in which the command runs: a .sif file or docker:// for apptainer, REGISTRY#IMAGE:TAG or"
-                  + " a .sqsh file for pyxis, an OCI bundle's folder for slurm."),
+              "The command's image. apptainer takes a .sif file or docker://, pyxis takes REGISTRY#IMAGE:TAG or a .sqsh"
+                  + " file, slurm takes an OCI bundle's folder."),
           optional(
               "container_runtime",
               ValueType.choice("apptainer", "singularity", "pyxis", "slurm"),
