@@ -3,8 +3,10 @@ package dev.nexa.slurm.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.command.shared.CommandGroup;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -37,6 +39,35 @@ class HelpTest {
     assertThat(help.out()).doesNotContain("%%");
     String examples = help.out().substring(help.out().indexOf("Example"));
     assertThat(examples).contains("nexa-slurm " + command);
+  }
+
+  /** The sentence is written by hand: a new subcommand must not be forgotten there. */
+  @Test
+  void aGroupWithoutASubcommandNamesAllOfThem() {
+    Map<String, CommandLine> groups = new LinkedHashMap<>();
+    groups("", Commands.commandLine(new String[0], Map.of(), Path.of(""), null), groups);
+
+    assertThat(groups).containsKeys("data", "sync", "costs import").hasSizeGreaterThan(10);
+    groups.forEach(
+        (name, group) -> {
+          Screen screen = terminal.type(name.split(" ", -1));
+
+          assertThat(screen.exit()).as(name).isEqualTo(2);
+          assertThat(screen.err()).as(name).contains(group.getSubcommands().keySet());
+        });
+  }
+
+  private static void groups(String path, CommandLine command, Map<String, CommandLine> groups) {
+    command
+        .getSubcommands()
+        .forEach(
+            (name, sub) -> {
+              String here = (path + " " + name).strip();
+              if (sub.getCommand() instanceof CommandGroup) {
+                groups.put(here, sub);
+              }
+              groups(here, sub, groups);
+            });
   }
 
   static List<String> commands() {

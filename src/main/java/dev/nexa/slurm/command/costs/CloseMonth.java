@@ -80,9 +80,9 @@ final class CloseMonth {
             .map(beat -> beat.behindSince().orElseGet(beat::lastPass));
     if (begun > 0 && (pass.isEmpty() || pass.get().isBefore(end))) {
       throw refused(
-          "%s%s not settled, and no pass has looked at %s since %s ended"
+          "%d %s not settled, and no pass has looked at %s since %s ended"
               .formatted(
-                  begun, begun == 1 ? " run is" : " runs are", begun == 1 ? "it" : "them", month),
+                  begun, begun == 1 ? "run is" : "runs are", begun == 1 ? "it" : "them", month),
           Advice.command("settles what has ended", "nexa-slurm", "reconcile"));
     }
   }

@@ -77,15 +77,15 @@ final class CostsImportCommand extends CommandGroup {
 
   static void print(PrintWriter out, Bills.Imported imported) {
     out.println(
-        "%s%s%s new, %s changed, %s removed; %s%s to no run"
+        "%d %s: %d new, %d changed, %d removed; %d %s to no run"
             .formatted(
                 imported.rows(),
-                imported.rows() == 1 ? " row: " : " rows: ",
+                imported.rows() == 1 ? "row" : "rows",
                 imported.added(),
                 imported.changed(),
                 imported.removed(),
                 imported.unmatched(),
-                imported.unmatched() == 1 ? " row belongs" : " rows belong"));
+                imported.unmatched() == 1 ? "row belongs" : "rows belong"));
     imported.totals().forEach((currency, sum) -> out.println(sum.toPlainString() + " " + currency));
     imported.files().forEach(file -> out.println("wrote " + file));
   }

@@ -306,8 +306,8 @@ public final class CostsText {
     int left = summary.leftOut();
     return left == 0
         ? ""
-        : "%s%s not shown, because of --limit; the row `all` counts all groups\n"
-            .formatted(left, left == 1 ? " more group is" : " more groups are");
+        : "%d %s not shown, because of --limit; the row `all` counts all groups\n"
+            .formatted(left, left == 1 ? "more group is" : "more groups are");
   }
 
   private static boolean sameCurrency(CostSummary summary) {

@@ -65,9 +65,9 @@ public final class SummarizeCosts {
     return open == 0
         ? Optional.empty()
         : Optional.of(
-            ("note: not included: %s%s not settled; `nexa-slurm reconcile` settles those that"
+            ("note: not included: %d %s not settled; `nexa-slurm reconcile` settles those that"
                     + " have ended")
-                .formatted(open, open == 1 ? " run that is" : " runs that are"));
+                .formatted(open, open == 1 ? "run that is" : "runs that are"));
   }
 
   /**

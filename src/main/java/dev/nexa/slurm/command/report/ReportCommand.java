@@ -92,11 +92,11 @@ public final class ReportCommand extends Subcommand {
                 .with("problems", collected.problems()),
         () ->
             say(
-                "wrote %s: %s%s%s bytes%s"
+                "wrote %s: %d %s, %d bytes%s"
                     .formatted(
                         written,
                         report.runs().size(),
-                        report.runs().size() == 1 ? " run, " : " runs, ",
+                        report.runs().size() == 1 ? "run" : "runs",
                         html.length,
                         report.redacted() ? ", without names" : "")));
   }

@@ -17,7 +17,7 @@ public final class Bootstrap {
   /** Larger samples are drawn less often, so that a million values take seconds. */
   private static final long DRAWS = 200_000_000L;
 
-  /** Interpolates linearly between two means; Hyndman and Fan's method 7. */
+  /** Interpolates linearly between two means (Hyndman and Fan's method 7), and reorders them. */
   private static final Quantile LINEAR =
       Quantile.withDefaults().with(Quantile.EstimationMethod.HF7);
 

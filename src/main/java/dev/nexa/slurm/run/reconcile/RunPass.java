@@ -481,7 +481,7 @@ public final class RunPass {
 
   /** Returns the runs without a pipeline that had a task which can never start. */
   public Set<RunId> stuck() {
-    return stuck;
+    return Set.copyOf(stuck);
   }
 
   /** Reports a job that waits for what cannot happen any more. */
