@@ -5,7 +5,4 @@
  * <p>The folders below this one are rooms (docs/architecture.md). A room imports only from the
  * rooms before it. References are never null unless marked {@code @Nullable}.
  */
-@NullMarked
 package dev.nexa.slurm;
-
-import org.jspecify.annotations.NullMarked;

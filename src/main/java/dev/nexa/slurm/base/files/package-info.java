@@ -2,7 +2,4 @@
  * Files that survive a crash: atomic writes, fsync, locks, permissions, SHA-256, and reads confined
  * to a folder.
  */
-@NullMarked
 package dev.nexa.slurm.base.files;
-
-import org.jspecify.annotations.NullMarked;

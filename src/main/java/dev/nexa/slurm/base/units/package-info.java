@@ -2,7 +2,4 @@
  * Values with units: money, sizes, durations, Slurm's time limits, host lists, array indices and
  * billing weights.
  */
-@NullMarked
 package dev.nexa.slurm.base.units;
-
-import org.jspecify.annotations.NullMarked;

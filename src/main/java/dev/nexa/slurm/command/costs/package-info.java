@@ -1,5 +1,2 @@
 /** The commands costs and prices. */
-@NullMarked
 package dev.nexa.slurm.command.costs;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,2 @@
 /** The commands reconcile, audit, usage and runs. */
-@NullMarked
 package dev.nexa.slurm.command.records;
-
-import org.jspecify.annotations.NullMarked;

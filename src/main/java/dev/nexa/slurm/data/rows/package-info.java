@@ -1,5 +1,2 @@
 /** What all data stages do with rows: find the files, read them, reject with a reason, count. */
-@NullMarked
 package dev.nexa.slurm.data.rows;
-
-import org.jspecify.annotations.NullMarked;

@@ -2,7 +2,4 @@
  * Reads the YAML files that a user writes. A package below has the records of each kind of file:
  * runs, sites, steps of data stages, pipelines, the files of other tools.
  */
-@NullMarked
 package dev.nexa.slurm.job.config;
-
-import org.jspecify.annotations.NullMarked;

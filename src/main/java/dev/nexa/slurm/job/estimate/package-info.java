@@ -2,7 +2,4 @@
  * Estimates the most that a plan can cost and its expected cost, from its resources, prices and
  * past runs. Money is exact.
  */
-@NullMarked
 package dev.nexa.slurm.job.estimate;
-
-import org.jspecify.annotations.NullMarked;

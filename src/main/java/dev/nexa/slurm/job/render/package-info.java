@@ -2,7 +2,4 @@
  * Renders a plan as an sbatch script, and the policy as job_submit.lua. Quotes values for bash, Lua
  * and #SBATCH lines.
  */
-@NullMarked
 package dev.nexa.slurm.job.render;
-
-import org.jspecify.annotations.NullMarked;

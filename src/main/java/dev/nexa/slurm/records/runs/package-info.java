@@ -2,7 +2,4 @@
  * The workspace and its runs: run folders, journals, stored plans and scripts, and names on storage
  * tiers.
  */
-@NullMarked
 package dev.nexa.slurm.records.runs;
-
-import org.jspecify.annotations.NullMarked;

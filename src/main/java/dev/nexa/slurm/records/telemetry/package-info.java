@@ -3,7 +3,4 @@
  * leaves in {@code results/}, their summary, and the loss curves of the runners' own files. Memory
  * is bounded. Broken lines are counted and never stop a reader.
  */
-@NullMarked
 package dev.nexa.slurm.records.telemetry;
-
-import org.jspecify.annotations.NullMarked;

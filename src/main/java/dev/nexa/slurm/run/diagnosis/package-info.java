@@ -3,7 +3,4 @@
  * and the lines of its logs. Only {@code ExplainRun} and {@code ExplainWait} read files and ask the
  * scheduler; nothing here writes.
  */
-@NullMarked
 package dev.nexa.slurm.run.diagnosis;
-
-import org.jspecify.annotations.NullMarked;

@@ -2,7 +2,4 @@
  * Removes what ended runs left on the storage tiers: first into a trash folder of the tier, and
  * after a grace period for good.
  */
-@NullMarked
 package dev.nexa.slurm.storage.cleanup;
-
-import org.jspecify.annotations.NullMarked;

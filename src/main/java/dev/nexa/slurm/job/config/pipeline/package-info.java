@@ -1,5 +1,2 @@
 /** The file of a pipeline. */
-@NullMarked
 package dev.nexa.slurm.job.config.pipeline;
-
-import org.jspecify.annotations.NullMarked;
