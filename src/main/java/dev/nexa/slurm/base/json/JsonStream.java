@@ -116,7 +116,8 @@ public final class JsonStream {
             one = parser.nextToken()) {
           entries.accept(path, "", Json.read(parser, one));
         }
-      } else if (token == JsonToken.START_OBJECT && leads(path + "/", paths)) {
+      } else if (token == JsonToken.START_OBJECT
+          && paths.stream().anyMatch(wanted -> wanted.startsWith(path + "/"))) {
         walk(parser, path + "/", paths, entries, others);
       } else if (token == JsonToken.START_OBJECT || token == JsonToken.START_ARRAY) {
         parser.skipChildren();
@@ -127,15 +128,6 @@ public final class JsonStream {
     if (parser.currentToken() != JsonToken.END_OBJECT) {
       throw new IllegalArgumentException("the document is cut short");
     }
-  }
-
-  private static boolean leads(String prefix, List<String> paths) {
-    for (String path : paths) {
-      if (path.startsWith(prefix)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static IllegalArgumentException at(

@@ -49,10 +49,8 @@ final class Torchrun {
     words.add("--nproc_per_node=" + plan.shape().ranksPerNode());
     words.addAll(List.of("--max_restarts=0", "--redirects", "1", "--tee", "1"));
     if (nodes > 1) {
-      words.add("--rdzv_backend=c10d");
-      words.add("--rdzv_endpoint=${master_addr}:${master_port}");
-      words.add("--rdzv_id=${rendezvous}");
-      words.add("--rdzv_conf=is_host=${is_first}");
+      words.addAll(List.of("--rdzv_backend=c10d", "--rdzv_endpoint=${master_addr}:${master_port}"));
+      words.addAll(List.of("--rdzv_id=${rendezvous}", "--rdzv_conf=is_host=${is_first}"));
     }
     return words;
   }

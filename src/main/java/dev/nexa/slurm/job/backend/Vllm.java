@@ -151,9 +151,6 @@ final class Vllm {
 
   /** Returns a value as a word of the command. */
   static String word(@Nullable Object value) {
-    if (value instanceof JsonObject) {
-      return value.toString();
-    }
     return value instanceof BigDecimal number ? number.toPlainString() : "" + value;
   }
 }

@@ -28,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,9 +90,7 @@ final class PriceChoice {
           Map.of(), false, new BillingMode(Map.of(), Optional.empty(), Optional.of(rate), false));
     }
     Map<String, Price> gpus = byType(Prices::gpuHour, Prices::gpuShares);
-    for (String type : key.gpuTypes()) {
-      requireValid(type, gpus);
-    }
+    key.gpuTypes().forEach(type -> requireValid(type, gpus));
     Map<String, Price> shards = byType(Prices::shardHour, Prices::shardShares);
     BillingMode terms =
         shards.isEmpty() && !book.gpuHourCoversJob()
@@ -150,14 +149,11 @@ final class PriceChoice {
   }
 
   /** Returns the valid entry with the highest precedence among those that {@code has} accepts. */
-  private @Nullable PriceEntry best(Function<PriceEntry, Boolean> has) {
-    PriceEntry best = null;
-    for (PriceEntry entry : matching) {
-      if (holds(entry) && has.apply(entry) && (best == null || !beats(best, entry))) {
-        best = entry;
-      }
-    }
-    return best;
+  private @Nullable PriceEntry best(Predicate<PriceEntry> has) {
+    return matching.stream()
+        .filter(entry -> holds(entry) && has.test(entry))
+        .reduce((best, entry) -> beats(best, entry) ? best : entry)
+        .orElse(null);
   }
 
   /**
@@ -272,10 +268,8 @@ final class PriceChoice {
   }
 
   private void requireValid(String type, Map<String, Price> gpus) {
-    for (String priced : gpus.keySet()) {
-      if (priced.equalsIgnoreCase(type)) {
-        return;
-      }
+    if (gpus.keySet().stream().anyMatch(type::equalsIgnoreCase)) {
+      return;
     }
     PriceEntry holds =
         best(
@@ -302,14 +296,10 @@ final class PriceChoice {
               : Optional.ofNullable(share).map(one -> one.part() + " of " + one.of());
         });
     if (book.isSkyPilots()) {
+      String others = gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet());
       throw new NexaException(
           ErrorCode.PRICE_MISSING,
-          "price book '"
-              + book.name()
-              + "' has no price for GPU type '"
-              + type
-              + "'"
-              + (gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet())),
+          "price book '%s' has no price for GPU type '%s'%s".formatted(book.name(), type, others),
           Advice.step(
               "add %s under slurm.pricing.accelerators in configs/prices/%s.yaml"
                   .formatted(type, book.name())));
@@ -395,20 +385,16 @@ final class PriceChoice {
   private BillingWeights weights() {
     String partition = key.partition().orElse("");
     if (key.billingWeights().isEmpty()) {
+      String unknown = ": it is not known which partition the run gets";
       throw new NexaException(
           ErrorCode.BILLING_WEIGHTS_MISSING,
-          "price book '"
-              + book.name()
-              + "' prices Slurm's billing units, and the cluster profile '"
-              + key.cluster()
-              + "' does not say how they are computed"
-              + (partition.isEmpty()
-                  ? ": it is not known which partition the run gets"
-                  : " in partition '" + partition + "'"),
+          ("price book '%s' prices Slurm's billing units, and the cluster profile '%s' does not say"
+                      + " how they are computed")
+                  .formatted(book.name(), key.cluster())
+              + (partition.isEmpty() ? unknown : " in partition '" + partition + "'"),
           Advice.step(
-              "write partitions."
-                  + (partition.isEmpty() ? "NAME" : partition)
-                  + ".billing_weights: its TRESBillingWeights, or CPU=1 where it has none"),
+              "write partitions.%s.billing_weights: its TRESBillingWeights, or CPU=1 where it has none"
+                  .formatted(partition.isEmpty() ? "NAME" : partition)),
           Advice.command("reads them off the cluster", "nexa-slurm", "init"));
     }
     BillingWeights.Rule rule =
