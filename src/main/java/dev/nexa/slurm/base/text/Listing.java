@@ -93,9 +93,8 @@ public final class Listing<R> {
     int end = all.lastIndexOf('\n', Markdown.LONGEST_TABLE) + 1;
     long shown = all.substring(0, end).lines().count() - 2;
     return all.substring(0, end)
-        + "\n"
-        + (rows.size() - shown)
-        + " more rows are left out: the table would be too long for a comment.\n";
+        + "\n%s more rows are left out: the table would be too long for a comment.\n"
+            .formatted(rows.size() - shown);
   }
 
   private List<String> each(Function<Column<R>, String> cell) {

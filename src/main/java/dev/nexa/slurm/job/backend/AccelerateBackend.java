@@ -52,9 +52,8 @@ public final class AccelerateBackend implements Backend {
     List<Problem> problems = new ArrayList<>();
     ScalingMatrix.check(plan, name(), problems);
     if (plan.shape().ranksPerNode() == 0) {
-      problems.add(
-          plan.written()
-              .problem("resources.gpus_per_node", "accelerate starts ranks; give GPUs or nodes"));
+      String message = "accelerate starts ranks; give GPUs or nodes";
+      problems.add(plan.written().problem("resources.gpus_per_node", message));
     }
     JsonObject written = plan.options().optionalObject(OPTIONS).orElseGet(JsonObject::new);
     PlanDecides decides = new PlanDecides(plan, problems);

@@ -188,9 +188,9 @@ public final class AxolotlBackend implements Backend {
     BigDecimal weight = training.decimal("kd_lambda").orElse(BigDecimal.ONE);
     if (weight.signum() < 0 || weight.compareTo(BigDecimal.ONE) > 0) {
       String message =
-          "is the weight of the teacher's loss beside the data's own; expected a number from 0 to 1,"
-              + (" got " + weight.toPlainString());
-      problems.add(plan.written().problem("kd_lambda", message));
+          "is the weight of the teacher's loss beside the data's own; expected a number from 0 to"
+              + " 1, got ";
+      problems.add(plan.written().problem("kd_lambda", message + weight.toPlainString()));
     }
     BigDecimal temperature = training.decimal("kd_temperature").orElse(BigDecimal.ONE);
     if (temperature.signum() <= 0) {

@@ -6,7 +6,6 @@ import dev.nexa.slurm.job.plan.RunnerFile;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -68,10 +67,8 @@ final class DeepSpeed {
   }
 
   private static JsonObject offload(Training training) {
-    String device = training.offload();
-    return new JsonObject()
-        .with("device", device)
-        .with("pin_memory", true)
-        .withOptional("nvme_path", Optional.of(SWAP).filter(swap -> device.equals("nvme")));
+    JsonObject offload =
+        new JsonObject().with("device", training.offload()).with("pin_memory", true);
+    return training.offload().equals("nvme") ? offload.with("nvme_path", SWAP) : offload;
   }
 }

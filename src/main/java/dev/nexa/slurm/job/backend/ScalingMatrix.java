@@ -53,8 +53,8 @@ enum ScalingMatrix {
           && training.has("model_name")
           && plan.allocation().gpusPerNode() > 0) {
         String message =
-            ("missing: hf trains models of up to 15B, and neither the name '%s' nor a config.json in"
-                    + " a folder of that name tells how large this one is; write\n"
+            ("missing: hf trains models of up to 15B, and neither the name '%s' nor a config.json"
+                    + " in a folder of that name tells how large this one is; write\n"
                     + "    model_size: 7B    # or 350M, 1.5B, 8x7B")
                 .formatted(plan.model().orElse(""));
         problems.add(plan.written().problem("model_size", message));
@@ -81,9 +81,9 @@ enum ScalingMatrix {
       problems.add(plan.written().problem("backend", message));
     } else if (parameters > LARGEST_WITHOUT_ADAPTERS && training.adapter().equals("none")) {
       String message =
-          "models of over 60B are trained with adapters only, this one has %s; write\n    adapter: lora    # or qlora, on fewer GPUs"
-              .formatted(size);
-      problems.add(plan.written().problem("adapter", message));
+          "models of over 60B are trained with adapters only, this one has %s; write\n"
+              + "    adapter: lora    # or qlora, on fewer GPUs";
+      problems.add(plan.written().problem("adapter", message.formatted(size)));
     }
   }
 

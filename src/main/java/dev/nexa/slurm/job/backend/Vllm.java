@@ -35,9 +35,7 @@ final class Vllm {
       String underscores = option.replace('-', '_');
       if (option.startsWith("-")) {
         refuse(option, "is a short name; write the long one, such as tensor_parallel_size");
-        continue;
-      }
-      if (!option.equals(underscores) && options.members().containsKey(underscores)) {
+      } else if (!option.equals(underscores) && options.members().containsKey(underscores)) {
         refuse(option, "is written twice, also as " + underscores + "; leave one of them out");
       }
     }

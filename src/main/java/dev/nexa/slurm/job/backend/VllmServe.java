@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * docs/serving/parallelism_scaling.md).
  */
 final class VllmServe {
-  /** Options that the job script sets itself. */
-  private static final List<String> OURS = List.of("port", "model");
 
   private VllmServe() {}
 
@@ -46,7 +44,7 @@ final class VllmServe {
 
   /** Refuses options that the job script sets, or that keep it from asking the server. */
   static void refuseKeyAndTls(Plan plan, Vllm vllm, List<Problem> problems) {
-    for (String option : OURS) {
+    for (String option : List.of("port", "model")) {
       if (vllm.has(option)) {
         vllm.refuse(option, "the job script sets it; leave it out");
       }

@@ -155,9 +155,8 @@ final class Git {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     CommandResult result;
     try {
-      result =
-          new CommandRunner()
-              .stream(new Command(argv, environment, folder, PATIENCE), out, started -> {});
+      Command command = new Command(argv, environment, folder, PATIENCE);
+      result = new CommandRunner().stream(command, out, started -> {});
     } catch (IOException missing) {
       throw refused(
           ErrorCode.CODE_NOT_IN_GIT,

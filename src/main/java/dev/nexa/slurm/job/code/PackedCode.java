@@ -174,17 +174,14 @@ public record PackedCode(
    */
   public static String words(JsonObject code) {
     long files = code.number("files");
-    StringBuilder text = new StringBuilder();
-    text.append(files).append(files == 1 ? " file, " : " files, ");
-    text.append(Memory.rounded(code.number("bytes")));
+    String size = (files == 1 ? " file, " : " files, ") + Memory.rounded(code.number("bytes"));
     Optional<String> head = code.optionalText("head");
-    text.append(", ");
     if (head.isEmpty()) {
-      return text.append("nothing committed yet").toString();
+      return files + size + ", nothing committed yet";
     }
-    text.append("commit ").append(head.get(), 0, Math.min(12, head.get().length()));
-    code.optionalText("branch").ifPresent(name -> text.append(" of ").append(name));
-    return text.append(code.flag("dirty") ? " with changes" : "").toString();
+    String commit = ", commit " + head.get().substring(0, Math.min(12, head.get().length()));
+    String branch = code.optionalText("branch").map(name -> " of " + name).orElse("");
+    return files + size + commit + branch + (code.flag("dirty") ? " with changes" : "");
   }
 
   /**

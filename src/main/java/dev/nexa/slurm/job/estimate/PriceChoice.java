@@ -68,9 +68,8 @@ final class PriceChoice {
                   + " not known which partition the run gets")
               .formatted(book.name(), String.join(", ", partitions)),
           Advice.step(
-              "name it: resources.partition, or default_partition in configs/clusters/"
-                  + key.cluster()
-                  + ".yaml"));
+              "name it: resources.partition, or default_partition in configs/clusters/%s.yaml"
+                  .formatted(key.cluster())));
     }
     PriceEntry off = best(entry -> entry.discount().isPresent());
     this.discount = off == null ? null : off.discount().orElseThrow();
@@ -201,11 +200,7 @@ final class PriceChoice {
     }
     Map<String, Price> all = new LinkedHashMap<>();
     for (String type : types) {
-      PriceEntry entry =
-          best(
-              one ->
-                  prices.apply(one.prices()).containsKey(type)
-                      || shares.apply(one.prices()).containsKey(type));
+      PriceEntry entry = holder(type, prices, shares);
       if (entry != null) {
         Price price = prices.apply(entry.prices()).get(type);
         Share share = shares.apply(entry.prices()).get(type);
@@ -216,6 +211,17 @@ final class PriceChoice {
       }
     }
     return all;
+  }
+
+  /** Returns the entry whose price or share applies to a GPU type; null if there is none. */
+  private @Nullable PriceEntry holder(
+      String type,
+      Function<Prices, Map<String, Price>> prices,
+      Function<Prices, Map<String, Share>> shares) {
+    return best(
+        one ->
+            prices.apply(one.prices()).containsKey(type)
+                || shares.apply(one.prices()).containsKey(type));
   }
 
   /** Returns the price of a share; null if the whole GPU has no price on that day. */
@@ -234,15 +240,11 @@ final class PriceChoice {
             .multiply(share.above())
             .divide(share.below(), MathContext.DECIMAL128)
             .setScale(DECIMALS, RoundingMode.HALF_UP);
-    return new Price(
-        plain(part),
+    String each = price.price().toPlainString();
+    String source =
         "%s of %s at %s (%s): %s"
-            .formatted(
-                share.part(),
-                share.of(),
-                price.price().toPlainString(),
-                price.source(),
-                share.source()));
+            .formatted(share.part(), share.of(), each, price.source(), share.source());
+    return new Price(plain(part), source);
   }
 
   private Price discounted(Price price) {
@@ -251,15 +253,11 @@ final class PriceChoice {
     }
     BigDecimal hundred = BigDecimal.valueOf(100);
     BigDecimal rest = price.price().multiply(hundred.subtract(discount.percent())).movePointLeft(2);
-    return new Price(
-        plain(rest),
-        price.source()
-            + "; "
-            + price.price().toPlainString()
-            + " less "
-            + plain(discount.percent()).toPlainString()
-            + " %: "
-            + discount.source());
+    String less = plain(discount.percent()).toPlainString();
+    String source =
+        "%s; %s less %s %%: %s"
+            .formatted(price.source(), price.price().toPlainString(), less, discount.source());
+    return new Price(plain(rest), source);
   }
 
   private static BigDecimal plain(BigDecimal number) {
@@ -271,11 +269,7 @@ final class PriceChoice {
     if (gpus.keySet().stream().anyMatch(type::equalsIgnoreCase)) {
       return;
     }
-    PriceEntry holds =
-        best(
-            one ->
-                one.prices().gpuHour().containsKey(type)
-                    || one.prices().gpuShares().containsKey(type));
+    PriceEntry holds = holder(type, Prices::gpuHour, Prices::gpuShares);
     Share part = holds == null ? null : holds.prices().gpuShares().get(type);
     if (part != null) {
       requireNone(
@@ -393,8 +387,9 @@ final class PriceChoice {
                   .formatted(book.name(), key.cluster())
               + (partition.isEmpty() ? unknown : " in partition '" + partition + "'"),
           Advice.step(
-              "write partitions.%s.billing_weights: its TRESBillingWeights, or CPU=1 where it has none"
-                  .formatted(partition.isEmpty() ? "NAME" : partition)),
+              "write partitions."
+                  + (partition.isEmpty() ? "NAME" : partition)
+                  + ".billing_weights: its TRESBillingWeights, or CPU=1 where it has none"),
           Advice.command("reads them off the cluster", "nexa-slurm", "init"));
     }
     BillingWeights.Rule rule =

@@ -168,14 +168,12 @@ public record ScriptConfig(
     for (String key : RESOURCES) {
       String value = values.get("resources." + key);
       if (value != null) {
-        text.append("  ");
-        line(text, key, value, "");
+        line(text, "  " + key, value, "");
       }
     }
     String given = values.containsKey("resources.time") ? "" : "; this is nexa-slurm's choice";
-    text.append("  ");
     String time = values.getOrDefault("resources.time", DEFAULT_TIME);
-    line(text, "time", time, "Slurm ends the job then" + given);
+    line(text, "  time", time, "Slurm ends the job then" + given);
     for (ResourceOption option : ResourceOption.values()) {
       String value = values.get("resources." + option.key());
       if (value != null) {

@@ -57,20 +57,10 @@ public final class DatasetVersion {
    */
   public static DatasetVersion of(String name, String version, JsonObject json) {
     DatasetVersion read = new DatasetVersion(name, version, json);
-    if (!NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException(
-          "expected a dataset's name of letters, digits, '.', '_' and '-'");
-    }
-    if (!PATH.matcher(read.path()).matches()) {
-      throw new IllegalArgumentException(
-          "expected a path below ${durable} or ${shared} under \"path\"");
-    }
-    if (!VERSION.matcher(version).matches()) {
-      throw new IllegalArgumentException("expected a version such as v1, got '" + version + "'");
-    }
-    if (!ROOT.matcher(read.root()).matches()) {
-      throw new IllegalArgumentException("expected 64 hex digits under \"root\"");
-    }
+    require(NAME, name, "a dataset's name of letters, digits, '.', '_' and '-'");
+    require(PATH, read.path(), "a path below ${durable} or ${shared} under \"path\"");
+    require(VERSION, version, "a version such as v1, got '" + version + "'");
+    require(ROOT, read.root(), "64 hex digits under \"root\"");
     read.bytes();
     read.files();
     read.newest();
@@ -80,6 +70,12 @@ public final class DatasetVersion {
     read.schema();
     List.of("licence", "source", "description", "run", "pipeline").forEach(json::optionalText);
     return read;
+  }
+
+  private static void require(Pattern form, String value, String expected) {
+    if (!form.matcher(value).matches()) {
+      throw new IllegalArgumentException("expected " + expected);
+    }
   }
 
   /**

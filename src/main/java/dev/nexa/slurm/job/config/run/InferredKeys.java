@@ -125,13 +125,11 @@ public final class InferredKeys {
     if (keys.writes("backend")) {
       return;
     }
-    if (keys.writes("sync")) {
-      put("backend", "sync", "sync", "");
-      return;
-    }
     boolean run = keys.writes("run");
     boolean entrypoint = keys.writes("entrypoint");
-    if (run && entrypoint) {
+    if (keys.writes("sync")) {
+      put("backend", "sync", "sync", "");
+    } else if (run && entrypoint) {
       advice.put("backend", "run is for shell and entrypoint for python: remove one of them");
     } else if (run) {
       put("backend", "shell", "run", "");
@@ -166,13 +164,10 @@ public final class InferredKeys {
             ? ". Of the runners, only axolotl has a weight between the teacher's loss and the data's own"
                 + " loss"
             : ". Without teacher_model, only axolotl can distil";
-    put(
-        "backend",
-        "axolotl",
-        keys.has("kd_lambda") ? "kd_lambda" : "use_kd",
-        why
-            + ". It reads the teacher's log-probabilities from the dataset's column `logprobs` and loads no"
-            + " teacher model");
+    String reads =
+        ". It reads the teacher's log-probabilities from the dataset's column `logprobs` and loads"
+            + " no teacher model";
+    put("backend", "axolotl", keys.has("kd_lambda") ? "kd_lambda" : "use_kd", why + reads);
   }
 
   /** Returns whether the run trains, as far as its stage and its keys show. */
@@ -245,8 +240,8 @@ public final class InferredKeys {
     Optional<String> name = keys.text("model_name");
     return name.isEmpty()
         ? "or write model_size: " + list.replace("the model's size", "it")
-        : ("%s, and neither the name '%s' nor a config.json in a folder of that name gives it; write\n"
-                + "    model_size: 7B    # or 350M, 1.5B, 8x7B")
+        : ("%s, and neither the name '%s' nor a config.json in a folder of that name gives it;"
+                + " write\n    model_size: 7B    # or 350M, 1.5B, 8x7B")
             .formatted(list, YamlNode.shortened(name.get()));
   }
 

@@ -129,8 +129,8 @@ public record SyncStage(
     String from = sync.optionalText("from").orElse("/");
     if (!from.startsWith("/") && !from.startsWith("${")) {
       String message =
-          "expected an absolute path, got '%s'; begin it with ${durable}/, or with ${stages.NAME.checkpoint}"
-              + " in a pipeline";
+          "expected an absolute path, got '%s'; begin it with ${durable}/, or with"
+              + " ${stages.NAME.checkpoint} in a pipeline";
       problems.add(sync.problem("from", message.formatted(from)));
     }
     sync.optionalText("to").ifPresent(to -> checkAddress(sync, to, problems));
@@ -143,8 +143,8 @@ public record SyncStage(
       problems.add(sync.problem("to", message.formatted(reference.group())));
     } else if (!ADDRESS.matcher(to).matches()) {
       String message =
-          "expected an address such as s3://bucket/prefix, got '%s'; the name of a bucket has 3 to 63"
-              + " lower-case letters, digits, dots and hyphens";
+          "expected an address such as s3://bucket/prefix, got '%s'; the name of a bucket has 3 to"
+              + " 63 lower-case letters, digits, dots and hyphens";
       problems.add(sync.problem("to", message.formatted(to)));
     } else if (to.indexOf("//", "s3://".length()) >= 0) {
       problems.add(sync.problem("to", "the prefix of '" + to + "' holds '//'; write one slash"));
@@ -185,27 +185,25 @@ public record SyncStage(
     }
     String file = "configs/clusters/" + cluster.name() + ".yaml";
     Optional<String> prefix = cluster.storage().s3Prefix();
+    String message = "";
     if (prefix.isEmpty()) {
-      problems.add(
-          written.problem(
-              "sync.to",
-              ("missing, and the cluster profile has no storage.s3_prefix either;"
-                      + " write to: %s, or write storage.s3_prefix: %s in %s")
-                  .formatted(FORM, FORM, file)));
+      message =
+          ("missing, and the cluster profile has no storage.s3_prefix either;"
+                  + " write to: %s, or write storage.s3_prefix: %s in %s")
+              .formatted(FORM, FORM, file);
     } else if (!ADDRESS.matcher(prefix.get()).matches()) {
-      problems.add(
-          written.problem(
-              "sync.to",
-              ("missing, and storage.s3_prefix in %s is no address such as"
-                      + " s3://bucket/prefix: '%s'; write to: %s")
-                  .formatted(file, prefix.get(), FORM)));
+      message =
+          ("missing, and storage.s3_prefix in %s is no address such as"
+                  + " s3://bucket/prefix: '%s'; write to: %s")
+              .formatted(file, prefix.get(), FORM);
     } else if (!isBelowDurable(cluster.storage())) {
-      problems.add(
-          written.problem(
-              "sync.to",
-              ("missing; only files on the durable tier %s have an address below"
-                      + " storage.s3_prefix, and sync.from is %s; write to: %s")
-                  .formatted(cluster.storage().durable(), from, FORM)));
+      message =
+          ("missing; only files on the durable tier %s have an address below"
+                  + " storage.s3_prefix, and sync.from is %s; write to: %s")
+              .formatted(cluster.storage().durable(), from, FORM);
+    }
+    if (!message.isEmpty()) {
+      problems.add(written.problem("sync.to", message));
     }
   }
 

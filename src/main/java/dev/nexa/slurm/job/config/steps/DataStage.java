@@ -68,10 +68,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     JsonObject settings = timesAsText(values.json());
     List<String> words = new ArrayList<>();
     for (DataStep.PathKey path : step.paths()) {
-      for (String text : path.texts(values)) {
-        words.add(path.option());
-        words.add(text);
-      }
+      path.texts(values).forEach(text -> words.addAll(List.of(path.option(), text)));
       settings = without(settings, path.section(), path.key());
     }
     return new DataStage(step.name(), words, settings);

@@ -113,8 +113,8 @@ final class GenerateKeys {
     if (!step.optionalText("api_key").orElse("KEY").matches("[A-Za-z_][A-Za-z0-9_]{0,127}")) {
       // The value is not shown: it may be the key itself.
       String message =
-          "expected the name of an environment variable, such as TEACHER_KEY; the key itself belongs into"
-              + " env_file";
+          "expected the name of an environment variable, such as TEACHER_KEY; the key itself"
+              + " belongs into env_file";
       problems.add(step.problem("api_key", message));
     }
     for (String key : TOKENS) {

@@ -73,15 +73,10 @@ public record MemoryFit(
     }
     List<String> remedies = fits.orElse(false) ? List.of() : remedies(setup, gpuBytes, choices);
     String would = choices.borrowed().isPresent() ? "; may fit with " : "; fits with ";
-    String sentence = sentence(fits, parts, gpuBytes, whole);
-    return Optional.of(
-        new MemoryFit(
-            fits,
-            parts,
-            gpuBytes,
-            remedies.isEmpty() ? sentence : sentence + would + either(remedies),
-            remedies,
-            assumptions));
+    String sentence =
+        sentence(fits, parts, gpuBytes, whole)
+            + (remedies.isEmpty() ? "" : would + either(remedies));
+    return Optional.of(new MemoryFit(fits, parts, gpuBytes, sentence, remedies, assumptions));
   }
 
   /** Returns whether the parts fit; empty if the difference is within the model's error. */
