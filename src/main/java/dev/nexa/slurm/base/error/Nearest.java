@@ -27,20 +27,10 @@ public final class Nearest {
    * @return empty if no candidate is close enough, or if {@code word} has more than 200 characters
    */
   public static Optional<String> to(String word, Collection<String> candidates) {
-    if (word.length() > LONGEST) {
-      return Optional.empty();
-    }
-    String lower = word.toLowerCase(Locale.ROOT);
-    String best = null;
-    int bestDistance = Math.max(1, word.length() / 3) + 1;
-    for (String candidate : candidates) {
-      int distance = distance(lower, candidate.toLowerCase(Locale.ROOT));
-      if (distance < bestDistance) {
-        best = candidate;
-        bestDistance = distance;
-      }
-    }
-    return Optional.ofNullable(best);
+    int most = Math.max(1, word.length() / 3);
+    return candidates.stream()
+        .filter(name -> word.length() <= LONGEST && distance(word, name) <= most)
+        .min(Comparator.comparingInt(name -> distance(word, name)));
   }
 
   /**
@@ -54,7 +44,7 @@ public final class Nearest {
       String lower = word.toLowerCase(Locale.ROOT);
       Comparator<String> inside =
           Comparator.comparing(name -> !name.toLowerCase(Locale.ROOT).contains(lower));
-      sorted.sort(inside.thenComparingInt(name -> distance(lower, name.toLowerCase(Locale.ROOT))));
+      sorted.sort(inside.thenComparingInt(name -> distance(word, name)));
     }
     return List.copyOf(sorted.subList(0, Math.min(most, sorted.size())));
   }
@@ -90,10 +80,12 @@ public final class Nearest {
   }
 
   /**
-   * Computes the edit distance, where swapping two neighbours is one step: "nodse" is one step from
-   * "nodes".
+   * Computes the edit distance, ignoring case, where swapping two neighbours is one step: "nodse"
+   * is one step from "nodes".
    */
-  private static int distance(String a, String b) {
+  private static int distance(String one, String other) {
+    String a = one.toLowerCase(Locale.ROOT);
+    String b = other.toLowerCase(Locale.ROOT);
     int[][] d = new int[a.length() + 1][b.length() + 1];
     for (int i = 0; i <= a.length(); i++) {
       for (int j = 0; j <= b.length(); j++) {
@@ -103,12 +95,10 @@ public final class Nearest {
         }
         int substitution = d[i - 1][j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
         d[i][j] = Math.min(substitution, Math.min(d[i - 1][j], d[i][j - 1]) + 1);
-        boolean swapped =
-            i > 1
-                && j > 1
-                && a.charAt(i - 1) == b.charAt(j - 2)
-                && a.charAt(i - 2) == b.charAt(j - 1);
-        if (swapped) {
+        if (i > 1
+            && j > 1
+            && a.charAt(i - 1) == b.charAt(j - 2)
+            && a.charAt(i - 2) == b.charAt(j - 1)) {
           d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
         }
       }

@@ -48,9 +48,7 @@ public record FileList(long count, String digest, SortedMap<String, String> file
    */
   public static FileList of(List<String> patterns, List<String> without) {
     SortedMap<String, String> found = new TreeMap<>();
-    for (String pattern : patterns) {
-      add(pattern, without, found);
-    }
+    patterns.forEach(pattern -> add(pattern, without, found));
     StringBuilder all = new StringBuilder();
     found.forEach((path, facts) -> all.append(path).append('\0').append(facts).append('\n'));
     return new FileList(

@@ -1,11 +1,9 @@
 package dev.nexa.slurm.base.json;
 
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Compares two JSON objects member by member. A null is as good as a missing member. */
@@ -27,16 +25,11 @@ public final class JsonDiff {
     Map<String, Object> two = new LinkedHashMap<>();
     flatten("", before, one);
     flatten("", after, two);
-    Set<String> paths = new LinkedHashSet<>(one.keySet());
-    paths.addAll(two.keySet());
-    List<Change> changes = new ArrayList<>();
-    for (String path : paths) {
-      Change change = new Change(path, one.get(path), two.get(path));
-      if (!Json.compact(change.before()).equals(Json.compact(change.after()))) {
-        changes.add(change);
-      }
-    }
-    return changes;
+    return Stream.concat(one.keySet().stream(), two.keySet().stream())
+        .distinct()
+        .map(path -> new Change(path, one.get(path), two.get(path)))
+        .filter(change -> !Json.compact(change.before()).equals(Json.compact(change.after())))
+        .toList();
   }
 
   private static void flatten(String path, JsonObject object, Map<String, Object> leaves) {

@@ -38,14 +38,17 @@ public final class JsonStream {
    */
   public static JsonObject read(Reader text, String member, ObjIntConsumer<JsonObject> elements) {
     JsonObject others = new JsonObject();
+    ObjIntConsumer<Object> each =
+        (element, line) ->
+            elements.accept(element instanceof JsonObject object ? object : new JsonObject(), line);
     parse(
         text,
         parser -> {
           for (JsonToken first = parser.nextToken(); first != null; first = parser.nextToken()) {
             if (first == JsonToken.START_ARRAY) {
-              list(parser, elements);
+              list(parser, each);
             } else if (first == JsonToken.START_OBJECT) {
-              members(parser, member, elements, others);
+              members(parser, member, each, others);
             } else {
               throw new IllegalArgumentException("expected a JSON object or list");
             }
@@ -111,12 +114,9 @@ public final class JsonStream {
           entries.accept(path, inner, Json.read(parser, parser.nextToken()));
         }
       } else if (paths.contains(path) && token == JsonToken.START_ARRAY) {
-        for (JsonToken one = parser.nextToken();
-            one != JsonToken.END_ARRAY;
-            one = parser.nextToken()) {
-          entries.accept(path, "", Json.read(parser, one));
-        }
-      } else if (token == JsonToken.START_OBJECT && leads(path + "/", paths)) {
+        list(parser, (one, line) -> entries.accept(path, "", one));
+      } else if (token == JsonToken.START_OBJECT
+          && paths.stream().anyMatch(wanted -> wanted.startsWith(path + "/"))) {
         walk(parser, path + "/", paths, entries, others);
       } else if (token == JsonToken.START_OBJECT || token == JsonToken.START_ARRAY) {
         parser.skipChildren();
@@ -127,15 +127,6 @@ public final class JsonStream {
     if (parser.currentToken() != JsonToken.END_OBJECT) {
       throw new IllegalArgumentException("the document is cut short");
     }
-  }
-
-  private static boolean leads(String prefix, List<String> paths) {
-    for (String path : paths) {
-      if (path.startsWith(prefix)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private static IllegalArgumentException at(
@@ -150,7 +141,7 @@ public final class JsonStream {
   }
 
   private static void members(
-      JsonParser parser, String member, ObjIntConsumer<JsonObject> elements, JsonObject others) {
+      JsonParser parser, String member, ObjIntConsumer<Object> elements, JsonObject others) {
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       JsonToken token = parser.nextToken();
       if (name.equals(member) && token == JsonToken.START_ARRAY) {
@@ -165,13 +156,12 @@ public final class JsonStream {
     }
   }
 
-  private static void list(JsonParser parser, ObjIntConsumer<JsonObject> elements) {
+  private static void list(JsonParser parser, ObjIntConsumer<Object> elements) {
     for (JsonToken token = parser.nextToken();
         token != JsonToken.END_ARRAY;
         token = parser.nextToken()) {
       int line = parser.currentTokenLocation().getLineNr();
-      Object element = Json.read(parser, token);
-      elements.accept(element instanceof JsonObject object ? object : new JsonObject(), line);
+      elements.accept(Json.read(parser, token), line);
     }
   }
 }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.base.program;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.files.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -14,8 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.DigestOutputStream;
-import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -54,8 +51,7 @@ public final class AwsJar implements AutoCloseable {
       return new AwsJar(null, null);
     }
     try {
-      Path jar = cached(packed, UserCache.folder());
-      return new AwsJar(null, loader(jar));
+      return new AwsJar(null, loader(cached(packed, UserCache.folder())));
     } catch (IOException | UncheckedIOException noCache) {
       return temporary(packed);
     }
@@ -71,13 +67,11 @@ public final class AwsJar implements AutoCloseable {
     if (packed == null) {
       return Optional.empty();
     }
-    MessageDigest digest = Sha256.digest();
-    try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
-      write(packed, out);
+    try {
+      return Optional.of(ProgramFile.of(NAME, out -> write(packed, out)));
     } catch (IOException failed) {
       throw DurableFiles.failure("read", Path.of(NAME), failed);
     }
-    return Optional.of(new ProgramFile(NAME, Sha256.hex(digest), out -> write(packed, out)));
   }
 
   private static void write(URL packed, OutputStream out) throws IOException {

@@ -8,14 +8,12 @@ import java.io.OutputStream;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestOutputStream;
-import java.security.MessageDigest;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -52,8 +50,7 @@ public final class OwnProgram {
    */
   public static List<String> command(String javaHome, String classPath) {
     String java = javaHome + "/bin/java";
-    boolean isJar = classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator);
-    if (!isJar) {
+    if (!classPath.endsWith(".jar") || classPath.contains(File.pathSeparator)) {
       return List.of(java, "-cp", classPath, MAIN);
     }
     Path jar = Path.of(classPath).toAbsolutePath().normalize();
@@ -75,10 +72,7 @@ public final class OwnProgram {
    * @throws java.io.UncheckedIOException if the jar cannot be read
    */
   public static List<ProgramFile> files() {
-    List<ProgramFile> files = new ArrayList<>();
-    files.add(Digested.OUR_JAR);
-    files.addAll(DuckDb.files());
-    return List.copyOf(files);
+    return Stream.concat(Stream.of(Digested.OUR_JAR), DuckDb.files().stream()).toList();
   }
 
   /**
@@ -88,29 +82,18 @@ public final class OwnProgram {
    * @throws java.io.UncheckedIOException if the jar cannot be read
    */
   public static List<ProgramFile> filesForS3() {
-    List<ProgramFile> files = new ArrayList<>();
-    files.add(Digested.OUR_JAR);
-    AwsJar.file().ifPresent(files::add);
-    return List.copyOf(files);
+    return Stream.concat(Stream.of(Digested.OUR_JAR), AwsJar.file().stream()).toList();
   }
 
   private static ProgramFile read() {
     Path location = location();
     try {
       return Files.isDirectory(location)
-          ? ofFolder(location)
+          ? ProgramFile.of(JAR, out -> writeJar(location, out))
           : new ProgramFile(JAR, Sha256.of(location), out -> Files.copy(location, out));
     } catch (IOException failed) {
       throw DurableFiles.failure("read", location, failed);
     }
-  }
-
-  private static ProgramFile ofFolder(Path classes) throws IOException {
-    MessageDigest digest = Sha256.digest();
-    try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
-      writeJar(classes, out);
-    }
-    return new ProgramFile(JAR, Sha256.hex(digest), out -> writeJar(classes, out));
   }
 
   /** Writes a jar of the folder: equal classes make equal bytes. Does not close the stream. */
@@ -143,12 +126,9 @@ public final class OwnProgram {
   }
 
   private static String libraries() {
-    StringBuilder urls = new StringBuilder();
-    for (String entry : System.getProperty("java.class.path", "").split(File.pathSeparator, -1)) {
-      if (entry.endsWith(".jar")) {
-        urls.append(urls.length() == 0 ? "" : " ").append(Path.of(entry).toUri());
-      }
-    }
-    return urls.toString();
+    return Stream.of(System.getProperty("java.class.path", "").split(File.pathSeparator, -1))
+        .filter(entry -> entry.endsWith(".jar"))
+        .map(entry -> Path.of(entry).toUri().toString())
+        .collect(Collectors.joining(" "));
   }
 }

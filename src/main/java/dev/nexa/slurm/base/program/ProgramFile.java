@@ -6,8 +6,11 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
 
 /**
  * A file of the program.
@@ -17,6 +20,15 @@ import java.nio.file.Path;
  * @param content writes the bytes
  */
 public record ProgramFile(String name, String sha256, DurableFiles.Content content) {
+
+  /** Returns a file with the digest of what its content writes. */
+  static ProgramFile of(String name, DurableFiles.Content content) throws IOException {
+    MessageDigest digest = Sha256.digest();
+    try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
+      content.writeTo(out);
+    }
+    return new ProgramFile(name, Sha256.hex(digest), content);
+  }
 
   /** Returns whether the file is machine code, which runs on x86_64 only. */
   public boolean isNative() {

@@ -18,13 +18,10 @@ public final class RecentRate {
   public void add(long nanos, long amount) {
     samples.addLast(new Sample(nanos, amount));
     // One sample before the window stays, so that the rate always covers the whole window.
-    while (samples.size() > 2 && nanos - second().nanos >= WINDOW) {
+    while (samples.size() > 2
+        && nanos - samples.stream().skip(1).findFirst().orElseThrow().nanos >= WINDOW) {
       samples.removeFirst();
     }
-  }
-
-  private Sample second() {
-    return samples.stream().skip(1).findFirst().orElseThrow();
   }
 
   /** Returns the amount in a second; 0 before there are two samples. */

@@ -30,21 +30,15 @@ public final class Columns<R> {
   private static final BigDecimal HUNDRED = new BigDecimal(100);
 
   private enum Unit {
-    TEXT(false),
-    STATE(false),
-    RIGHT_TEXT(true),
-    NOTE(false),
-    NUMBER(true),
-    MONEY(true),
-    RATIO(true),
-    SECONDS(true),
-    HOURS(true);
-
-    private final boolean right;
-
-    Unit(boolean right) {
-      this.right = right;
-    }
+    TEXT,
+    STATE,
+    RIGHT_TEXT,
+    NOTE,
+    NUMBER,
+    MONEY,
+    RATIO,
+    SECONDS,
+    HOURS
   }
 
   /**
@@ -65,7 +59,7 @@ public final class Columns<R> {
 
     /** Returns whether cells are aligned right. */
     boolean right() {
-      return unit.right;
+      return unit != Unit.TEXT && !isState() && !isNote();
     }
 
     void json(JsonObject object, R row) {
@@ -114,13 +108,13 @@ public final class Columns<R> {
       return switch (unit) {
         case NOTE -> value.toString().replaceAll("\\s*\\R\\s*", "; ");
         case MONEY -> value instanceof Money ? value.toString() : plainText(value);
-        case RATIO -> ratio(decimal(value));
+        case RATIO -> ratio((BigDecimal) value);
         case SECONDS ->
             TimeLimit.clock(
                 value instanceof Duration time
                     ? time
                     : Duration.ofSeconds(((Number) value).longValue()));
-        case HOURS -> decimal(value).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
+        case HOURS -> ((BigDecimal) value).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
         case TEXT, STATE, RIGHT_TEXT, NUMBER -> plainText(value);
       };
     }
@@ -130,10 +124,6 @@ public final class Columns<R> {
       return ratio.compareTo(HUNDRED) < 0
           ? ratio.movePointRight(2).setScale(1, RoundingMode.HALF_EVEN) + " %"
           : ratio.setScale(0, RoundingMode.HALF_EVEN) + " times";
-    }
-
-    private static BigDecimal decimal(Object value) {
-      return (BigDecimal) value;
     }
 
     /** Returns the cell of a text table. */
@@ -149,7 +139,7 @@ public final class Columns<R> {
     this(List.of());
   }
 
-  private Columns(List<Column<R>> columns) {
+  Columns(List<Column<R>> columns) {
     this.columns = columns;
   }
 
@@ -223,32 +213,26 @@ public final class Columns<R> {
 
   /** Gives the last column another heading. */
   public Columns<R> as(String heading) {
-    return last(heading, last().rare());
+    return last(heading, last().unit(), last().rare());
   }
 
   /** Aligns the last column right, for numbers that are text. */
   public Columns<R> right() {
-    Column<R> last = last();
-    List<Column<R>> all = new ArrayList<>(columns);
-    all.set(
-        all.size() - 1,
-        new Column<>(last.name(), last.heading(), Unit.RIGHT_TEXT, last.rare(), last.value()));
-    return new Columns<>(all);
+    return last(last().heading(), Unit.RIGHT_TEXT, last().rare());
   }
 
   /** Makes the last column rare: {@link Listing#withoutRare} omits it if it holds nothing. */
   public Columns<R> rare() {
-    return last(last().heading(), true);
+    return last(last().heading(), last().unit(), true);
   }
 
   private Column<R> last() {
     return columns.get(columns.size() - 1);
   }
 
-  private Columns<R> last(String heading, boolean rare) {
-    Column<R> last = last();
+  private Columns<R> last(String heading, Unit unit, boolean rare) {
     List<Column<R>> all = new ArrayList<>(columns);
-    all.set(all.size() - 1, new Column<>(last.name(), heading, last.unit(), rare, last.value()));
+    all.set(all.size() - 1, new Column<>(last().name(), heading, unit, rare, last().value()));
     return new Columns<>(all);
   }
 
@@ -288,10 +272,6 @@ public final class Columns<R> {
     return columns;
   }
 
-  Columns<R> keep(List<Column<R>> kept) {
-    return new Columns<>(kept);
-  }
-
   /** Returns the rows under these columns. */
   public Listing<R> of(List<? extends R> rows) {
     return new Listing<>(this, List.copyOf(rows));
@@ -299,9 +279,7 @@ public final class Columns<R> {
 
   /** Adds the row's members to a JSON object and returns the object. */
   public JsonObject addTo(JsonObject object, R row) {
-    for (Column<R> column : columns) {
-      column.json(object, row);
-    }
+    columns.forEach(column -> column.json(object, row));
     return object;
   }
 }

@@ -48,12 +48,8 @@ public final class Csv {
       if (cells.size() != heading.size()) {
         throw csv.wrong(
             begin,
-            "has "
-                + cells.size()
-                + (cells.size() == 1 ? " value" : " values")
-                + ", but the heading names "
-                + heading.size()
-                + (heading.size() == 1 ? " column" : " columns"));
+            "has %s, but the heading names %s"
+                .formatted(counted(cells, "value"), counted(heading, "column")));
       }
       Map<String, String> values = new LinkedHashMap<>();
       for (int i = 0; i < cells.size(); i++) {
@@ -62,6 +58,10 @@ public final class Csv {
       rows.add(new Row(begin, values));
     }
     return rows;
+  }
+
+  private static String counted(List<String> cells, String noun) {
+    return cells.size() + " " + noun + (cells.size() == 1 ? "" : "s");
   }
 
   /** Returns the cells as one line of CSV, with a line feed at the end. */

@@ -2,9 +2,10 @@ package dev.nexa.slurm.base.text;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns.Column;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Rows under their columns: prints them as a text table, CSV, Markdown or JSON. */
 public final class Listing<R> {
@@ -18,13 +19,9 @@ public final class Listing<R> {
 
   /** Returns a copy without the rare columns that hold only zeros or unknown values. */
   public Listing<R> withoutRare() {
-    List<Column<R>> kept = new ArrayList<>();
-    for (Column<R> column : columns.list()) {
-      if (!column.rare() || holdsSomething(column)) {
-        kept.add(column);
-      }
-    }
-    return new Listing<>(columns.keep(kept), rows);
+    Stream<Column<R>> all = columns.list().stream();
+    List<Column<R>> kept = all.filter(one -> !one.rare() || holdsSomething(one)).toList();
+    return new Listing<>(new Columns<>(kept), rows);
   }
 
   /** Returns whether each row fits into one line; a sentence in the last column may wrap. */
@@ -33,27 +30,13 @@ public final class Listing<R> {
   }
 
   private int width() {
-    int width = 0;
-    List<List<String>> lines = lines();
     int count = columns.list().size();
-    int inLine = count > 1 && columns.list().get(count - 1).isNote() ? count - 1 : count;
-    for (int i = 0; i < inLine; i++) {
-      int widest = 0;
-      for (List<String> line : lines) {
-        widest = Math.max(widest, line.get(i).length());
-      }
-      width += widest + (i == 0 ? 0 : 2);
-    }
-    return width;
+    boolean note = count > 1 && columns.list().get(count - 1).isNote();
+    return measured(lines(), note ? count - 1 : count).width();
   }
 
   private boolean holdsSomething(Column<R> column) {
-    for (R row : rows) {
-      if (!column.plain(row).matches("[0.]*|-")) {
-        return true;
-      }
-    }
-    return false;
+    return rows.stream().anyMatch(row -> !column.plain(row).matches("[0.]*|-"));
   }
 
   /** Returns a text table of this style. A value that is not known is printed as {@code -}. */
@@ -62,43 +45,23 @@ public final class Listing<R> {
   }
 
   private List<List<String>> lines() {
-    List<List<String>> lines = new ArrayList<>();
-    lines.add(headings());
-    for (R row : rows) {
-      List<String> cells = new ArrayList<>();
-      for (Column<R> column : columns.list()) {
-        cells.add(column.cell(row));
-      }
-      lines.add(cells);
-    }
-    return lines;
+    Stream<List<String>> cells = rows.stream().map(row -> each(column -> column.cell(row)));
+    return Stream.concat(Stream.of(each(Column::heading)), cells).toList();
   }
 
   /** Returns a text table with one line for each row, however long. */
   public String table() {
-    // Loops instead of lambdas: status prints a table, and each lambda would make it slower.
     List<List<String>> lines = lines();
-    List<Boolean> right = new ArrayList<>();
-    for (Column<R> column : columns.list()) {
-      right.add(column.right());
-    }
-    TextTable table = new TextTable(right);
-    for (List<String> line : lines) {
-      table.measure(line);
-    }
-    StringBuilder text = new StringBuilder();
-    for (List<String> line : lines) {
-      text.append(table.line(line));
-    }
-    return text.toString();
+    TextTable table = measured(lines, columns.list().size());
+    return lines.stream().map(table::line).collect(Collectors.joining());
   }
 
-  private List<String> headings() {
-    List<String> headings = new ArrayList<>();
-    for (Column<R> column : columns.list()) {
-      headings.add(column.heading());
-    }
-    return headings;
+  /** Returns a table of the first columns that all lines fit into. */
+  private TextTable measured(List<List<String>> lines, int count) {
+    TextTable table =
+        new TextTable(columns.list().stream().limit(count).map(Column::right).toList());
+    lines.forEach(table::measure);
+    return table;
   }
 
   /** Returns CSV (RFC 4180), with line feeds as line ends. */
@@ -110,7 +73,7 @@ public final class Listing<R> {
 
   /** Returns a Markdown table. */
   public String markdown() {
-    StringBuilder text = new StringBuilder(Markdown.line(headings())).append('|');
+    StringBuilder text = new StringBuilder(Markdown.line(each(Column::heading))).append('|');
     columns.list().forEach(column -> text.append(column.right() ? "--:|" : "---|"));
     text.append('\n');
     rows.forEach(row -> text.append(Markdown.line(each(column -> column.shown(row)))));
@@ -130,9 +93,8 @@ public final class Listing<R> {
     int end = all.lastIndexOf('\n', Markdown.LONGEST_TABLE) + 1;
     long shown = all.substring(0, end).lines().count() - 2;
     return all.substring(0, end)
-        + "\n"
-        + (rows.size() - shown)
-        + " more rows are left out: the table would be too long for a comment.\n";
+        + "\n%s more rows are left out: the table would be too long for a comment.\n"
+            .formatted(rows.size() - shown);
   }
 
   private List<String> each(Function<Column<R>, String> cell) {
@@ -141,8 +103,6 @@ public final class Listing<R> {
 
   /** Returns a JSON object for each row. */
   public List<JsonObject> json() {
-    List<JsonObject> objects = new ArrayList<>();
-    rows.forEach(row -> objects.add(columns.addTo(new JsonObject(), row)));
-    return objects;
+    return rows.stream().map(row -> columns.addTo(new JsonObject(), row)).toList();
   }
 }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.base.text;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Escapes text for Markdown. */
 public final class Markdown {
@@ -11,11 +12,9 @@ public final class Markdown {
 
   /** Returns the cells as one line of a Markdown table. */
   static String line(List<String> cells) {
-    StringBuilder line = new StringBuilder("|");
-    for (String cell : cells) {
-      line.append(' ').append(text(cell)).append(" |");
-    }
-    return line.append('\n').toString();
+    return cells.stream()
+        .map(cell -> " " + text(cell) + " |")
+        .collect(Collectors.joining("", "|", "\n"));
   }
 
   /**
@@ -33,15 +32,10 @@ public final class Markdown {
         case '_' -> shown.append(withinWord(text, i) ? "_" : "\\_");
         // GitHub and others turn bare addresses into links.
         case ':' -> shown.append(text.startsWith("://", i) ? "&#58;" : ":");
-        case 'w', 'W' -> shown.append(c).append(beginsWww(text, i) ? "&#8203;" : "");
+        case 'w', 'W' ->
+            shown.append(c).append(text.regionMatches(true, i, "www.", 0, 4) ? "&#8203;" : "");
         case '\n', '\r', '\t', '\u2028', '\u2029' -> shown.append(' ');
-        default -> {
-          if (VisibleText.isControl(c)) {
-            shown.append(text(VisibleText.of(c)));
-          } else {
-            shown.append(c);
-          }
-        }
+        default -> shown.append(VisibleText.isControl(c) ? text(VisibleText.of(c)) : "" + c);
       }
     }
     return shown.toString();
@@ -52,9 +46,5 @@ public final class Markdown {
         && at + 1 < text.length()
         && Character.isLetterOrDigit(text.charAt(at - 1))
         && Character.isLetterOrDigit(text.charAt(at + 1));
-  }
-
-  private static boolean beginsWww(String text, int at) {
-    return text.regionMatches(true, at, "www.", 0, 4);
   }
 }

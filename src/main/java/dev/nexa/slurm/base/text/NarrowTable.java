@@ -2,6 +2,7 @@ package dev.nexa.slurm.base.text;
 
 import dev.nexa.slurm.base.text.Columns.Column;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -73,17 +74,13 @@ final class NarrowTable {
 
   /** Returns where a column begins. */
   private int begin(int column) {
-    int begin = 0;
-    for (int i = 0; i < column; i++) {
-      begin += widths[i] + 2;
-    }
-    return begin;
+    return Arrays.stream(widths, 0, column).sum() + 2 * column;
   }
 
   private void note(StringBuilder text, List<String> line, boolean coloured, int left) {
     int last = columns.size() - 1;
     String before = padded(line, last, coloured);
-    List<String> parts = wrapped(line.get(last), left);
+    List<String> parts = wrapped(words(line.get(last)), left);
     if (parts.isEmpty()) {
       text.append(before).append('\n');
       return;
@@ -106,24 +103,13 @@ final class NarrowTable {
         words.add(lines.get(0).get(i).toLowerCase(java.util.Locale.ROOT) + " " + line.get(i));
       }
     }
-    StringBuilder part = new StringBuilder();
-    for (int i = 0; i < words.size(); i++) {
-      String word = words.get(i) + (i + 1 < words.size() ? "," : "");
-      boolean full = part.length() + 1 + word.length() > style.width() - INDENT.length();
-      if (full && part.length() > 0) {
-        text.append(INDENT).append(part).append('\n');
-        part.setLength(0);
-      }
-      part.append(part.length() == 0 ? "" : " ").append(word);
-    }
-    if (part.length() > 0) {
-      text.append(INDENT).append(part).append('\n');
-    }
+    words.subList(0, Math.max(0, words.size() - 1)).replaceAll(word -> word + ",");
+    int width = style.width() - INDENT.length();
+    List<String> parts = wrapped(words, width);
     if (note) {
-      for (String one : wrapped(line.get(last), style.width() - INDENT.length())) {
-        text.append(INDENT).append(one).append('\n');
-      }
+      parts.addAll(wrapped(words(line.get(last)), width));
     }
+    parts.forEach(part -> text.append(INDENT).append(part).append('\n'));
   }
 
   /** Returns the first cells side by side, without trailing blanks. */
@@ -157,11 +143,15 @@ final class NarrowTable {
     return length;
   }
 
-  /** Returns the lines of a sentence. A word that is too long has a line of its own. */
-  private static List<String> wrapped(String sentence, int width) {
+  private static List<String> words(String sentence) {
+    return List.of(sentence.strip().split("\\s+", -1));
+  }
+
+  /** Returns the lines of some words. A word that is too long has a line of its own. */
+  private static List<String> wrapped(List<String> words, int width) {
     List<String> parts = new ArrayList<>();
     StringBuilder part = new StringBuilder();
-    for (String word : sentence.strip().split("\\s+", -1)) {
+    for (String word : words) {
       if (part.length() > 0 && part.length() + 1 + word.length() > width) {
         parts.add(part.toString());
         part.setLength(0);

@@ -79,15 +79,10 @@ final class OutputSecrets {
   /** Returns the kind of secret that a line probably holds; empty for an ordinary line. */
   static Optional<String> in(String line) {
     Optional<String> known = Secrets.inText(line);
-    if (known.isPresent()) {
-      return known;
+    if (known.isEmpty() && FORMS.stream().anyMatch(form -> form.matcher(line).find())) {
+      return Optional.of("a password or a token");
     }
-    for (Pattern form : FORMS) {
-      if (form.matcher(line).find()) {
-        return Optional.of("a password or a token");
-      }
-    }
-    return named(PAIR.matcher(line)).or(() -> named(FLAG.matcher(line)));
+    return known.or(() -> named(PAIR.matcher(line))).or(() -> named(FLAG.matcher(line)));
   }
 
   private static Optional<String> named(Matcher pair) {

@@ -15,8 +15,6 @@ public record TableStyle(int width, boolean colours) {
     return width == PLAIN.width && !colours;
   }
 
-  private static final String RESET = "\u001b[0m";
-
   /** Returns the state in its colour: green if all is well, red if not, yellow if it waits. */
   static String coloured(String state) {
     int end = 0;
@@ -24,29 +22,15 @@ public record TableStyle(int width, boolean colours) {
         && (Character.isLetter(state.charAt(end)) || state.charAt(end) == '_')) {
       end++;
     }
-    return switch (state.substring(0, end)) {
-      case "completed", "ready" -> "\u001b[32m" + state + RESET;
-      case "failed",
-          "timeout",
-          "out_of_memory",
-          "node_fail",
-          "boot_fail",
-          "deadline",
-          "refused",
-          "vanished",
-          "never",
-          "stale" ->
-          "\u001b[31m" + state + RESET;
-      case "pending",
-          "queued",
-          "submitted",
-          "blocked",
-          "waiting",
-          "unknown",
-          "cancelled",
-          "retry" ->
-          "\u001b[33m" + state + RESET;
-      default -> state;
-    };
+    int colour =
+        switch (state.substring(0, end)) {
+          case "completed", "ready" -> 32;
+          case "failed", "timeout", "out_of_memory", "node_fail", "boot_fail" -> 31;
+          case "deadline", "refused", "vanished", "never", "stale" -> 31;
+          case "pending", "queued", "submitted", "blocked" -> 33;
+          case "waiting", "unknown", "cancelled", "retry" -> 33;
+          default -> 0;
+        };
+    return colour == 0 ? state : "\u001b[" + colour + "m" + state + "\u001b[0m";
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.text;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -7,7 +8,7 @@ import java.util.List;
  * before the first one is printed. Lines have no trailing blanks.
  */
 public final class TextTable {
-  private final boolean[] right;
+  private final List<Boolean> right;
   private final int[] widths;
 
   /**
@@ -16,11 +17,8 @@ public final class TextTable {
    * @param right whether the cells of each column are aligned right, as numbers are
    */
   public TextTable(List<Boolean> right) {
-    this.right = new boolean[right.size()];
-    for (int i = 0; i < this.right.length; i++) {
-      this.right[i] = right.get(i);
-    }
-    this.widths = new int[this.right.length];
+    this.right = List.copyOf(right);
+    this.widths = new int[right.size()];
   }
 
   /** Makes the columns wide enough for this line. */
@@ -32,11 +30,7 @@ public final class TextTable {
 
   /** Returns the length of the longest line. */
   public int width() {
-    int width = 0;
-    for (int i = 0; i < widths.length; i++) {
-      width += widths[i] + (i == 0 ? 0 : 2);
-    }
-    return width;
+    return Arrays.stream(widths).sum() + 2 * Math.max(0, widths.length - 1);
   }
 
   /** Returns the line, with a line feed at the end. */
@@ -45,7 +39,7 @@ public final class TextTable {
     for (int i = 0; i < widths.length; i++) {
       String blanks = " ".repeat(widths[i] - cells.get(i).length());
       line.append(i == 0 ? "" : "  ");
-      line.append(right[i] ? blanks + cells.get(i) : cells.get(i) + blanks);
+      line.append(right.get(i) ? blanks + cells.get(i) : cells.get(i) + blanks);
     }
     return line.toString().stripTrailing() + "\n";
   }

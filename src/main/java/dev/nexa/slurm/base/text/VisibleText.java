@@ -17,10 +17,7 @@ public final class VisibleText {
    * begin a new line.
    */
   public static boolean isControl(char c) {
-    if (c < DELETE) {
-      return c < ' ';
-    }
-    return c <= LAST_C1 || (c >= '\u061c' && reorders(c));
+    return c < DELETE ? c < ' ' : c <= LAST_C1 || (c >= '\u061c' && reorders(c));
   }
 
   private static boolean reorders(char c) {
@@ -33,10 +30,7 @@ public final class VisibleText {
 
   /** Returns a control character in visible form: {@code ^X} or {@code <U+XXXX>}. */
   public static String of(char c) {
-    if (c < FIRST_C1) {
-      return "^" + (char) (c ^ 0x40);
-    }
-    return String.format("<U+%04X>", (int) c);
+    return c < FIRST_C1 ? "^" + (char) (c ^ 0x40) : String.format("<U+%04X>", (int) c);
   }
 
   /** Returns the text on one line, with its control characters in visible form. */
@@ -51,11 +45,7 @@ public final class VisibleText {
     StringBuilder shown = new StringBuilder(text.length() + 16).append(text, 0, i);
     for (; i < text.length(); i++) {
       char c = text.charAt(i);
-      if (isControl(c)) {
-        shown.append(of(c));
-      } else {
-        shown.append(c);
-      }
+      shown.append(isControl(c) ? of(c) : "" + c);
     }
     return shown.toString();
   }

@@ -65,12 +65,7 @@ public record WithoutSecrets(Optional<String> key) {
     String own = key.isPresent() ? text.replace(key.get(), "[the server's API key]") : text;
     StringBuilder kept = new StringBuilder(own.length());
     boolean inKey = false;
-    int from = 0;
-    while (from < own.length()) {
-      int newline = own.indexOf('\n', from);
-      int end = newline < 0 ? own.length() : newline + 1;
-      String line = own.substring(from, end);
-      from = end;
+    for (String line : own.split("(?<=\n)", -1)) {
       if (inKey) {
         inKey = !line.contains("-----END ");
         continue;
@@ -78,9 +73,7 @@ public record WithoutSecrets(Optional<String> key) {
       Optional<String> secret = OutputSecrets.in(line);
       if (secret.isPresent()) {
         inKey = line.contains(BEGIN) && !line.contains("-----END ");
-        kept.append("[nexa-slurm left out a line that looks like ")
-            .append(secret.get())
-            .append("]\n");
+        kept.append("[nexa-slurm left out a line that looks like " + secret.get() + "]\n");
       } else {
         kept.append(line);
       }

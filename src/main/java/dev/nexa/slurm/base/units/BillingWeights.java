@@ -3,11 +3,13 @@ package dev.nexa.slurm.base.units;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A partition's TRESBillingWeights ({@code CPU=1.0,Mem=0.25G,GRES/gpu=2}).
@@ -47,15 +49,12 @@ public record BillingWeights(String text, Rule rule, Map<String, BigDecimal> wei
 
     /** Returns the rule that {@code PriorityFlags} of {@code scontrol show config} selects. */
     public static Rule of(String priorityFlags) {
-      Rule rule = SUM;
-      for (String flag : priorityFlags.split(",", -1)) {
-        String name = flag.strip().toUpperCase(Locale.ROOT);
-        rule = name.equals("MAX_TRES") ? MAX_TRES : rule;
-        if (name.equals("MAX_TRES_GRES")) {
-          return MAX_TRES_GRES;
-        }
-      }
-      return rule;
+      List<String> flags =
+          Stream.of(priorityFlags.toUpperCase(Locale.ROOT).split(",", -1))
+              .map(String::strip)
+              .toList();
+      Rule other = flags.contains("MAX_TRES") ? MAX_TRES : SUM;
+      return flags.contains("MAX_TRES_GRES") ? MAX_TRES_GRES : other;
     }
 
     /** Returns the rule's name in a cluster profile. */
@@ -119,23 +118,16 @@ public record BillingWeights(String text, Rule rule, Map<String, BigDecimal> wei
   }
 
   private Map<String, BigDecimal> positive() {
-    Map<String, BigDecimal> positive = new LinkedHashMap<>();
-    for (Map.Entry<String, BigDecimal> weight : weights.entrySet()) {
-      if (weight.getValue().signum() > 0) {
-        positive.put(weight.getKey(), weight.getValue().stripTrailingZeros());
-      }
-    }
+    Map<String, BigDecimal> positive = new LinkedHashMap<>(weights);
+    positive.values().removeIf(weight -> weight.signum() <= 0);
+    positive.replaceAll((name, weight) -> weight.stripTrailingZeros());
     return positive;
   }
 
   /** Returns whether the list has a weight for GPUs or nodes. A weight of zero counts too. */
   public boolean speakOfGpus() {
-    for (String name : weights.keySet()) {
-      if (name.equals("node") || name.equals(GPU) || name.startsWith(GPU + ":")) {
-        return true;
-      }
-    }
-    return false;
+    return weights.keySet().stream()
+        .anyMatch(name -> name.equals("node") || name.equals(GPU) || name.startsWith(GPU + ":"));
   }
 
   /**
@@ -193,14 +185,13 @@ public record BillingWeights(String text, Rule rule, Map<String, BigDecimal> wei
       return Optional.empty();
     }
     Map<String, BigDecimal> amounts = amounts(allocTres);
-    for (Rule each : Rule.values()) {
-      if (isCut(units(amounts, each), told.getAsLong())) {
-        return Optional.empty();
-      }
+    long billed = told.getAsLong();
+    if (Stream.of(Rule.values()).anyMatch(each -> isCut(units(amounts, each), billed))) {
+      return Optional.empty();
     }
     return Optional.of(
         "Slurm billed %s for %s, its weights make %s"
-            .formatted(told.getAsLong(), allocTres, units(amounts, Rule.SUM).longValue()));
+            .formatted(billed, allocTres, units(amounts, Rule.SUM).longValue()));
   }
 
   /**
@@ -229,8 +220,7 @@ public record BillingWeights(String text, Rule rule, Map<String, BigDecimal> wei
 
   private static BigDecimal amount(String name, String value) {
     if (name.equals("mem")) {
-      OptionalLong bytes = SlurmSize.bytes(value, SlurmSize.MIB);
-      return BigDecimal.valueOf(bytes.orElse(0))
+      return BigDecimal.valueOf(SlurmSize.bytes(value, SlurmSize.MIB).orElse(0))
           .divide(BigDecimal.valueOf(SlurmSize.MIB), 6, RoundingMode.HALF_EVEN);
     }
     return BigDecimal.valueOf(SlurmSize.count(value).orElse(0));

@@ -23,14 +23,7 @@ public record MonthRange(YearMonth first, YearMonth last) {
   public MonthRange {
     if (last.isBefore(first)) {
       throw new IllegalArgumentException(
-          first
-              + BETWEEN
-              + last
-              + " ends before it begins (did you mean '"
-              + last
-              + BETWEEN
-              + first
-              + "'?)");
+          "%1$s..%2$s ends before it begins (did you mean '%2$s..%1$s'?)".formatted(first, last));
     }
   }
 
@@ -44,9 +37,7 @@ public record MonthRange(YearMonth first, YearMonth last) {
     int at = text.indexOf(BETWEEN);
     Optional<YearMonth> first = month(at < 0 ? text : text.substring(0, at), now);
     Optional<YearMonth> last = at < 0 ? first : month(text.substring(at + 2), now);
-    return first.isPresent() && last.isPresent()
-        ? Optional.of(new MonthRange(first.get(), last.get()))
-        : Optional.empty();
+    return first.flatMap(one -> last.map(other -> new MonthRange(one, other)));
   }
 
   /**

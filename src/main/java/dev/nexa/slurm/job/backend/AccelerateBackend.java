@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.NativeOptions;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.yaml.Problem;
@@ -9,7 +10,6 @@ import dev.nexa.slurm.job.plan.RunnerFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * {@code backend: accelerate}: runs the config's entrypoint, or TRL's trainer if there is none,
@@ -25,16 +25,17 @@ public final class AccelerateBackend implements Backend {
       "strategy fsdp fsdp_offload_params fsdp_state_dict_type offload";
 
   /**
-   * For each key of the file, the shared keys that it is made from. With an options file, flags set
+   * For the shared keys, the file's keys that are made from them. With an options file, flags set
    * the other keys.
    */
   private static final Map<String, String> FROM =
       Map.of(
-          "mixed_precision", Training.PRECISION,
-          "distributed_type", SPREAD,
-          "fsdp_config", SPREAD,
-          "deepspeed_config", SPREAD,
-          "use_cpu", "plan");
+          Training.PRECISION,
+          "mixed_precision",
+          SPREAD,
+          "distributed_type fsdp_config deepspeed_config",
+          "plan",
+          "use_cpu");
 
   @Override
   public String name() {
@@ -51,9 +52,8 @@ public final class AccelerateBackend implements Backend {
     List<Problem> problems = new ArrayList<>();
     ScalingMatrix.check(plan, name(), problems);
     if (plan.shape().ranksPerNode() == 0) {
-      problems.add(
-          plan.written()
-              .problem("resources.gpus_per_node", "accelerate starts ranks; give GPUs or nodes"));
+      String message = "accelerate starts ranks; give GPUs or nodes";
+      problems.add(plan.written().problem("resources.gpus_per_node", message));
     }
     JsonObject written = plan.options().optionalObject(OPTIONS).orElseGet(JsonObject::new);
     PlanDecides decides = new PlanDecides(plan, problems);
@@ -71,30 +71,21 @@ public final class AccelerateBackend implements Backend {
       NativeFile.beside(file, key, "--deepspeed_config_file", files, command, notes);
     }
     files.add(NativeFile.yaml(FILE, config(plan), own, FROM, plan));
+    JsonObject others = NativeFile.only(plan.options(), key -> !key.equals(OPTIONS));
     if (plan.payload().entrypoint().isPresent()) {
-      command.addAll(
-          PythonBackend.program(plan, plan.payload().entrypoint().get(), others(plan.options())));
-      if (plan.payload().entrypoint().get().config()) {
+      Entrypoint entrypoint = plan.payload().entrypoint().get();
+      command.addAll(PythonBackend.program(plan, entrypoint, others));
+      if (entrypoint.config()) {
         files.add(PythonBackend.config(plan));
       }
     } else {
-      files.add(Trl.config(plan, others(plan.options()), false, problems, notes));
+      files.add(Trl.config(plan, others, false, problems, notes));
       files.add(Trl.resume());
       command.addAll(Trl.program(plan));
     }
     Problem.throwIfAny(problems);
     notes.addAll(DeepSpeed.shared(files));
     return new Launch(Launch.DISTRIBUTED, command, files).noting(notes);
-  }
-
-  private static JsonObject others(JsonObject options) {
-    JsonObject others = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> option : options.members().entrySet()) {
-      if (!option.getKey().equals(OPTIONS)) {
-        others.with(option.getKey(), option.getValue());
-      }
-    }
-    return others;
   }
 
   private static List<String> launcher(Plan plan) {
@@ -115,11 +106,8 @@ public final class AccelerateBackend implements Backend {
       }
     }
     if (nodes > 1) {
-      words.addAll(
-          List.of(
-              "--machine_rank", "${node_rank}",
-              "--main_process_ip", "${master_addr}",
-              "--main_process_port", "${master_port}"));
+      words.addAll(List.of("--machine_rank", "${node_rank}", "--main_process_ip"));
+      words.addAll(List.of("${master_addr}", "--main_process_port", "${master_port}"));
     }
     return words;
   }

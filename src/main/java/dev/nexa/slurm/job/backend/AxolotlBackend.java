@@ -10,7 +10,6 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * {@code backend: axolotl}: trains with Axolotl, fully or with LoRA or QLoRA, under FSDP2 or
@@ -26,38 +25,29 @@ public final class AxolotlBackend implements Backend {
   private static final String SPREAD = "strategy fsdp fsdp_state_dict_type offload";
 
   /**
-   * For each key of the file, the shared keys that it is made from. The other keys are our
-   * defaults.
+   * For the shared keys, the file's keys that are made from them. The other keys are our defaults.
    */
   private static final Map<String, String> FROM =
       Map.ofEntries(
-          Map.entry("base_model", "model_name"),
-          Map.entry("datasets", "dataset_path"),
-          Map.entry("sequence_len", "max_length"),
-          Map.entry("learning_rate", "lr"),
-          Map.entry("micro_batch_size", "batch_size"),
-          Map.entry("gradient_accumulation_steps", "grad_accumulation"),
-          Map.entry("num_epochs", "epochs"),
+          Map.entry("model_name", "base_model"),
+          Map.entry("dataset_path", "datasets"),
+          Map.entry("max_length", "sequence_len"),
+          Map.entry("lr", "learning_rate"),
+          Map.entry("batch_size", "micro_batch_size"),
+          Map.entry("grad_accumulation", "gradient_accumulation_steps"),
+          Map.entry("epochs", "num_epochs"),
           Map.entry("save_steps", "save_steps"),
           Map.entry("seed", "seed"),
-          Map.entry("bf16", Training.PRECISION),
-          Map.entry("fp16", Training.PRECISION),
-          Map.entry("auto_resume_from_checkpoints", "plan"),
-          Map.entry("eval_steps", "eval_steps"),
-          Map.entry("val_set_size", "eval_steps"),
-          Map.entry("adapter", "adapter"),
-          Map.entry("load_in_4bit", "adapter"),
+          Map.entry(Training.PRECISION, "bf16 fp16"),
+          Map.entry("plan", "auto_resume_from_checkpoints"),
+          Map.entry("eval_steps", "eval_steps val_set_size"),
+          Map.entry("adapter", "adapter load_in_4bit"),
           Map.entry("lora_r", "lora_r"),
           Map.entry("lora_alpha", "lora_alpha"),
           Map.entry("lora_dropout", "lora_dropout"),
-          Map.entry("fsdp_version", SPREAD),
-          Map.entry("fsdp_config", SPREAD),
-          Map.entry("deepspeed", SPREAD),
-          Map.entry("plugins", "use_kd"),
-          Map.entry("kd_trainer", "use_kd"),
-          Map.entry("kd_temperature", "kd_temperature"),
-          Map.entry("kd_alpha", "use_kd"),
-          Map.entry("kd_ce_alpha", "use_kd"));
+          Map.entry(SPREAD, "fsdp_version fsdp_config deepspeed"),
+          Map.entry("use_kd", "plugins kd_trainer kd_alpha kd_ce_alpha"),
+          Map.entry("kd_temperature", "kd_temperature"));
 
   @Override
   public String name() {
@@ -101,8 +91,7 @@ public final class AxolotlBackend implements Backend {
     } else {
       command.addAll(List.of("--launcher", "python"));
     }
-    String template = distributed ? Launch.DISTRIBUTED : Launch.TASK;
-    return new Launch(template, command, files).noting(notes);
+    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, files).noting(notes);
   }
 
   private static JsonObject config(Plan plan, List<Problem> problems, List<String> notes) {
@@ -145,11 +134,10 @@ public final class AxolotlBackend implements Backend {
   private static JsonObject dataset(Training training) {
     String path = training.text("dataset_path").orElseThrow();
     boolean distils = training.flag("use_kd");
-    Optional<String> loader = Dataset.loader(path);
     JsonObject dataset =
         new JsonObject()
             .with("path", path)
-            .withOptional("ds_type", loader)
+            .withOptional("ds_type", Dataset.loader(path))
             .with("type", distils ? KD + "chat_template" : "chat_template");
     return distils ? dataset.with("logprobs_field", "logprobs") : dataset;
   }
@@ -199,21 +187,15 @@ public final class AxolotlBackend implements Backend {
     }
     BigDecimal weight = training.decimal("kd_lambda").orElse(BigDecimal.ONE);
     if (weight.signum() < 0 || weight.compareTo(BigDecimal.ONE) > 0) {
-      problems.add(
-          plan.written()
-              .problem(
-                  "kd_lambda",
-                  "is the weight of the teacher's loss beside the data's own; expected a number from 0 to 1,"
-                      + " got "
-                      + weight.toPlainString()));
+      String message =
+          "is the weight of the teacher's loss beside the data's own; expected a number from 0 to"
+              + " 1, got ";
+      problems.add(plan.written().problem("kd_lambda", message + weight.toPlainString()));
     }
     BigDecimal temperature = training.decimal("kd_temperature").orElse(BigDecimal.ONE);
     if (temperature.signum() <= 0) {
-      problems.add(
-          plan.written()
-              .problem(
-                  "kd_temperature",
-                  "expected a number above 0, got " + temperature.toPlainString()));
+      String message = "expected a number above 0, got " + temperature.toPlainString();
+      problems.add(plan.written().problem("kd_temperature", message));
     }
     config
         .with("plugins", List.of(KD + "KDPlugin"))

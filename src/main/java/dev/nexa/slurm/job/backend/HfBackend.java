@@ -23,9 +23,8 @@ public final class HfBackend implements Backend {
     ScalingMatrix.check(plan, name(), problems);
     if (!plan.training().strategy().equals("ddp")) {
       String key = plan.training().has("strategy") ? "strategy" : "fsdp";
-      problems.add(
-          plan.written()
-              .problem(key, "hf keeps the whole model on each rank; write backend: accelerate"));
+      String message = "hf keeps the whole model on each rank; write backend: accelerate";
+      problems.add(plan.written().problem(key, message));
     }
     List<String> notes = new ArrayList<>();
     RunnerFile config = Trl.config(plan, plan.options(), true, problems, notes);

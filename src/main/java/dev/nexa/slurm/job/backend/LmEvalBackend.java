@@ -49,11 +49,9 @@ public final class LmEvalBackend implements Backend {
       command.add("lm-eval");
     }
     command.addAll(List.of("run", "--config", "${run_dir}/runner/" + FILE));
-    command.addAll(
-        List.of(
-            "--output_path",
-            "${durable}/evals/${run_id}"
-                + (plan.tasks() == 1 && plan.shape().points().isEmpty() ? "" : "/task_${task}")));
+    boolean alone = plan.tasks() == 1 && plan.shape().points().isEmpty();
+    String output = "${durable}/evals/${run_id}" + (alone ? "" : "/task_${task}");
+    command.addAll(List.of("--output_path", output));
     return new Launch(Launch.TASK, command, List.of(config));
   }
 
@@ -75,10 +73,9 @@ public final class LmEvalBackend implements Backend {
     boolean vllm = "vllm".equals(options.members().get("model"));
     if (vllm && gpus > 0 && (tensor == PlanDecides.BAD || tensor * copies != gpus)) {
       String message =
-          "tensor_parallel_size x data_parallel_size is not the "
-              + gpus
-              + " GPUs that the job asks for; change them, or resources.gpus_per_node";
-      problems.add(plan.written().problem("options.model_args", message));
+          "tensor_parallel_size x data_parallel_size is not the %s GPUs that the job asks for;"
+              + " change them, or resources.gpus_per_node";
+      problems.add(plan.written().problem("options.model_args", message.formatted(gpus)));
     }
   }
 

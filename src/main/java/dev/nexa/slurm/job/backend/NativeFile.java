@@ -7,10 +7,13 @@ import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.YamlText;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
-import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +27,8 @@ final class NativeFile {
    * Returns our keys with the user's options over them, at any depth. With an options file, returns
    * that file with the config's own keys and options over it.
    *
-   * @param from for each of our keys, the shared keys that it is made from, separated by blanks.
-   *     The word {@code plan} is for a key that the plan decides. A key that is missing here is our
+   * @param from for some shared keys, our keys that are made from them, both separated by blanks.
+   *     The word {@code plan} is for keys that the plan decides. A key that is missing here is our
    *     default
    */
   static RunnerFile yaml(
@@ -45,8 +48,7 @@ final class NativeFile {
   /** Returns whether the runner's own options or the options file set a key of the runner. */
   static boolean sets(Plan plan, String key) {
     return plan.options().members().get(key) != null
-        || (plan.payload().optionsFile().isPresent()
-            && plan.payload().optionsFile().get().value(key) != null);
+        || plan.payload().optionsFile().map(file -> file.value(key)).isPresent();
   }
 
   /**
@@ -77,15 +79,23 @@ final class NativeFile {
 
   /** Returns our keys that the config sets or the plan decides. */
   private static JsonObject said(JsonObject ours, Map<String, String> from, Training written) {
-    JsonObject said = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> key : ours.members().entrySet()) {
-      for (String shared : from.getOrDefault(key.getKey(), "").split(" ", -1)) {
-        if (shared.equals("plan") || written.has(shared)) {
-          said.with(key.getKey(), key.getValue());
-        }
+    Set<String> said = new HashSet<>();
+    for (Map.Entry<String, String> made : from.entrySet()) {
+      if (made.getKey().equals("plan")
+          || Stream.of(made.getKey().split(" ", -1)).anyMatch(written::has)) {
+        said.addAll(List.of(made.getValue().split(" ", -1)));
       }
     }
-    return said;
+    return only(ours, said::contains);
+  }
+
+  /** Returns the members with a wanted name. */
+  static JsonObject only(JsonObject object, Predicate<String> wanted) {
+    JsonObject some = new JsonObject();
+    object.members().keySet().stream()
+        .filter(wanted)
+        .forEach(key -> some.with(key, object.members().get(key)));
+    return some;
   }
 
   /**
@@ -127,13 +137,11 @@ final class NativeFile {
     JsonObject merged = new JsonObject();
     ours.members().forEach(merged::with);
     for (Map.Entry<String, @Nullable Object> option : theirs.members().entrySet()) {
-      boolean both =
-          ours.members().get(option.getKey()) instanceof JsonObject
-              && option.getValue() instanceof JsonObject;
+      Object own = ours.members().get(option.getKey());
       merged.with(
           option.getKey(),
-          both
-              ? merged(ours.object(option.getKey()), theirs.object(option.getKey()))
+          own instanceof JsonObject above && option.getValue() instanceof JsonObject below
+              ? merged(above, below)
               : option.getValue());
     }
     return merged;
@@ -141,9 +149,7 @@ final class NativeFile {
 
   private static JsonObject allWrittenOut(JsonObject object, Plan plan) {
     JsonObject written = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> member : object.members().entrySet()) {
-      written.with(member.getKey(), writtenOut(member.getValue(), plan));
-    }
+    object.members().forEach((key, value) -> written.with(key, writtenOut(value, plan)));
     return written;
   }
 
@@ -151,16 +157,9 @@ final class NativeFile {
     if (value instanceof String text) {
       return plan.atTiers(text);
     }
-    if (value instanceof JsonObject object) {
-      return allWrittenOut(object, plan);
+    if (value instanceof List<?> list) {
+      return list.stream().map(element -> writtenOut(element, plan)).toList();
     }
-    if (!(value instanceof List<?> list)) {
-      return value;
-    }
-    List<@Nullable Object> written = new ArrayList<>();
-    for (Object element : list) {
-      written.add(writtenOut(element, plan));
-    }
-    return written;
+    return value instanceof JsonObject object ? allWrittenOut(object, plan) : value;
   }
 }

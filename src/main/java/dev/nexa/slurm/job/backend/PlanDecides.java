@@ -13,6 +13,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,9 +121,7 @@ final class PlanDecides {
 
   /** Checks the environment variables of the config and the profile, for every backend. */
   void env() {
-    for (Map.Entry<String, String> variable : plan.environment().env().entrySet()) {
-      env(variable.getKey(), variable.getValue(), "env." + variable.getKey());
-    }
+    plan.environment().env().forEach((name, value) -> env(name, value, "env." + name));
   }
 
   /**
@@ -135,14 +136,11 @@ final class PlanDecides {
       return;
     }
     if (launched && world > 1) {
+      String launcher = plan.backend().startsWith("acc") ? "accelerate launch" : "torchrun";
       String message =
-          module
-              + " starts ranks itself, but "
-              + (plan.backend().startsWith("acc") ? "accelerate launch" : "torchrun")
-              + " starts "
-              + perNode
-              + " of it on each node already; name the program that trains, or write backend:"
-              + " python and entrypoint.launcher: python";
+          ("%s starts ranks itself, but %s starts %s of it on each node already; name the program"
+                  + " that trains, or write backend: python and entrypoint.launcher: python")
+              .formatted(module, launcher, perNode);
       problems.add(plan.written().problem("entrypoint.module", message));
     } else {
       String runner = module.startsWith("torch") ? "torchrun" : "accelerate";
@@ -167,16 +165,11 @@ final class PlanDecides {
   }
 
   private void accelerate(Map<String, Rule> rules) {
-    rules.put("num_machines", is(NODES, "" + nodes));
-    rules.put("num_processes", is(GPUS, "" + world));
-    rules.put("machine_rank", place("each node's own", nodes == 1 ? "0" : "${node_rank}"));
-    rules.put("main_process_ip", place("the job's first node", "${master_addr}"));
-    rules.put("main_process_port", place("the job's own port", "${master_port}"));
+    machines(rules);
     rules.put("rdzv_backend", is(LEAVE, "static"));
-    rules.put("gpu_ids", is(GPUS, "all"));
     rules.put("compute_environment", is(LEAVE, "LOCAL_MACHINE"));
-    rules.put("use_cpu", is("resources.gpus_per_node and the cluster", "" + !onGpus));
-    rules.put("distributed_type", new Rule(types(), kinds(), GPUS, false));
+    String kinds = String.join(", ", types()) + " for " + world + (onGpus ? " GPUs" : " processes");
+    rules.put("distributed_type", new Rule(types(), kinds, GPUS, false));
     rules.put("deepspeed_config.deepspeed_multinode_launcher", is(LEAVE, "standard"));
     for (String key : List.of("hostfile", "inclusion_filter", "exclusion_filter")) {
       rules.put("deepspeed_config.deepspeed_" + key, is(NODES));
@@ -184,6 +177,17 @@ final class PlanDecides {
     rules.put("mpirun_config.mpirun_hostfile", is(NODES));
     rules.put("tpu_name", is(LEAVE));
     rules.put("tpu_use_cluster", is(LEAVE, "false"));
+  }
+
+  /** Adds the rules for the options that {@code accelerate launch} and TRL's scripts share. */
+  private void machines(Map<String, Rule> rules) {
+    rules.put("num_machines", is(NODES, "" + nodes));
+    rules.put("num_processes", is(GPUS, "" + world));
+    rules.put("machine_rank", place("each node's own", nodes == 1 ? "0" : "${node_rank}"));
+    rules.put("main_process_ip", place("the job's first node", "${master_addr}"));
+    rules.put("main_process_port", place("the job's own port", "${master_port}"));
+    rules.put("gpu_ids", is(GPUS, "all"));
+    rules.put("use_cpu", is("resources.gpus_per_node and the cluster", "" + !onGpus));
   }
 
   /**
@@ -197,10 +201,6 @@ final class PlanDecides {
       types.add("NO");
     }
     return types;
-  }
-
-  private String kinds() {
-    return String.join(", ", types()) + " for " + world + (onGpus ? " GPUs" : " processes");
   }
 
   private void axolotl(Map<String, Rule> rules) {
@@ -221,14 +221,8 @@ final class PlanDecides {
    */
   private void trl(Map<String, Rule> rules) {
     rules.put("output_dir", checkpoints());
-    rules.put("use_cpu", is("resources.gpus_per_node and the cluster", "" + !onGpus));
     rules.put("local_rank", place("each rank's own", world == 1 ? "0" : "${local_rank}", "-1"));
-    rules.put("num_machines", is(NODES, "" + nodes));
-    rules.put("num_processes", is(GPUS, "" + world));
-    rules.put("gpu_ids", is(GPUS, "all"));
-    rules.put("machine_rank", place("each node's own", nodes == 1 ? "0" : "${node_rank}"));
-    rules.put("main_process_ip", place("the job's first node", "${master_addr}"));
-    rules.put("main_process_port", place("the job's own port", "${master_port}"));
+    machines(rules);
     if (plan.attempts() > 1) {
       saves(rules);
     }
@@ -327,7 +321,7 @@ final class PlanDecides {
       Rule rule = rules.get(name.replace('-', '_'));
       if (rule != null) {
         if (!agrees(rule, option.getValue()) && !(file && rule.place())) {
-          refuse(rule, option.getValue(), at);
+          refuse(rule, "is " + shown(option.getValue()), at);
         } else if (option.getValue() != null && rule.values().size() > 1 && !rule.place()) {
           rest.with(option.getKey(), option.getValue()); // Keep the user's choice.
         }
@@ -344,15 +338,9 @@ final class PlanDecides {
   }
 
   private static boolean agrees(Rule rule, @Nullable Object value) {
-    if (value == null) {
-      return true;
-    }
-    for (String same : rule.values()) {
-      if (text(value).equalsIgnoreCase(same)) {
-        return true;
-      }
-    }
-    return value instanceof JsonObject object && object.isEmpty();
+    return value == null
+        || rule.values().stream().anyMatch(text(value)::equalsIgnoreCase)
+        || (value instanceof JsonObject object && object.isEmpty());
   }
 
   /** Normalizes a value: 2, "2" and 2.0 are equal. */
@@ -361,18 +349,14 @@ final class PlanDecides {
       return number.stripTrailingZeros().toPlainString();
     }
     String text = String.valueOf(value).strip();
-    try {
-      return value instanceof String && text.matches("[0-9]{1,9}(\\.0{1,9})?")
-          ? new BigDecimal(text).stripTrailingZeros().toPlainString()
-          : text;
-    } catch (NumberFormatException word) {
-      return text;
-    }
+    return value instanceof String && text.matches("[0-9]{1,9}(\\.0{1,9})?")
+        ? new BigDecimal(text).stripTrailingZeros().toPlainString()
+        : text;
   }
 
-  private void refuse(Rule rule, @Nullable Object value, String at) {
+  private void refuse(Rule rule, String given, String at) {
     String change = rule.change().equals(LEAVE) ? LEAVE : "change " + rule.change() + " instead";
-    String message = "is " + shown(value) + ", but the plan has " + rule.words() + "; " + change;
+    String message = given + ", but the plan has " + rule.words() + "; " + change;
     problems.add(plan.written().problem(at, message));
   }
 
@@ -384,11 +368,10 @@ final class PlanDecides {
   private void sizes(String runner, JsonObject options, String path) {
     switch (runner) {
       case "accelerate" -> {
-        String section = "parallelism_config.";
-        List<String> keys = new ArrayList<>();
-        for (String name : List.of("dp_replicate", "dp_shard", "tp", "cp", "sp")) {
-          keys.add(section + "parallelism_config_" + name + "_size");
-        }
+        List<String> keys =
+            Stream.of("dp_replicate", "dp_shard", "tp", "cp", "sp")
+                .map(name -> "parallelism_config.parallelism_config_" + name + "_size")
+                .toList();
         product(options, keys, path, true);
         List<String> megatron =
             List.of(
@@ -397,11 +380,10 @@ final class PlanDecides {
         product(options, megatron, path, false);
       }
       case "axolotl" -> {
-        List<String> inner = List.of("tensor_parallel_size", "context_parallel_size");
-        boolean all = size(options, "dp_shard_size") > 1;
-        List<String> keys = new ArrayList<>(inner);
-        keys.addAll(List.of("dp_shard_size", "dp_replicate_size"));
-        product(options, keys, path, all);
+        String inner = "tensor_parallel_size";
+        List<String> keys =
+            List.of(inner, "context_parallel_size", "dp_shard_size", "dp_replicate_size");
+        product(options, keys, path, size(options, "dp_shard_size") > 1);
         product(options, List.of("expert_parallel_size"), path, false);
       }
       case "trl" -> product(options, List.of("vllm_tensor_parallel_size"), path, false);
@@ -426,15 +408,10 @@ final class PlanDecides {
     }
     if (product > 1 && (whole ? product != world : world % product != 0)) {
       String names = String.join(" x ", keys.size() > 1 ? keys : List.of(last));
+      String which = whole ? "is not" : "does not divide";
       String message =
-          "%s is %s, which %s%s ranks of the plan; change it, or %s and %s"
-              .formatted(
-                  names,
-                  product,
-                  whole ? "is not the " : "does not divide the ",
-                  world,
-                  GPUS,
-                  NODES);
+          "%s is %s, which %s the %s ranks of the plan; change it, or %s and %s"
+              .formatted(names, product, which, world, GPUS, NODES);
       problems.add(plan.written().problem(path + last, message));
     }
   }
@@ -475,11 +452,7 @@ final class PlanDecides {
         boolean alone = name.equals("standalone") || name.equals("cpu");
         String value = parts.length > 1 ? parts[1] : next && !alone ? words.get(i + 1) : "true";
         if (!agrees(rule, value)) {
-          String change =
-              rule.change().equals(LEAVE) ? LEAVE : "change " + rule.change() + " instead";
-          String message =
-              "--" + parts[0] + " is '" + value + "', but the plan has " + rule.words() + "; ";
-          problems.add(plan.written().problem(at, message + change));
+          refuse(rule, "--" + parts[0] + " is '" + value + "'", at);
         }
       }
     }
@@ -501,22 +474,19 @@ final class PlanDecides {
               ? List.of("", "-1", "none", "void", "NoDevFiles").contains(value)
               : value.equals(devices(gpus)) || value.equals("all");
       if (!same) {
-        refuse(new Rule(List.of(), gpus + " GPUs on each node", GPUS, false), value, at);
+        Rule rule = new Rule(List.of(), gpus + " GPUs on each node", GPUS, false);
+        refuse(rule, "is " + shown(value), at);
       }
       return;
     }
     Rule rule = variable(name);
     if (rule != null && !agrees(rule, value)) {
-      refuse(rule, value, at);
+      refuse(rule, "is " + shown(value), at);
     }
   }
 
   private static String devices(int gpus) {
-    StringBuilder all = new StringBuilder("0");
-    for (int gpu = 1; gpu < gpus; gpu++) {
-      all.append(',').append(gpu);
-    }
-    return all.toString();
+    return IntStream.range(0, gpus).mapToObj(String::valueOf).collect(Collectors.joining(","));
   }
 
   /**
@@ -525,8 +495,7 @@ final class PlanDecides {
    */
   private @Nullable Rule variable(String name) {
     boolean ranked = plan.shape().ranksPerNode() > 0 && !plan.backend().equals("shell");
-    boolean slurms = name.startsWith("SLURM_") && !name.startsWith("SLURM_CPU_BIND");
-    if (slurms) {
+    if (name.startsWith("SLURM_") && !name.startsWith("SLURM_CPU_BIND")) {
       return new Rule(List.of(), "what Slurm sets in the job", LEAVE, false);
     }
     if (!ranked) {

@@ -90,13 +90,11 @@ public final class Plugins {
   }
 
   private ConfigException unknown(String name, Problem at) {
+    String message =
+        "there is no backend '%s'%s; there are %s"
+            .formatted(name, Nearest.hint(name, names), String.join(", ", told));
     return new ConfigException(
-        new Problem(
-            ErrorCode.CONFIG_INVALID_VALUE,
-            at.at(),
-            at.key(),
-            "there is no backend '%s'%s; there are %s"
-                .formatted(name, Nearest.hint(name, names), String.join(", ", told))));
+        new Problem(ErrorCode.CONFIG_INVALID_VALUE, at.at(), at.key(), message));
   }
 
   /** Returns the jars sorted by name, so that the result does not depend on the machine. */

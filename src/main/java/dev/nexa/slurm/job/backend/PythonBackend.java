@@ -29,24 +29,17 @@ public final class PythonBackend implements Backend {
 
   @Override
   public Launch launch(Plan plan) {
-    Entrypoint entrypoint =
-        plan.payload()
-            .entrypoint()
-            .orElseThrow(
-                () ->
-                    new ConfigException(
-                        plan.written()
-                            .problem(
-                                "entrypoint",
-                                "missing; backend python starts its script or module")));
+    if (plan.payload().entrypoint().isEmpty()) {
+      String message = "missing; backend python starts its script or module";
+      throw new ConfigException(plan.written().problem("entrypoint", message));
+    }
+    Entrypoint entrypoint = plan.payload().entrypoint().get();
     if (!entrypoint.launcherArgs().isEmpty()
         && (plan.shape().ranksPerNode() == 0 || !entrypoint.torchrun())) {
-      throw new ConfigException(
-          plan.written()
-              .problem(
-                  "entrypoint.launcher_args",
-                  "torchrun does not start this program, so nothing reads them; leave them out, or"
-                      + " write launcher: torchrun"));
+      String message =
+          "torchrun does not start this program, so nothing reads them; leave them out, or"
+              + " write launcher: torchrun";
+      throw new ConfigException(plan.written().problem("entrypoint.launcher_args", message));
     }
     List<RunnerFile> files = entrypoint.config() ? List.of(config(plan)) : List.of();
     List<String> program = program(plan, entrypoint, plan.options());

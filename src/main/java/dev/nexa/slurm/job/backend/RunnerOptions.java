@@ -48,12 +48,7 @@ final class RunnerOptions {
 
   /** Returns the options of a list such as {@code trl-sft}. */
   static synchronized RunnerOptions of(String list) {
-    RunnerOptions read = READ.get(list);
-    if (read == null) {
-      read = read(list);
-      READ.put(list, read);
-    }
-    return read;
+    return READ.computeIfAbsent(list, RunnerOptions::read);
   }
 
   private static RunnerOptions read(String list) {
@@ -110,14 +105,11 @@ final class RunnerOptions {
     for (Map.Entry<String, @Nullable Object> option : options.members().entrySet()) {
       String name = above + option.getKey();
       if (option.getValue() != null && isDeprecated(name)) {
-        notes.add(
+        String what =
             "ignored".equals(types.get(name))
-                ? where
-                    + name
-                    + ": "
-                    + release
-                    + " does not read it, though its own examples hold it"
-                : where + name + ": deprecated, but " + release + " still reads it");
+                ? release + " does not read it, though its own examples hold it"
+                : "deprecated, but " + release + " still reads it";
+        notes.add(where + name + ": " + what);
       } else if (option.getValue() instanceof JsonObject below) {
         deprecated(below, name + ".", where, notes);
       }
@@ -134,10 +126,8 @@ final class RunnerOptions {
       String name = above.isEmpty() ? option.getKey() : above + "." + option.getKey();
       String at = path + "." + option.getKey();
       if (!knows(name)) {
-        problems.add(
-            written.problem(
-                at,
-                release + " has no option '" + name + "'" + Nearest.hint(name, types.keySet())));
+        String message = release + " has no option '" + name + "'";
+        problems.add(written.problem(at, message + Nearest.hint(name, types.keySet())));
       } else if ("refused".equals(types.get(name)) && !isEmpty(option.getValue())) {
         String message = release + " refuses '" + name + "' unless it is empty; leave it out";
         problems.add(written.problem(at, message));

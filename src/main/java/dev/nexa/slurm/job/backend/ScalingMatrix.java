@@ -52,14 +52,12 @@ enum ScalingMatrix {
       if (backend.equals("hf")
           && training.has("model_name")
           && plan.allocation().gpusPerNode() > 0) {
-        problems.add(
-            plan.written()
-                .problem(
-                    "model_size",
-                    "missing: hf trains models of up to 15B, and neither the name '"
-                        + plan.model().orElse("")
-                        + "' nor a config.json in a folder of that name tells how large this one is; write\n"
-                        + "    model_size: 7B    # or 350M, 1.5B, 8x7B"));
+        String message =
+            ("missing: hf trains models of up to 15B, and neither the name '%s' nor a config.json"
+                    + " in a folder of that name tells how large this one is; write\n"
+                    + "    model_size: 7B    # or 350M, 1.5B, 8x7B")
+                .formatted(plan.model().orElse(""));
+        problems.add(plan.written().problem("model_size", message));
       }
       return;
     }
@@ -71,31 +69,26 @@ enum ScalingMatrix {
     String size = words(parameters) + " parameters (" + tier + ": " + tier.hardware + ")";
     size += parameters > said ? ", by its name or its config.json, not by model_size" : "";
     if (backend.equals("hf") && parameters > LARGEST_FOR_HF) {
-      problems.add(
-          plan.written()
-              .problem(
-                  "backend",
-                  "hf trains models of up to 15B, this one has "
-                      + size
-                      + "; write\n    backend: "
-                      + tier.backend
-                      + "\n    "
-                      + (parameters > LARGEST_WITHOUT_ADAPTERS
-                          ? "adapter: qlora"
-                          : "strategy: fsdp    # or adapter: qlora, on fewer GPUs")));
+      boolean adapters = parameters > LARGEST_WITHOUT_ADAPTERS;
+      String message =
+          "hf trains models of up to 15B, this one has %s; write\n    backend: %s\n    %s"
+              .formatted(
+                  size,
+                  tier.backend,
+                  adapters
+                      ? "adapter: qlora"
+                      : "strategy: fsdp    # or adapter: qlora, on fewer GPUs");
+      problems.add(plan.written().problem("backend", message));
     } else if (parameters > LARGEST_WITHOUT_ADAPTERS && training.adapter().equals("none")) {
-      problems.add(
-          plan.written()
-              .problem(
-                  "adapter",
-                  "models of over 60B are trained with adapters only, this one has "
-                      + size
-                      + "; write\n    adapter: lora    # or qlora, on fewer GPUs"));
+      String message =
+          "models of over 60B are trained with adapters only, this one has %s; write\n"
+              + "    adapter: lora    # or qlora, on fewer GPUs";
+      problems.add(plan.written().problem("adapter", message.formatted(size)));
     }
   }
 
   private static String words(long parameters) {
-    BigDecimal billions = BigDecimal.valueOf(parameters).movePointLeft(9).stripTrailingZeros();
-    return billions.toPlainString() + "B";
+    return BigDecimal.valueOf(parameters).movePointLeft(9).stripTrailingZeros().toPlainString()
+        + "B";
   }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Combines the launches of a sweep's points into one.
@@ -18,19 +19,11 @@ import java.util.Set;
  * <p>Equal words stay in the command. A word that differs becomes {@link Launch#VARIED}. A file
  * that differs is kept in {@code runner/<task>/}.
  */
-final class SweepLaunch {
+record SweepLaunch(Plan plan, List<Launch> launches) {
   private static final String RUNNER = "${run_dir}/runner/";
 
   private static final List<String> PLACES =
       List.of("${node_rank}", "${is_first}", "${master_addr}", "${master_port}", "${rendezvous}");
-
-  private final Plan plan;
-  private final List<Launch> launches;
-
-  private SweepLaunch(Plan plan, List<Launch> launches) {
-    this.plan = plan;
-    this.launches = launches;
-  }
 
   /**
    * Returns the combined launch.
@@ -85,22 +78,15 @@ final class SweepLaunch {
     Launch first = launches.get(0);
     for (int task = 1; task < launches.size(); task++) {
       if (!launches.get(task).template().equals(first.template())) {
-        throw new ConfigException(
-            plan.written()
-                .problem(
-                    "sweep",
-                    "its points need different job scripts: %s and %s"
-                        .formatted(first.template(), launches.get(task).template())));
+        String message =
+            "its points need different job scripts: %s and %s"
+                .formatted(first.template(), launches.get(task).template());
+        throw new ConfigException(plan.written().problem("sweep", message));
       }
     }
-    List<RunnerFile> files = new ArrayList<>();
-    Set<String> shared = new HashSet<>();
-    for (RunnerFile file : first.files()) {
-      if (isShared(file)) {
-        files.add(file);
-        shared.add(file.name());
-      }
-    }
+    List<RunnerFile> files = new ArrayList<>(first.files());
+    files.removeIf(file -> !isShared(file));
+    Set<String> shared = files.stream().map(RunnerFile::name).collect(Collectors.toSet());
     Set<String> own = new HashSet<>();
     for (int task = 0; task < launches.size(); task++) {
       for (RunnerFile file : launches.get(task).files()) {
@@ -115,16 +101,9 @@ final class SweepLaunch {
 
   /** Returns whether all points have the same file. */
   private boolean isShared(RunnerFile file) {
-    for (Launch launch : launches) {
-      boolean has = false;
-      for (RunnerFile other : launch.files()) {
-        has |= other.name().equals(file.name()) && other.hasSameContent(file);
-      }
-      if (!has) {
-        return false;
-      }
-    }
-    return true;
+    return launches.stream()
+        .map(launch -> launch.files().stream().filter(one -> one.name().equals(file.name())))
+        .allMatch(same -> same.anyMatch(file::hasSameContent));
   }
 
   /**
@@ -132,14 +111,10 @@ final class SweepLaunch {
    * common beginning and the common end differ for each point.
    */
   private Launch words(String template, List<RunnerFile> files, Set<String> own) {
-    List<List<String>> commands = new ArrayList<>();
-    int shortest = Integer.MAX_VALUE;
-    int longest = 0;
-    for (Launch launch : launches) {
-      commands.add(inTaskFolder(launch.command(), own));
-      shortest = Math.min(shortest, launch.command().size());
-      longest = Math.max(longest, launch.command().size());
-    }
+    List<List<String>> commands =
+        launches.stream().map(launch -> inTaskFolder(launch.command(), own)).toList();
+    int shortest = commands.stream().mapToInt(List::size).min().orElseThrow();
+    int longest = commands.stream().mapToInt(List::size).max().orElseThrow();
     List<String> first = commands.get(0);
     int before = 0;
     int after = 0;
@@ -162,14 +137,8 @@ final class SweepLaunch {
       }
     }
     command.addAll(first.subList(first.size() - after, first.size()));
-    List<String> notes = new ArrayList<>();
-    for (Launch launch : launches) {
-      for (String note : launch.notes()) {
-        if (!notes.contains(note)) {
-          notes.add(note);
-        }
-      }
-    }
+    List<String> notes =
+        launches.stream().flatMap(launch -> launch.notes().stream()).distinct().toList();
     return new Launch(template, command, files, words, Optional.empty(), notes);
   }
 
@@ -180,8 +149,8 @@ final class SweepLaunch {
   private String knownOutside(String word) {
     for (String place : PLACES) {
       if (word.contains(place)) {
-        throw new ConfigException(
-            plan.written().problem("sweep", "no value of a point may hold " + place));
+        String message = "no value of a point may hold " + place;
+        throw new ConfigException(plan.written().problem("sweep", message));
       }
     }
     return word;
@@ -192,16 +161,11 @@ final class SweepLaunch {
    * the end.
    */
   private static boolean isSame(List<List<String>> commands, int place, boolean fromBegin) {
-    String word = "";
-    for (int task = 0; task < commands.size(); task++) {
-      List<String> command = commands.get(task);
-      String own = command.get(fromBegin ? place : command.size() - 1 - place);
-      if (task > 0 && !own.equals(word)) {
-        return false;
-      }
-      word = own;
-    }
-    return true;
+    return commands.stream()
+            .map(command -> command.get(fromBegin ? place : command.size() - 1 - place))
+            .distinct()
+            .count()
+        == 1;
   }
 
   /** Returns the words, with paths of files that differ changed to the task's folder. */

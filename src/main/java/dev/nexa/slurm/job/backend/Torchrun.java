@@ -37,22 +37,18 @@ final class Torchrun {
 
   /** Returns torchrun and its options. */
   static List<String> words(Plan plan) {
-    List<String> words = new ArrayList<>();
+    List<String> words = new ArrayList<>(List.of("torchrun"));
     int nodes = plan.allocation().nodes();
-    words.add("torchrun");
     if (nodes == 1) {
       // As --standalone does since torch 2.0; before, it took port 29400, which another task on
       // the node may have.
       words.addAll(List.of("--rdzv_backend=c10d", "--rdzv_endpoint=localhost:0"));
     }
-    words.add("--nnodes=" + nodes);
-    words.add("--nproc_per_node=" + plan.shape().ranksPerNode());
+    words.addAll(List.of("--nnodes=" + nodes, "--nproc_per_node=" + plan.shape().ranksPerNode()));
     words.addAll(List.of("--max_restarts=0", "--redirects", "1", "--tee", "1"));
     if (nodes > 1) {
-      words.add("--rdzv_backend=c10d");
-      words.add("--rdzv_endpoint=${master_addr}:${master_port}");
-      words.add("--rdzv_id=${rendezvous}");
-      words.add("--rdzv_conf=is_host=${is_first}");
+      words.addAll(List.of("--rdzv_backend=c10d", "--rdzv_endpoint=${master_addr}:${master_port}"));
+      words.addAll(List.of("--rdzv_id=${rendezvous}", "--rdzv_conf=is_host=${is_first}"));
     }
     return words;
   }

@@ -24,39 +24,34 @@ final class Trl {
   private static final String RESUME = "trl_resume.py";
 
   /**
-   * For each key of the file, the shared keys that it is made from. The other keys are our
-   * defaults.
+   * For the shared keys, the file's keys that are made from them. The other keys are our defaults.
    */
   private static final Map<String, String> FROM =
       Map.ofEntries(
-          Map.entry("model_name_or_path", "model_name"),
-          Map.entry("datasets", "dataset_path"),
-          Map.entry("dataset_name", "dataset_path"),
-          Map.entry("learning_rate", "lr"),
-          Map.entry("per_device_train_batch_size", "batch_size"),
-          Map.entry("gradient_accumulation_steps", "grad_accumulation"),
-          Map.entry("num_train_epochs", "epochs"),
-          Map.entry("max_length", "max_length"),
-          Map.entry("max_completion_length", "max_length"),
+          Map.entry("model_name", "model_name_or_path"),
+          Map.entry("dataset_path", "datasets dataset_name"),
+          Map.entry("lr", "learning_rate"),
+          Map.entry("batch_size", "per_device_train_batch_size"),
+          Map.entry("grad_accumulation", "gradient_accumulation_steps"),
+          Map.entry("epochs", "num_train_epochs"),
+          Map.entry("max_length", "max_length max_completion_length"),
           Map.entry("seed", "seed"),
-          Map.entry("bf16", Training.PRECISION),
-          Map.entry("fp16", Training.PRECISION),
-          Map.entry("save_strategy", "save_steps"),
-          Map.entry("save_steps", "save_steps"),
-          Map.entry("eval_strategy", "eval_steps"),
-          Map.entry("eval_steps", "eval_steps"),
-          Map.entry("use_peft", "adapter"),
-          Map.entry(TrlScript.DTYPE, "adapter"),
-          Map.entry(TrlScript.TARGETS, "adapter"),
-          Map.entry("load_in_4bit", "adapter"),
-          Map.entry("bnb_4bit_quant_type", "adapter"),
+          Map.entry(Training.PRECISION, "bf16 fp16"),
+          Map.entry("save_steps", "save_strategy save_steps"),
+          Map.entry("eval_steps", "eval_strategy eval_steps"),
+          Map.entry(
+              "adapter",
+              String.join(
+                  " ",
+                  "use_peft load_in_4bit bnb_4bit_quant_type",
+                  TrlScript.DTYPE,
+                  TrlScript.TARGETS)),
           Map.entry("lora_r", "lora_r"),
           Map.entry("lora_alpha", "lora_alpha"),
           Map.entry("lora_dropout", "lora_dropout"),
-          Map.entry("use_cpu", "plan"),
-          Map.entry("teacher_model_name_or_path", "teacher_model"),
-          Map.entry(TrlScript.TEACHER, "teacher_model"),
-          Map.entry("temperature", "kd_temperature"));
+          Map.entry("plan", "use_cpu"),
+          Map.entry("teacher_model", "teacher_model_name_or_path " + TrlScript.TEACHER),
+          Map.entry("kd_temperature", "temperature"));
 
   private Trl() {}
 
@@ -106,8 +101,8 @@ final class Trl {
     }
     required(plan, "model_name", problems);
     required(plan, "dataset_path", problems);
-    JsonObject config = new JsonObject();
-    config.withOptional("model_name_or_path", training.text("model_name"));
+    JsonObject config =
+        new JsonObject().withOptional("model_name_or_path", training.text("model_name"));
     if (training.has("dataset_path")) {
       dataset(config, training.text("dataset_path").orElseThrow());
     }
@@ -222,25 +217,20 @@ final class Trl {
   private static void distillation(JsonObject config, Plan plan, List<Problem> problems) {
     Training training = plan.training().written();
     if (training.text("teacher_model").isEmpty()) {
-      problems.add(
-          plan.written()
-              .problem(
-                  "teacher_model",
-                  "missing; backend "
-                      + plan.backend()
-                      + " needs it to distil; or write backend: axolotl, which reads the teacher's"
-                      + " log-probabilities from the dataset"));
+      String message =
+          ("missing; backend %s needs it to distil; or write backend: axolotl, which reads the"
+                  + " teacher's log-probabilities from the dataset")
+              .formatted(plan.backend());
+      problems.add(plan.written().problem("teacher_model", message));
     }
     config
         .withOptional("teacher_model_name_or_path", training.text("teacher_model"))
         .withOptional("temperature", training.decimal("kd_temperature"));
     if (training.has("kd_lambda")) {
-      problems.add(
-          plan.written()
-              .problem(
-                  "kd_lambda",
-                  "TRL's distillation has no weight between the losses; leave it out, or write"
-                      + " backend: axolotl"));
+      String message =
+          "TRL's distillation has no weight between the losses; leave it out, or write"
+              + " backend: axolotl";
+      problems.add(plan.written().problem("kd_lambda", message));
     }
   }
 }

@@ -47,8 +47,7 @@ final class UnreadKeys {
         plan.payload().run().isPresent()
             && plan.stage().equals("train")
             && plan.allocation().gpusPerNode() > 0;
-    boolean unconfigured =
-        plan.payload().entrypoint().isPresent() && !plan.payload().entrypoint().get().config();
+    boolean unconfigured = plan.payload().entrypoint().filter(given -> !given.config()).isPresent();
     List<String> unread = new ArrayList<>();
     List<String> variables = new ArrayList<>();
     Training written = one.training().written();
@@ -69,18 +68,15 @@ final class UnreadKeys {
     List<String> notes = new ArrayList<>();
     if (!unread.isEmpty()) {
       String keys = String.join(", ", unread);
+      String options = plan.options().isEmpty() ? "" : ", or its options say otherwise";
       notes.add(
           unconfigured
               ? "the program does not get "
                   + keys
                   + ", because entrypoint.config is false: write them into entrypoint.args, or write"
                   + " config: true, which gives it --config FILE"
-              : "nothing that runs reads "
-                  + keys
-                  + ": backend "
-                  + plan.backend()
-                  + " has no use for them in this config"
-                  + (plan.options().isEmpty() ? "" : ", or its options say otherwise"));
+              : "nothing that runs reads %s: backend %s has no use for them in this config%s"
+                  .formatted(keys, plan.backend(), options));
     }
     if (!variables.isEmpty()) {
       notes.add(

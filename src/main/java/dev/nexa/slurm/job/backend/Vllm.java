@@ -35,9 +35,7 @@ final class Vllm {
       String underscores = option.replace('-', '_');
       if (option.startsWith("-")) {
         refuse(option, "is a short name; write the long one, such as tensor_parallel_size");
-        continue;
-      }
-      if (!option.equals(underscores) && options.members().containsKey(underscores)) {
+      } else if (!option.equals(underscores) && options.members().containsKey(underscores)) {
         refuse(option, "is written twice, also as " + underscores + "; leave one of them out");
       }
     }
@@ -151,9 +149,6 @@ final class Vllm {
 
   /** Returns a value as a word of the command. */
   static String word(@Nullable Object value) {
-    if (value instanceof JsonObject) {
-      return value.toString();
-    }
     return value instanceof BigDecimal number ? number.toPlainString() : "" + value;
   }
 }

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * docs/serving/parallelism_scaling.md).
  */
 final class VllmServe {
-  /** Options that the job script sets itself. */
-  private static final List<String> OURS = List.of("port", "model");
 
   private VllmServe() {}
 
@@ -20,13 +18,21 @@ final class VllmServe {
     List<Problem> problems = new ArrayList<>();
     Vllm vllm = new Vllm(plan, "vllm-serve", problems);
     String model = Trl.required(plan, "model_name", problems);
-    refuseWhatIsOurs(plan, vllm, problems);
+    int nodes = plan.allocation().nodes();
+    if (plan.tasks() > 1) {
+      String message = "a server is one task; for more of them, submit it more often";
+      problems.add(plan.written().problem("array", message));
+    }
+    refuseKeyAndTls(plan, vllm, problems);
+    if (nodes > 1 && vllm.has("data_parallel_size")) {
+      vllm.refuse(
+          "data_parallel_size", "needs nodes: 1; several nodes share one copy of the model");
+    }
     vllm.add("vllm", "serve", model, "--port", "${port}");
     if (!vllm.has("host")) {
       vllm.add("--host", "0.0.0.0");
     }
     vllm.parallel();
-    int nodes = plan.allocation().nodes();
     if (nodes > 1) {
       vllm.add("--nnodes", "" + nodes, "--node-rank", "${node_rank}");
       vllm.add("--master-addr", "${master_addr}", "--master-port", "${master_port}");
@@ -36,21 +42,9 @@ final class VllmServe {
     return Launch.server(vllm.command(), served(vllm, model));
   }
 
-  private static void refuseWhatIsOurs(Plan plan, Vllm vllm, List<Problem> problems) {
-    if (plan.tasks() > 1) {
-      String message = "a server is one task; for more of them, submit it more often";
-      problems.add(plan.written().problem("array", message));
-    }
-    refuseKeyAndTls(plan, vllm, problems);
-    if (plan.allocation().nodes() > 1 && vllm.has("data_parallel_size")) {
-      vllm.refuse(
-          "data_parallel_size", "needs nodes: 1; several nodes share one copy of the model");
-    }
-  }
-
   /** Refuses options that the job script sets, or that keep it from asking the server. */
   static void refuseKeyAndTls(Plan plan, Vllm vllm, List<Problem> problems) {
-    for (String option : OURS) {
+    for (String option : List.of("port", "model")) {
       if (vllm.has(option)) {
         vllm.refuse(option, "the job script sets it; leave it out");
       }

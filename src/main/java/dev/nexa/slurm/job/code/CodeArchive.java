@@ -18,7 +18,6 @@ import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Writes the files of a working tree as a {@code .tar.gz} file. Equal trees give equal bytes, on
@@ -85,10 +84,7 @@ final class CodeArchive {
           throw changed(file);
         }
         if (small) {
-          Optional<String> kind = SecretFiles.byContent(buffer, read);
-          if (kind.isPresent()) {
-            secrets.put(entry.path(), kind.get());
-          }
+          SecretFiles.byContent(buffer, read).ifPresent(kind -> secrets.put(entry.path(), kind));
         }
         out.write(buffer, 0, read);
         left -= read;
@@ -107,13 +103,10 @@ final class CodeArchive {
         throw changed(file);
       }
       return Files.newInputStream(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
-    } catch (NoSuchFileException deleted) {
-      throw changed(file);
     } catch (IOException failed) {
-      if (failed instanceof FileSystemException && Files.isSymbolicLink(file)) {
-        throw changed(file);
-      }
-      throw CodeTree.unreadable(file, failed);
+      boolean replaced = failed instanceof FileSystemException && Files.isSymbolicLink(file);
+      boolean deleted = failed instanceof NoSuchFileException;
+      throw replaced || deleted ? changed(file) : CodeTree.unreadable(file, failed);
     }
   }
 

@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
@@ -64,21 +63,15 @@ final class CodeTree {
     CodeTree tree = new CodeTree(root, excludes, written);
     TreeSet<String> paths = new TreeSet<>(NamesOfFiles.ORDER);
     git.paths(paths::add);
-    for (String path : paths) {
-      tree.add(path);
-    }
+    paths.forEach(tree::add);
     refuse(tree.refusals, written);
     tree.requireSize(code.maxBytes());
     if (tree.entries.isEmpty()) {
+      String message =
+          "no file is left to pack below " + root + ": git lists none, or exclude matches all";
       throw new NexaException(
           ErrorCode.CODE_NOT_IN_GIT,
-          written
-              .problem(
-                  "code",
-                  "no file is left to pack below "
-                      + root
-                      + ": git lists none, or exclude matches all")
-              .toString(),
+          written.problem("code", message).toString(),
           Advice.command("shows what git sees there", "git", "-C", root, "status"));
     }
     return List.copyOf(tree.entries);
@@ -125,11 +118,10 @@ final class CodeTree {
     }
     if (empty || Files.exists(folder.resolve(".git"), LinkOption.NOFOLLOW_LINKS)) {
       String bare = name.endsWith("/") ? name.substring(0, name.length() - 1) : name;
-      refusals.add(
-          new Refusal(
-              ErrorCode.CODE_UNSUITABLE,
-              bare + "/**",
-              bare + " is a git repository of its own (a submodule), which is not packed"));
+      refuse(
+          ErrorCode.CODE_UNSUITABLE,
+          bare + "/**",
+          bare + " is a git repository of its own (a submodule), which is not packed");
     }
   }
 
@@ -140,25 +132,22 @@ final class CodeTree {
       if (isInside(path)) {
         entries.add(new CodeEntry(name, 0, false, target));
       } else {
-        refusals.add(
-            new Refusal(
-                ErrorCode.FILE_OUTSIDE_FOLDER,
-                name,
-                name + " is a link to " + target + ", which is absolute or leads out of " + root));
+        String why = " is a link to " + target + ", which is absolute or leads out of " + root;
+        refuse(ErrorCode.FILE_OUTSIDE_FOLDER, name, name + why);
       }
     } else if (attributes.isRegularFile()) {
       SecretFiles.byName(name)
           .ifPresent(
-              kind ->
-                  refusals.add(
-                      new Refusal(
-                          ErrorCode.CODE_HOLDS_SECRET, name, name + " looks like " + kind)));
+              kind -> refuse(ErrorCode.CODE_HOLDS_SECRET, name, name + " looks like " + kind));
       boolean executable = attributes.permissions().contains(PosixFilePermission.OWNER_EXECUTE);
       entries.add(new CodeEntry(name, attributes.size(), executable, ""));
     } else {
-      refusals.add(
-          new Refusal(ErrorCode.FILE_NOT_REGULAR, name, name + " is a pipe, a socket or a device"));
+      refuse(ErrorCode.FILE_NOT_REGULAR, name, name + " is a pipe, a socket or a device");
     }
+  }
+
+  private void refuse(ErrorCode code, String path, String why) {
+    refusals.add(new Refusal(code, path, why));
   }
 
   /** Returns whether every folder above the path exists and is no link. */
@@ -179,8 +168,6 @@ final class CodeTree {
     Path expected = root.resolve(folder);
     try {
       return expected.toRealPath().equals(expected) && Files.isDirectory(expected);
-    } catch (NoSuchFileException | NotDirectoryException deleted) {
-      return false;
     } catch (IOException failed) {
       if (Files.exists(expected)) {
         throw failed;
@@ -227,21 +214,16 @@ final class CodeTree {
   }
 
   private void requireSize(long most) {
-    long bytes = 0;
-    for (CodeEntry entry : entries) {
-      bytes += entry.size();
-    }
+    long bytes = entries.stream().mapToLong(CodeEntry::size).sum();
     if (bytes <= most) {
       return;
     }
     List<CodeEntry> largest = new ArrayList<>(entries);
     largest.sort(Comparator.comparingLong(CodeEntry::size).reversed());
     StringBuilder message =
-        new StringBuilder("the files have ")
-            .append(Memory.rounded(bytes))
-            .append(", more than max_size ")
-            .append(Memory.words(most))
-            .append("; the largest are");
+        new StringBuilder(
+            "the files have %s, more than max_size %s; the largest are"
+                .formatted(Memory.rounded(bytes), Memory.words(most)));
     for (CodeEntry entry : largest.subList(0, Math.min(LARGEST_SHOWN, largest.size()))) {
       message.append("\n  ").append(Memory.rounded(entry.size())).append("  ").append(entry.path());
     }
@@ -259,11 +241,9 @@ final class CodeTree {
    */
   static void refuseSecrets(Map<String, String> kinds, ConfigPositions written) {
     List<Refusal> refusals = new ArrayList<>();
-    for (Map.Entry<String, String> found : kinds.entrySet()) {
-      String path = found.getKey();
-      String why = path + " holds " + found.getValue();
-      refusals.add(new Refusal(ErrorCode.CODE_HOLDS_SECRET, path, why));
-    }
+    kinds.forEach(
+        (path, kind) ->
+            refusals.add(new Refusal(ErrorCode.CODE_HOLDS_SECRET, path, path + " holds " + kind)));
     refuse(refusals, written);
   }
 
@@ -290,11 +270,8 @@ final class CodeTree {
   private static String glob(String path) {
     boolean folder = path.endsWith("/**");
     String name = folder ? path.substring(0, path.length() - 3) : path;
-    return quoted("/" + name.replaceAll("[\\\\*?\\[\\]{}]", "\\\\$0") + (folder ? "/**" : ""));
-  }
-
-  private static String quoted(String text) {
-    return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + "\"";
+    String glob = "/" + name.replaceAll("[\\\\*?\\[\\]{}]", "\\\\$0") + (folder ? "/**" : "");
+    return "\"" + glob.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + "\"";
   }
 
   static NexaException unreadable(Path file, IOException failed) {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import java.util.stream.IntStream;
 
 /**
  * The globs of {@code code.exclude}. Pure.
@@ -81,16 +82,10 @@ final class Excludes {
   /** Returns whether a file is left out. */
   boolean matchFile(Path path) {
     Path file = root.resolve(path);
-    if (file.startsWith(workspace)
-        && OF_WORKSPACE.matcher(workspace.relativize(file).toString()).matches()) {
-      return true;
-    }
-    for (int length = path.getNameCount(); length > 0; length--) {
-      if (matchOne(path.subpath(0, length))) {
-        return true;
-      }
-    }
-    return false;
+    return (file.startsWith(workspace)
+            && OF_WORKSPACE.matcher(workspace.relativize(file).toString()).matches())
+        || IntStream.rangeClosed(1, path.getNameCount())
+            .anyMatch(length -> matchOne(path.subpath(0, length)));
   }
 
   /** Returns whether a folder is left out with everything below it. */
@@ -99,16 +94,7 @@ final class Excludes {
   }
 
   private boolean matchOne(Path path) {
-    for (PathMatcher matcher : names) {
-      if (matcher.matches(path.getFileName())) {
-        return true;
-      }
-    }
-    for (PathMatcher matcher : paths) {
-      if (matcher.matches(path)) {
-        return true;
-      }
-    }
-    return false;
+    return names.stream().anyMatch(matcher -> matcher.matches(path.getFileName()))
+        || paths.stream().anyMatch(matcher -> matcher.matches(path));
   }
 }

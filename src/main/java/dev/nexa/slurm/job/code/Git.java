@@ -33,12 +33,8 @@ final class Git {
 
   private static final List<String> GIT =
       List.of(
-          "git",
-          "--no-optional-locks",
-          "-c",
-          "core.fsmonitor=false",
-          "-c",
-          "core.hooksPath=/dev/null");
+          "git --no-optional-locks -c core.fsmonitor=false -c core.hooksPath=/dev/null"
+              .split(" ", -1));
 
   /** The variables of the user that git needs: where programs and the user's own config are. */
   private static final List<String> INHERITED = List.of("PATH", "HOME", "XDG_CONFIG_HOME");
@@ -63,13 +59,9 @@ final class Git {
   Git(Path folder, ConfigPositions written, Map<String, String> environment) {
     this.folder = folder;
     this.written = written;
-    this.environment = new HashMap<>(FIXED);
-    for (String name : INHERITED) {
-      String value = environment.get(name);
-      if (value != null) {
-        this.environment.put(name, value);
-      }
-    }
+    this.environment = new HashMap<>(environment);
+    this.environment.keySet().retainAll(INHERITED);
+    this.environment.putAll(FIXED);
   }
 
   /**
@@ -89,8 +81,7 @@ final class Git {
    *     there is no git
    */
   Path top() {
-    byte[] out = run(List.of("rev-parse", "--show-toplevel"), true);
-    String text = text(out, out.length);
+    String text = text(run(List.of("rev-parse", "--show-toplevel"), true));
     return Path.of(text.endsWith("\n") ? text.substring(0, text.length() - 1) : text);
   }
 
@@ -100,8 +91,7 @@ final class Git {
    * repository inside the tree ends with {@code /} if it is not tracked.
    */
   void paths(Consumer<String> path) {
-    byte[] out = run(List.of("ls-files", "-z", "--cached", "--others", "--exclude-standard"), true);
-    texts(out, path);
+    texts(run(List.of("ls-files", "-z", "--cached", "--others", "--exclude-standard"), true), path);
   }
 
   /** Returns the commit, the branch and the paths below the folder that were changed. */
@@ -109,15 +99,9 @@ final class Git {
     List<String> argv = new ArrayList<>(withoutFilters());
     argv.addAll(
         List.of(
-            "status",
-            "--porcelain=v2",
-            "--branch",
-            "-z",
-            "--no-renames",
-            "--untracked-files=all",
-            "--ignore-submodules=all",
-            "--",
-            "."));
+            ("status --porcelain=v2 --branch -z --no-renames --untracked-files=all"
+                    + " --ignore-submodules=all -- .")
+                .split(" ", -1)));
     List<String> lines = new ArrayList<>();
     texts(run(argv, true), lines::add);
     return status(lines);
@@ -149,17 +133,9 @@ final class Git {
   /** Returns options that turn off each filter of git's config, which git-status(1) could run. */
   private List<String> withoutFilters() {
     List<String> options = new ArrayList<>();
-    byte[] names =
-        run(
-            List.of(
-                "config",
-                "--null",
-                "--name-only",
-                "--get-regexp",
-                "^filter\\..*\\.(clean|smudge|process|required)$"),
-            false);
+    String filters = "^filter\\..*\\.(clean|smudge|process|required)$";
     texts(
-        names,
+        run(List.of("config", "--null", "--name-only", "--get-regexp", filters), false),
         name -> {
           if (name.indexOf('=') >= 0) {
             throw refused(
@@ -179,9 +155,8 @@ final class Git {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     CommandResult result;
     try {
-      result =
-          new CommandRunner()
-              .stream(new Command(argv, environment, folder, PATIENCE), out, started -> {});
+      Command command = new Command(argv, environment, folder, PATIENCE);
+      result = new CommandRunner().stream(command, out, started -> {});
     } catch (IOException missing) {
       throw refused(
           ErrorCode.CODE_NOT_IN_GIT,
@@ -191,13 +166,10 @@ final class Git {
     // git ends with 0 if it cannot look into a folder for untracked files.
     boolean whole = !result.err().contains("warning: could not open directory");
     if (mustSucceed && !(result.succeeded() && whole)) {
+      String why = result.err().strip().replace("\n", "; ");
       throw refused(
           ErrorCode.CODE_NOT_IN_GIT,
-          folder
-              + ": "
-              + (result.timedOut()
-                  ? "git did not answer within 5 minutes"
-                  : result.err().strip().replace("\n", "; ")),
+          folder + ": " + (result.timedOut() ? "git did not answer within 5 minutes" : why),
           result.err().contains("not a git repository")
               ? Advice.command("makes a working tree of git", "git", "-C", folder, "init")
               : Advice.command("shows what git sees there", "git", "-C", folder, "status"),
@@ -215,23 +187,19 @@ final class Git {
     int from = 0;
     for (int i = 0; i < out.length; i++) {
       if (out[i] == 0) {
-        byte[] name = Arrays.copyOfRange(out, from, i);
-        each.accept(text(name, name.length));
+        each.accept(text(Arrays.copyOfRange(out, from, i)));
         from = i + 1;
       }
     }
   }
 
-  private String text(byte[] bytes, int length) {
+  private String text(byte[] bytes) {
     try {
-      return StandardCharsets.UTF_8
-          .newDecoder()
-          .decode(ByteBuffer.wrap(bytes, 0, length))
-          .toString();
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     } catch (CharacterCodingException wrong) {
       throw refused(
           ErrorCode.CODE_UNSUITABLE,
-          "a name is not UTF-8: " + new String(bytes, 0, length, StandardCharsets.UTF_8),
+          "a name is not UTF-8: " + new String(bytes, StandardCharsets.UTF_8),
           Advice.step("rename the file, or let git ignore it"));
     }
   }

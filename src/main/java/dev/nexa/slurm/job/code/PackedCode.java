@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The working tree of a run, packed: its digest, and facts about it.
@@ -57,16 +58,13 @@ public record PackedCode(
    */
   public static Optional<PackedCode> of(
       RunConfig config, Map<String, String> environment, Path workspace) {
-    return config.work().code().isPresent()
-        ? Optional.of(of(config, config.work().code().get(), environment, workspace))
-        : Optional.empty();
+    return config.work().code().map(code -> of(config, code, environment, workspace));
   }
 
   private static PackedCode of(
       RunConfig config, Code code, Map<String, String> environment, Path workspace) {
     ConfigPositions written = config.written();
     Path beside = folder(config);
-    Path root;
     try {
       Path named = beside.resolve(code.path().orElse("")).normalize();
       if (!Files.isDirectory(named)) {
@@ -75,26 +73,21 @@ public record PackedCode(
             written.problem("code.path", "there is no folder " + named).toString(),
             Advice.step("a relative path begins at the config's folder, " + beside));
       }
-      Git there = new Git(named, written, environment);
-      Path top = there.top();
-      root = (code.path().isPresent() ? named : top).toRealPath();
+      Path top = new Git(named, written, environment).top();
+      Path root = (code.path().isPresent() ? named : top).toRealPath();
       Path own = Files.exists(workspace) ? workspace.toRealPath() : workspace.toAbsolutePath();
       Excludes excludes = excludes(code, root, own, written);
-      List<CodeEntry> entries =
-          CodeTree.entries(root, new Git(root, written, environment), code, excludes, written);
+      Git git = new Git(root, written, environment);
+      List<CodeEntry> entries = CodeTree.entries(root, git, code, excludes, written);
       Map<String, String> secrets = new TreeMap<>(NamesOfFiles.ORDER);
       String sha256 = new CodeArchive(root, entries).digest(secrets);
       CodeTree.refuseSecrets(secrets, written);
-      Git.Status status = new Git(root, written, environment).status();
-      long bytes = 0;
-      for (CodeEntry entry : entries) {
-        bytes += entry.size();
-      }
+      Git.Status status = git.status();
       return new PackedCode(
           root,
           entries,
           sha256,
-          bytes,
+          entries.stream().mapToLong(CodeEntry::size).sum(),
           status.head(),
           status.branch(),
           isDirty(status, top.toRealPath().relativize(root), excludes),
@@ -108,14 +101,12 @@ public record PackedCode(
     try {
       return new Excludes(code.exclude(), root, workspace);
     } catch (Excludes.InvalidGlob wrong) {
+      String message =
+          "expected a glob such as data/** or *.ckpt, got '%s': %s"
+              .formatted(code.exclude().get(wrong.index()), wrong.getMessage());
       throw new NexaException(
           ErrorCode.CONFIG_INVALID_VALUE,
-          written
-              .problem(
-                  "code.exclude." + wrong.index(),
-                  "expected a glob such as data/** or *.ckpt, got '%s': %s"
-                      .formatted(code.exclude().get(wrong.index()), wrong.getMessage()))
-              .toString());
+          written.problem("code.exclude." + wrong.index(), message).toString());
     }
   }
 
@@ -133,37 +124,22 @@ public record PackedCode(
 
   private static boolean isDirty(Git.Status status, Path prefix, Excludes excludes) {
     boolean whole = prefix.toString().isEmpty();
-    for (String name : status.changed()) {
-      Path path = Path.of(name);
-      if (whole || path.startsWith(prefix)) {
-        Path below = whole ? path : prefix.relativize(path);
-        if (!excludes.matchFile(below)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return status.changed().stream()
+        .map(Path::of)
+        .filter(path -> whole || path.startsWith(prefix))
+        .anyMatch(path -> !excludes.matchFile(whole ? path : prefix.relativize(path)));
   }
 
   /** Finds the script beside the config, then from the tree's folder on. */
   private static Optional<String> script(
       RunConfig config, Path beside, Path root, List<CodeEntry> entries) {
-    Optional<String> script = config.work().entrypoint().flatMap(Entrypoint::script);
-    if (script.isEmpty()) {
-      return Optional.empty();
-    }
-    for (Path folder : List.of(beside, root)) {
-      Path file = folder.resolve(script.get()).normalize();
-      if (file.startsWith(root)) {
-        String path = root.relativize(file).toString();
-        for (CodeEntry entry : entries) {
-          if (entry.path().equals(path)) {
-            return Optional.of(path);
-          }
-        }
-      }
-    }
-    return Optional.empty();
+    return config.work().entrypoint().flatMap(Entrypoint::script).stream()
+        .flatMap(name -> Stream.of(beside.resolve(name), root.resolve(name)))
+        .map(Path::normalize)
+        .filter(file -> file.startsWith(root))
+        .map(file -> root.relativize(file).toString())
+        .filter(path -> entries.stream().anyMatch(entry -> entry.path().equals(path)))
+        .findFirst();
   }
 
   /** Returns the number of files and links. */
@@ -198,17 +174,14 @@ public record PackedCode(
    */
   public static String words(JsonObject code) {
     long files = code.number("files");
-    StringBuilder text = new StringBuilder();
-    text.append(files).append(files == 1 ? " file, " : " files, ");
-    text.append(Memory.rounded(code.number("bytes")));
+    String size = (files == 1 ? " file, " : " files, ") + Memory.rounded(code.number("bytes"));
     Optional<String> head = code.optionalText("head");
-    text.append(", ");
     if (head.isEmpty()) {
-      return text.append("nothing committed yet").toString();
+      return files + size + ", nothing committed yet";
     }
-    text.append("commit ").append(head.get(), 0, Math.min(12, head.get().length()));
-    code.optionalText("branch").ifPresent(name -> text.append(" of ").append(name));
-    return text.append(code.flag("dirty") ? " with changes" : "").toString();
+    String commit = ", commit " + head.get().substring(0, Math.min(12, head.get().length()));
+    String branch = code.optionalText("branch").map(name -> " of " + name).orElse("");
+    return files + size + commit + branch + (code.flag("dirty") ? " with changes" : "");
   }
 
   /**

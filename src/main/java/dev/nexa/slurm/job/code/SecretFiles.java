@@ -13,18 +13,9 @@ import java.util.Set;
 final class SecretFiles {
   private static final Set<String> NAMES =
       Set.of(
-          ".env",
-          ".netrc",
-          ".pgpass",
-          ".git-credentials",
-          ".htpasswd",
-          ".vault-token",
-          "id_rsa",
-          "id_dsa",
-          "id_ecdsa",
-          "id_ecdsa_sk",
-          "id_ed25519",
-          "id_ed25519_sk");
+          (".env .netrc .pgpass .git-credentials .htpasswd .vault-token"
+                  + " id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk")
+              .split(" ", -1));
 
   private static final List<String> ENDINGS =
       List.of(".p12", ".pfx", ".ppk", ".keytab", ".jks", ".kdbx");
@@ -45,12 +36,9 @@ final class SecretFiles {
     if (variables || NAMES.contains(name) || path.endsWith(".aws/credentials")) {
       return Optional.of("a file of secrets, by its name");
     }
-    for (String ending : ENDINGS) {
-      if (name.endsWith(ending)) {
-        return Optional.of("a file of private keys, by its name");
-      }
-    }
-    return Optional.empty();
+    return ENDINGS.stream().anyMatch(name::endsWith)
+        ? Optional.of("a file of private keys, by its name")
+        : Optional.empty();
   }
 
   /**
@@ -59,11 +47,8 @@ final class SecretFiles {
    */
   static Optional<String> byContent(byte[] content, int length) {
     try {
-      return Secrets.inSource(
-          StandardCharsets.UTF_8
-              .newDecoder()
-              .decode(ByteBuffer.wrap(content, 0, length))
-              .toString());
+      ByteBuffer text = ByteBuffer.wrap(content, 0, length);
+      return Secrets.inSource(StandardCharsets.UTF_8.newDecoder().decode(text).toString());
     } catch (CharacterCodingException binary) {
       return Optional.empty();
     }

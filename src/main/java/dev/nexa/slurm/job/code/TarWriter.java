@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.code;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.code.TarEntry.Kind;
 import java.io.Closeable;
 import java.io.IOException;
@@ -21,13 +22,6 @@ public final class TarWriter implements Closeable {
     GNU,
     /** POSIX's (pax). */
     PAX
-  }
-
-  /** Writes the bytes of a file. */
-  @FunctionalInterface
-  public interface Content {
-    /** Writes as many bytes as the entry says. */
-    void writeTo(OutputStream out) throws IOException;
   }
 
   /** The size of a header and of each part of the content. */
@@ -71,9 +65,9 @@ public final class TarWriter implements Closeable {
   /**
    * Writes an entry.
    *
-   * @param content not called for folders and links
+   * @param content writes as many bytes as the entry says; not called for folders and links
    */
-  public void write(TarEntry entry, Content content) throws IOException {
+  public void write(TarEntry entry, DurableFiles.Content content) throws IOException {
     if (format == Format.GNU) {
       gnu(entry);
     } else {
@@ -130,8 +124,7 @@ public final class TarWriter implements Closeable {
     if (entry.bytes() > LARGEST_OCTAL) {
       pax.append(record("size", "" + entry.bytes()));
     }
-    boolean plainTime = modified.getNano() == 0 && modified.getEpochSecond() >= 0;
-    if (!plainTime) {
+    if (modified.getNano() != 0 || modified.getEpochSecond() < 0) {
       BigDecimal seconds = BigDecimal.valueOf(modified.getEpochSecond());
       BigDecimal time = seconds.add(BigDecimal.valueOf(modified.getNano(), 9));
       pax.append(record("mtime", time.toPlainString()));

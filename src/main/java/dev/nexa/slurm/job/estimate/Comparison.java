@@ -2,6 +2,8 @@ package dev.nexa.slurm.job.estimate;
 
 import dev.nexa.slurm.base.units.Money;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,12 +20,7 @@ public record Comparison(
 
   /** Returns the offer that the config asks for; empty if it is not among the offers. */
   public Optional<PartitionOffer> asked() {
-    for (PartitionOffer offer : offers) {
-      if (offer.asked()) {
-        return Optional.of(offer);
-      }
-    }
-    return Optional.empty();
+    return offers.stream().filter(PartitionOffer::asked).findFirst();
   }
 
   /**
@@ -31,15 +28,9 @@ public record Comparison(
    * compared; empty if none is left.
    */
   public Optional<PartitionOffer> cheapest() {
-    Optional<PartitionOffer> best = Optional.empty();
-    for (PartitionOffer offer : offers) {
-      if (isMeant(offer)
-          && (best.isEmpty()
-              || offer.cost().orElseThrow().compareTo(best.get().cost().orElseThrow()) < 0)) {
-        best = Optional.of(offer);
-      }
-    }
-    return best;
+    return offers.stream()
+        .filter(Comparison::isMeant)
+        .min(Comparator.comparing(offer -> offer.cost().orElseThrow()));
   }
 
   /**
@@ -50,31 +41,14 @@ public record Comparison(
    * list.
    */
   public Optional<PartitionOffer> fastest() {
-    boolean known = startsKnown();
-    long first = Long.MAX_VALUE;
-    for (PartitionOffer offer : offers) {
-      if (isMeant(offer) && offer.start().isPresent() == known) {
-        first = Math.min(first, done(offer));
-      }
-    }
-    Optional<PartitionOffer> best = Optional.empty();
-    for (PartitionOffer offer : offers) {
-      boolean isFirst =
-          isMeant(offer) && offer.start().isPresent() == known && done(offer) - first < NOISE;
-      if (isFirst && (best.isEmpty() || (offer.asked() && !best.get().asked()))) {
-        best = Optional.of(offer);
-      }
-    }
-    return best;
-  }
-
-  private boolean startsKnown() {
-    for (PartitionOffer offer : offers) {
-      if (isMeant(offer) && offer.start().isPresent()) {
-        return true;
-      }
-    }
-    return false;
+    List<PartitionOffer> meant = new ArrayList<>(offers);
+    meant.removeIf(offer -> !isMeant(offer));
+    boolean known = meant.stream().anyMatch(offer -> offer.start().isPresent());
+    meant.removeIf(offer -> offer.start().isPresent() != known);
+    long first = meant.stream().mapToLong(Comparison::done).min().orElse(0);
+    meant.removeIf(offer -> done(offer) - first >= NOISE);
+    Optional<PartitionOffer> asked = meant.stream().filter(PartitionOffer::asked).findFirst();
+    return asked.or(() -> meant.stream().findFirst());
   }
 
   private static boolean isMeant(PartitionOffer offer) {
@@ -85,7 +59,6 @@ public record Comparison(
   }
 
   private static long done(PartitionOffer offer) {
-    Optional<Instant> end = offer.end();
-    return end.isPresent() ? end.get().getEpochSecond() : offer.seconds();
+    return offer.end().map(Instant::getEpochSecond).orElseGet(offer::seconds);
   }
 }

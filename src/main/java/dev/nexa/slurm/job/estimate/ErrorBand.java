@@ -25,8 +25,7 @@ public record ErrorBand(int runs, int lowPercent, int highPercent, boolean ofRes
    * reservation.
    */
   static Optional<ErrorBand> of(List<PastRun> past) {
-    Optional<ErrorBand> expected = of(past, false);
-    return expected.isPresent() ? expected : of(past, true);
+    return of(past, false).or(() -> of(past, true));
   }
 
   private static Optional<ErrorBand> of(List<PastRun> past, boolean ofReservation) {

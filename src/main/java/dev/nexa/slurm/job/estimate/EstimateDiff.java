@@ -21,25 +21,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Compares two estimates: the changed keys, and their effect on the cost. Pure. */
-public final class EstimateDiff {
+public record EstimateDiff(Side before, Side after) {
   private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
   private static final BigDecimal NOTHING = BigDecimal.ZERO.setScale(2);
 
   /** Keys that repeat another key or do not affect the run. */
   private static final Set<String> NOISE =
       Set.of(
-          "schema_version",
-          "config",
-          "script_digest",
-          "partition_reason",
-          "hardware",
-          "tags",
-          "notes",
-          "message_timeout_seconds",
-          "allocation.time_limit_seconds");
-
-  private final Side before;
-  private final Side after;
+          ("schema_version config script_digest partition_reason hardware tags notes"
+                  + " message_timeout_seconds allocation.time_limit_seconds")
+              .split(" ", -1));
 
   /**
    * One of the two estimates.
@@ -58,9 +49,7 @@ public final class EstimateDiff {
 
     Map<String, CostLine> lines() {
       Map<String, CostLine> lines = new LinkedHashMap<>();
-      for (CostLine line : estimate.lines()) {
-        lines.put(line.what(), line);
-      }
+      estimate.lines().forEach(line -> lines.put(line.what(), line));
       return lines;
     }
   }
@@ -92,7 +81,7 @@ public final class EstimateDiff {
    *
    * @throws NexaException with {@link ExitCode#USAGE} if the currencies differ
    */
-  public EstimateDiff(Side before, Side after) {
+  public EstimateDiff {
     String one = before.estimate.currency();
     String two = after.estimate.currency();
     if (!one.equals(two)) {
@@ -102,16 +91,6 @@ public final class EstimateDiff {
           Advice.step(
               "money of two currencies can't be compared: take clusters whose price books are in one"));
     }
-    this.before = before;
-    this.after = after;
-  }
-
-  public Side before() {
-    return before;
-  }
-
-  public Side after() {
-    return after;
   }
 
   /** Returns the first reservation. */
@@ -155,14 +134,11 @@ public final class EstimateDiff {
    * first is zero.
    */
   public static Optional<BigDecimal> percent(Money first, Money second) {
-    return first.amount().signum() == 0
-        ? Optional.empty()
-        : Optional.of(
-            second
-                .minus(first)
-                .amount()
-                .multiply(HUNDRED)
-                .divide(first.amount(), 1, RoundingMode.HALF_EVEN));
+    if (first.amount().signum() == 0) {
+      return Optional.empty();
+    }
+    BigDecimal more = second.minus(first).amount().multiply(HUNDRED);
+    return Optional.of(more.divide(first.amount(), 1, RoundingMode.HALF_EVEN));
   }
 
   /**
@@ -209,13 +185,10 @@ public final class EstimateDiff {
 
   /** Returns the keys whose values differ, in the order of the plans. */
   public List<Change> changes() {
-    List<Change> changes = new ArrayList<>();
-    for (JsonDiff.Change change : JsonDiff.between(before.plan.json(), after.plan.json())) {
-      if (!NOISE.contains(change.path())) {
-        changes.add(new Change(name(change.path()), change.before(), change.after()));
-      }
-    }
-    return changes;
+    return JsonDiff.between(before.plan.json(), after.plan.json()).stream()
+        .filter(change -> !NOISE.contains(change.path()))
+        .map(change -> new Change(name(change.path()), change.before(), change.after()))
+        .toList();
   }
 
   /** Returns the config's name of a plan's key. */
@@ -270,18 +243,16 @@ public final class EstimateDiff {
         .with("changes", changes)
         .with(
             "reservation",
-            pair(Optional.of(before.total()), Optional.of(after.total()))
+            pair(before.total(), after.total())
                 .with("percent", percent().orElse(null))
                 .with("of_prices", ofPrices().amount().toPlainString())
                 .with("lines", lines))
         .with(
             "expected",
-            expectedBefore().isEmpty() ? null : pair(expectedBefore(), expectedAfter()));
+            expectedBefore().map(one -> pair(one, expectedAfter().orElseThrow())).orElse(null));
   }
 
-  private static JsonObject pair(Optional<Money> before, Optional<Money> after) {
-    Money one = before.orElseThrow();
-    Money two = after.orElseThrow();
+  private static JsonObject pair(Money one, Money two) {
     return new JsonObject()
         .with("before", one.amount().toPlainString())
         .with("after", two.amount().toPlainString())

@@ -6,8 +6,8 @@ import dev.nexa.slurm.job.plan.Plan;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -42,28 +42,19 @@ public record Expected(
 
   /** How an expected cost was estimated: by the config, by past runs, or from FLOPs. */
   public enum Method {
-    CONFIG("config"),
-    HISTORY("history"),
-    ANALYTIC("analytic");
-
-    private final String word;
-
-    Method(String word) {
-      this.word = word;
-    }
+    CONFIG,
+    HISTORY,
+    ANALYTIC;
 
     /** Returns the word in estimate.json. */
     public String word() {
-      return word;
+      return name().toLowerCase(Locale.ROOT);
     }
   }
 
   /** Returns the expected cost by past runs. The history must have enough runs. */
   static Expected of(RunsLikeThis history, Plan plan, Estimate estimate) {
-    List<String> runs = new ArrayList<>();
-    for (PastRun run : history.runs()) {
-      runs.add(run.runId());
-    }
+    List<String> runs = history.runs().stream().map(PastRun::runId).toList();
     String basis = "P50 and P90 of " + runs.size() + " past runs of the same " + history.likeness();
     long likely = history.secondsP50();
     long high = history.secondsP90();
@@ -189,11 +180,11 @@ public record Expected(
     if (method == Method.HISTORY) {
       json.with("p50", low.amount().toPlainString()).with("p90", high.amount().toPlainString());
     }
-    json.with("gpu_hours", gpuHours.toPlainString())
+    return json.with("gpu_hours", gpuHours.toPlainString())
         .with("run_seconds", runSeconds)
         .with("basis", basis)
         .with("runs", runs)
-        .with("similar", runs.size());
-    return tooShort.isPresent() ? json.with("limit_too_short", tooShort.get().toJson()) : json;
+        .with("similar", runs.size())
+        .withOptional("limit_too_short", tooShort.map(LimitTooShort::toJson));
   }
 }

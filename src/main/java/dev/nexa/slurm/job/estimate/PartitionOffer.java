@@ -70,8 +70,7 @@ public record PartitionOffer(
 
   /** Returns a sort key: the cost, or a very large number if it is unknown. */
   public BigDecimal dearness() {
-    Optional<Money> cost = cost();
-    return cost.isPresent() ? cost.get().amount() : new BigDecimal("1e30");
+    return cost().map(Money::amount).orElseGet(() -> new BigDecimal("1e30"));
   }
 
   /** Returns the duration that a task is expected to need, else its time limit. */

@@ -28,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,9 +68,8 @@ final class PriceChoice {
                   + " not known which partition the run gets")
               .formatted(book.name(), String.join(", ", partitions)),
           Advice.step(
-              "name it: resources.partition, or default_partition in configs/clusters/"
-                  + key.cluster()
-                  + ".yaml"));
+              "name it: resources.partition, or default_partition in configs/clusters/%s.yaml"
+                  .formatted(key.cluster())));
     }
     PriceEntry off = best(entry -> entry.discount().isPresent());
     this.discount = off == null ? null : off.discount().orElseThrow();
@@ -89,9 +89,7 @@ final class PriceChoice {
           Map.of(), false, new BillingMode(Map.of(), Optional.empty(), Optional.of(rate), false));
     }
     Map<String, Price> gpus = byType(Prices::gpuHour, Prices::gpuShares);
-    for (String type : key.gpuTypes()) {
-      requireValid(type, gpus);
-    }
+    key.gpuTypes().forEach(type -> requireValid(type, gpus));
     Map<String, Price> shards = byType(Prices::shardHour, Prices::shardShares);
     BillingMode terms =
         shards.isEmpty() && !book.gpuHourCoversJob()
@@ -150,14 +148,11 @@ final class PriceChoice {
   }
 
   /** Returns the valid entry with the highest precedence among those that {@code has} accepts. */
-  private @Nullable PriceEntry best(Function<PriceEntry, Boolean> has) {
-    PriceEntry best = null;
-    for (PriceEntry entry : matching) {
-      if (holds(entry) && has.apply(entry) && (best == null || !beats(best, entry))) {
-        best = entry;
-      }
-    }
-    return best;
+  private @Nullable PriceEntry best(Predicate<PriceEntry> has) {
+    return matching.stream()
+        .filter(entry -> holds(entry) && has.test(entry))
+        .reduce((best, entry) -> beats(best, entry) ? best : entry)
+        .orElse(null);
   }
 
   /**
@@ -205,11 +200,7 @@ final class PriceChoice {
     }
     Map<String, Price> all = new LinkedHashMap<>();
     for (String type : types) {
-      PriceEntry entry =
-          best(
-              one ->
-                  prices.apply(one.prices()).containsKey(type)
-                      || shares.apply(one.prices()).containsKey(type));
+      PriceEntry entry = holder(type, prices, shares);
       if (entry != null) {
         Price price = prices.apply(entry.prices()).get(type);
         Share share = shares.apply(entry.prices()).get(type);
@@ -220,6 +211,17 @@ final class PriceChoice {
       }
     }
     return all;
+  }
+
+  /** Returns the entry whose price or share applies to a GPU type; null if there is none. */
+  private @Nullable PriceEntry holder(
+      String type,
+      Function<Prices, Map<String, Price>> prices,
+      Function<Prices, Map<String, Share>> shares) {
+    return best(
+        one ->
+            prices.apply(one.prices()).containsKey(type)
+                || shares.apply(one.prices()).containsKey(type));
   }
 
   /** Returns the price of a share; null if the whole GPU has no price on that day. */
@@ -238,15 +240,11 @@ final class PriceChoice {
             .multiply(share.above())
             .divide(share.below(), MathContext.DECIMAL128)
             .setScale(DECIMALS, RoundingMode.HALF_UP);
-    return new Price(
-        plain(part),
+    String each = price.price().toPlainString();
+    String source =
         "%s of %s at %s (%s): %s"
-            .formatted(
-                share.part(),
-                share.of(),
-                price.price().toPlainString(),
-                price.source(),
-                share.source()));
+            .formatted(share.part(), share.of(), each, price.source(), share.source());
+    return new Price(plain(part), source);
   }
 
   private Price discounted(Price price) {
@@ -255,15 +253,11 @@ final class PriceChoice {
     }
     BigDecimal hundred = BigDecimal.valueOf(100);
     BigDecimal rest = price.price().multiply(hundred.subtract(discount.percent())).movePointLeft(2);
-    return new Price(
-        plain(rest),
-        price.source()
-            + "; "
-            + price.price().toPlainString()
-            + " less "
-            + plain(discount.percent()).toPlainString()
-            + " %: "
-            + discount.source());
+    String less = plain(discount.percent()).toPlainString();
+    String source =
+        "%s; %s less %s %%: %s"
+            .formatted(price.source(), price.price().toPlainString(), less, discount.source());
+    return new Price(plain(rest), source);
   }
 
   private static BigDecimal plain(BigDecimal number) {
@@ -272,16 +266,10 @@ final class PriceChoice {
   }
 
   private void requireValid(String type, Map<String, Price> gpus) {
-    for (String priced : gpus.keySet()) {
-      if (priced.equalsIgnoreCase(type)) {
-        return;
-      }
+    if (gpus.keySet().stream().anyMatch(type::equalsIgnoreCase)) {
+      return;
     }
-    PriceEntry holds =
-        best(
-            one ->
-                one.prices().gpuHour().containsKey(type)
-                    || one.prices().gpuShares().containsKey(type));
+    PriceEntry holds = holder(type, Prices::gpuHour, Prices::gpuShares);
     Share part = holds == null ? null : holds.prices().gpuShares().get(type);
     if (part != null) {
       requireNone(
@@ -302,14 +290,10 @@ final class PriceChoice {
               : Optional.ofNullable(share).map(one -> one.part() + " of " + one.of());
         });
     if (book.isSkyPilots()) {
+      String others = gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet());
       throw new NexaException(
           ErrorCode.PRICE_MISSING,
-          "price book '"
-              + book.name()
-              + "' has no price for GPU type '"
-              + type
-              + "'"
-              + (gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet())),
+          "price book '%s' has no price for GPU type '%s'%s".formatted(book.name(), type, others),
           Advice.step(
               "add %s under slurm.pricing.accelerators in configs/prices/%s.yaml"
                   .formatted(type, book.name())));
@@ -395,16 +379,13 @@ final class PriceChoice {
   private BillingWeights weights() {
     String partition = key.partition().orElse("");
     if (key.billingWeights().isEmpty()) {
+      String unknown = ": it is not known which partition the run gets";
       throw new NexaException(
           ErrorCode.BILLING_WEIGHTS_MISSING,
-          "price book '"
-              + book.name()
-              + "' prices Slurm's billing units, and the cluster profile '"
-              + key.cluster()
-              + "' does not say how they are computed"
-              + (partition.isEmpty()
-                  ? ": it is not known which partition the run gets"
-                  : " in partition '" + partition + "'"),
+          ("price book '%s' prices Slurm's billing units, and the cluster profile '%s' does not say"
+                      + " how they are computed")
+                  .formatted(book.name(), key.cluster())
+              + (partition.isEmpty() ? unknown : " in partition '" + partition + "'"),
           Advice.step(
               "write partitions."
                   + (partition.isEmpty() ? "NAME" : partition)

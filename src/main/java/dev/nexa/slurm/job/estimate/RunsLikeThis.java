@@ -4,6 +4,7 @@ import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.RunSimilarity.Level;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -90,11 +91,8 @@ public final class RunsLikeThis {
   }
 
   private static double[] oldestFirst(List<Double> newestFirst) {
-    double[] oldestFirst = new double[newestFirst.size()];
-    for (int i = 0; i < oldestFirst.length; i++) {
-      oldestFirst[oldestFirst.length - 1 - i] = newestFirst.get(i);
-    }
-    return oldestFirst;
+    Collections.reverse(newestFirst);
+    return newestFirst.stream().mapToDouble(Double::doubleValue).toArray();
   }
 
   /** Returns the runs, newest first. */

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.estimate;
 
 import dev.nexa.slurm.job.plan.Plan;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -36,10 +37,7 @@ public record TimeLimitAdvice(long limitSeconds, int runs, int cut) {
     long seconds = (long) Math.ceil(new Quantiles(longest).p90() * MARGIN);
     long step = seconds > 3600 ? STEP : 60;
     long limit = Math.max(1, (seconds + step - 1) / step) * step;
-    int cut = 0;
-    for (double one : longest) {
-      cut += one > limit ? 1 : 0;
-    }
+    int cut = (int) Arrays.stream(longest).filter(one -> one > limit).count();
     return limit >= plan.allocation().timeLimit().toSeconds()
         ? Optional.empty()
         : Optional.of(new TimeLimitAdvice(limit, longest.length, cut));

@@ -46,22 +46,16 @@ final class TokenRates {
   /** Returns the error for a model without a price. */
   static NexaException missing(PriceBook book, String model) {
     TreeSet<String> known = new TreeSet<>(book.apiModels());
+    String others = known.isEmpty() ? "" : "; it has " + String.join(", ", known);
     return new NexaException(
         ErrorCode.PRICE_MISSING,
-        "price book '"
-            + book.name()
-            + "' has no price for the API's model '"
-            + model
-            + "'"
-            + Nearest.product(model, known)
-            + (known.isEmpty() ? "" : "; it has " + String.join(", ", known)),
+        "price book '%s' has no price for the API's model '%s'%s%s"
+            .formatted(book.name(), model, Nearest.product(model, known), others),
         Advice.step(
-            "write into configs/prices/"
-                + book.name()
-                + ".yaml, below api_tokens: \""
-                + model
-                + "\": {input: {price: P, source: S}, output: {price: Q, source: S}}. P and Q are the prices"
-                + " of 10^6 tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)"));
+            ("write into configs/prices/%s.yaml, below api_tokens: \"%s\": {input: {price: P,"
+                    + " source: S}, output: {price: Q, source: S}}. P and Q are the prices of 10^6"
+                    + " tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)")
+                .formatted(book.name(), model)));
   }
 
   /** Returns a line for the tokens that the model reads, and one for those that it writes. */

@@ -35,9 +35,7 @@ public record NodeProgram(String java, List<ProgramFile> files) {
 
   JsonObject toJson() {
     JsonObject digests = new JsonObject();
-    for (ProgramFile file : files) {
-      digests.with(file.name(), file.sha256());
-    }
+    files.forEach(file -> digests.with(file.name(), file.sha256()));
     return new JsonObject().with("sha256", sha256()).with("java", java).with("files", digests);
   }
 }

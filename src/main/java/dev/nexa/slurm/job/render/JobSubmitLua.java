@@ -62,12 +62,11 @@ public final class JobSubmitLua {
     cluster
         .partitions()
         .forEach(
-            (name, partition) -> {
-              if (partition.gpusPerNode().isPresent()) {
-                partitions.add(
-                    Map.of("name", name, "gpus", partition.gpusPerNode().get().toString()));
-              }
-            });
+            (name, partition) ->
+                partition
+                    .gpusPerNode()
+                    .ifPresent(
+                        gpus -> partitions.add(Map.of("name", name, "gpus", gpus.toString()))));
     model.put("partitions", partitions);
     return model;
   }

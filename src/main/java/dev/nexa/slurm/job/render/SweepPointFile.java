@@ -30,10 +30,8 @@ final class SweepPointFile {
     line(text, "NEXA_POINT", String.format(Locale.ROOT, "%03d", task));
     for (Map.Entry<String, @Nullable Object> set : point.members().entrySet()) {
       Object value = set.getValue();
-      line(
-          text,
-          Sweep.variable(set.getKey()),
-          value instanceof String string ? string : Json.compact(value));
+      String shown = value instanceof String string ? string : Json.compact(value);
+      line(text, Sweep.variable(set.getKey()), shown);
     }
     for (int i = 0; i < words.size(); i++) {
       if (words.get(i).isPresent()) {
@@ -44,10 +42,6 @@ final class SweepPointFile {
   }
 
   private static void line(StringBuilder text, String name, String value) {
-    text.append("export ")
-        .append(name)
-        .append('=')
-        .append(ShellFormat.INSTANCE.quoted(value))
-        .append('\n');
+    text.append("export %s=%s\n".formatted(name, ShellFormat.INSTANCE.quoted(value)));
   }
 }

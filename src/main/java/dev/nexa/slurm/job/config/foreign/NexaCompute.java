@@ -128,12 +128,8 @@ public final class NexaCompute {
    * set keys of the run config.
    */
   public static List<String> takeOverrides(List<String> overrides) {
-    List<String> theirs = new ArrayList<>();
-    for (String override : overrides) {
-      if (override.matches("(job|sweep|launcher)[.=].*")) {
-        theirs.add(override);
-      }
-    }
+    List<String> theirs =
+        overrides.stream().filter(one -> one.matches("(job|sweep|launcher)[.=].*")).toList();
     overrides.removeAll(theirs);
     return theirs;
   }
@@ -209,22 +205,18 @@ public final class NexaCompute {
     }
     if (job.has("memory")) {
       // Nexa_Compute hands a bare number to sbatch, which counts MiB.
-      long bytes = job.optionalBytes("memory").orElseThrow();
-      resources.put("memory", job.at("memory"), Memory.words(bytes));
+      String bytes = Memory.words(job.optionalBytes("memory").orElseThrow());
+      resources.put("memory", job.at("memory"), bytes);
     }
-    for (String key : List.of("account", "qos", "constraint")) {
-      resources.move(key, given, key);
-    }
+    List.of("account", "qos", "constraint").forEach(key -> resources.move(key, given, key));
     int gpus = gpus(job);
     Optional<String> type = job.optionalText("gpu_type").map(name -> GPUS.getOrDefault(name, name));
     Matcher gres = GRES.matcher(job.optionalText("gres").orElse("gpu:" + gpus));
     if (!gres.matches()) {
       problem(job, "gres", "only GPUs can be asked for, such as gpu:a100:4");
     } else if (job.optionalInteger("gpus_per_node").orElse(gpus) != gpus) {
-      problem(
-          job,
-          "gres",
-          "asks for " + gpus + " GPUs, but gpus_per_node is " + job.integer("gpus_per_node"));
+      String other = "asks for " + gpus + " GPUs, but gpus_per_node is ";
+      problem(job, "gres", other + job.integer("gpus_per_node"));
     } else if (type.isEmpty()) {
       type = Optional.ofNullable(gres.group(1));
     }
@@ -234,20 +226,17 @@ public final class NexaCompute {
     }
     run.put("resources", resources.node());
     if (job.integer("ntasks_per_node") != 1) {
-      problem(
-          job,
-          "ntasks_per_node",
-          "expected 1: one launcher a node starts its ranks (nproc_per_node)");
+      String message = "expected 1: one launcher a node starts its ranks (nproc_per_node)";
+      problem(job, "ntasks_per_node", message);
     }
   }
 
   /** Returns the GPUs on each node: from {@code gres}, else gpus_per_node, else 1. */
   private static int gpus(Values job) {
     Matcher gres = GRES.matcher(job.optionalText("gres").orElse(""));
-    if (gres.matches()) {
-      return gres.group(2) == null ? 1 : Integer.parseInt(gres.group(2));
-    }
-    return job.optionalInteger("gpus_per_node").orElse(1);
+    return !gres.matches()
+        ? job.optionalInteger("gpus_per_node").orElse(1)
+        : gres.group(2) == null ? 1 : Integer.parseInt(gres.group(2));
   }
 
   /**
@@ -306,17 +295,13 @@ public final class NexaCompute {
   private void places(Values job, Values launcher) {
     int gpus = Math.max(1, gpus(job));
     if (launcher.optionalInteger("nproc_per_node").orElse(gpus) != gpus) {
-      problem(
-          launcher,
-          "nproc_per_node",
-          "expected " + gpus + ", one process for each GPU; or write job.gpus_per_node");
+      String message = ", one process for each GPU; or write job.gpus_per_node";
+      problem(launcher, "nproc_per_node", "expected " + gpus + message);
     }
     int nodes = job.integer("nodes");
     if (launcher.optionalInteger("nnodes").orElse(nodes) != nodes) {
-      problem(
-          launcher,
-          "nnodes",
-          "expected " + nodes + " as job.nodes; a node that is not started is paid for");
+      String message = " as job.nodes; a node that is not started is paid for";
+      problem(launcher, "nnodes", "expected " + nodes + message);
     }
     if (!launcher.text("rdzv_backend").equals("c10d")) {
       problem(launcher, "rdzv_backend", "expected c10d; nodes meet through it");
@@ -349,19 +334,17 @@ public final class NexaCompute {
     if (script.contains("/") && !launcher.flag("module")) {
       // The script runs from runner/, but its imports are in its original folder.
       String folder = "${workspace}/" + script.substring(0, script.lastIndexOf('/'));
-      String theirs = env.text("PYTHONPATH").map(path -> ":" + path).orElse("");
-      env.put("PYTHONPATH", folder + theirs);
+      env.put("PYTHONPATH", folder + env.text("PYTHONPATH").map(path -> ":" + path).orElse(""));
     }
     run.put("env", env.node());
   }
 
   private void software(Tree run, Values job, Values launcher) {
-    Tree software = new Tree(job.at("modules"));
+    Position at = job.at("modules");
+    Tree software = new Tree(at);
     List<YamlNode> modules = new ArrayList<>();
-    for (String module : job.texts("modules")) {
-      modules.add(new Scalar(job.at("modules"), module, ScalarType.STRING));
-    }
-    software.put("modules", new Sequence(job.at("modules"), modules));
+    job.texts("modules").forEach(name -> modules.add(new Scalar(at, name, ScalarType.STRING)));
+    software.put("modules", new Sequence(at, modules));
     String python = launcher.text("python");
     Matcher venv = VENV.matcher(python);
     if (venv.matches() && !venv.group(1).equals("/usr")) {
@@ -387,10 +370,8 @@ public final class NexaCompute {
   }
 
   private void notes(Values job, Values launcher) {
-    note(
-        job,
-        "cost_per_gpu_hour",
-        "not used: what it costs is what the cluster profile's price book says");
+    String costs = "not used: what it costs is what the cluster profile's price book says";
+    note(job, "cost_per_gpu_hour", costs);
     note(job, "output_dir", "not used: logs are in the run's folder, `nexa-slurm logs` shows them");
     note(launcher, "rdzv_endpoint", "not used: each task's job has its own meeting point");
     note(launcher, "rdzv_id", "not used: each task's job has its own");

@@ -283,9 +283,8 @@ public record SbatchHeader(
   /** Returns TYPE:NUMBER or NUMBER. A type alone means one GPU, as gres(5) says. */
   private static String gpus(String value) {
     Matcher gpus = GPUS.matcher(value);
-    if (!gpus.matches()) {
-      return "";
-    }
-    return gpus.group(1) != null && gpus.group(2) == null ? value + ":1" : value;
+    return !gpus.matches()
+        ? ""
+        : gpus.group(1) != null && gpus.group(2) == null ? value + ":1" : value;
   }
 }

@@ -9,7 +9,6 @@ import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Makes a run's config from a script: {@code nexa-slurm submit --nodes 2 --gpus 4 train.py}. Pure.
@@ -70,21 +70,11 @@ public record ScriptConfig(
   private static final Set<String> OWN_LINES = ownLines();
 
   private static Set<String> ownLines() {
-    Set<String> lines = new HashSet<>();
-    for (ResourceOption option : ResourceOption.values()) {
-      lines.add("resources." + option.key());
-    }
-    Collections.addAll(
-        lines,
-        "stage",
-        "name",
-        "cluster",
-        "backend",
-        "workdir",
-        "env.PYTHONPATH",
-        "resources.time");
-    RESOURCES.forEach(key -> lines.add("resources." + key));
-    return lines;
+    String lines = "stage name cluster backend workdir env.PYTHONPATH resources.time";
+    Set<String> own = new HashSet<>(List.of(lines.split(" ", -1)));
+    Stream.of(ResourceOption.values()).forEach(option -> own.add("resources." + option.key()));
+    RESOURCES.forEach(key -> own.add("resources." + key));
+    return own;
   }
 
   /**
@@ -139,7 +129,8 @@ public record ScriptConfig(
   /** Returns the config in YAML, with a comment behind each line that needs one. */
   public String yaml() {
     StringBuilder text = new StringBuilder();
-    text.append("# A run of ").append(plain(fileName()));
+    // Without characters that would end the comment.
+    text.append("# A run of ").append(fileName().replaceAll("\\p{Cntrl}", " "));
     text.append(", made by nexa-slurm. All keys: nexa-slurm explain config\n");
     line(text, "stage", stage(), "the run's id begins with it");
     String name = values.getOrDefault("name", stem());
@@ -150,21 +141,16 @@ public record ScriptConfig(
       line(text, "cluster", values.getOrDefault("cluster", ""), "the profile of the cluster");
     }
     if (start != Start.PYTHON) {
-      line(
-          text,
-          "backend",
-          values.getOrDefault("backend", "shell"),
-          "bash runs the text below once");
+      String backend = values.getOrDefault("backend", "shell");
+      line(text, "backend", backend, "bash runs the text below once");
       text.append("files: [").append(scalar(script)).append("]  # the run keeps a copy\n");
       String command = command();
       boolean plain = command.chars().noneMatch(Character::isISOControl);
       text.append(plain ? "run: |\n  " + command : "run: " + Json.compact(command)).append('\n');
     } else {
-      line(
-          text,
-          "backend",
-          values.getOrDefault("backend", "python"),
-          "torchrun starts one process for each GPU, python starts one");
+      String backend = values.getOrDefault("backend", "python");
+      String remark = "torchrun starts one process for each GPU, python starts one";
+      line(text, "backend", backend, remark);
       entrypoint(text);
     }
     if (values.containsKey("workdir")) {
@@ -182,17 +168,12 @@ public record ScriptConfig(
     for (String key : RESOURCES) {
       String value = values.get("resources." + key);
       if (value != null) {
-        text.append("  ");
-        line(text, key, value, "");
+        line(text, "  " + key, value, "");
       }
     }
     String given = values.containsKey("resources.time") ? "" : "; this is nexa-slurm's choice";
-    text.append("  ");
-    line(
-        text,
-        "time",
-        values.getOrDefault("resources.time", DEFAULT_TIME),
-        "Slurm ends the job then" + given);
+    String time = values.getOrDefault("resources.time", DEFAULT_TIME);
+    line(text, "  time", time, "Slurm ends the job then" + given);
     for (ResourceOption option : ResourceOption.values()) {
       String value = values.get("resources." + option.key());
       if (value != null) {
@@ -294,10 +275,5 @@ public record ScriptConfig(
   public String stem() {
     int dot = fileName().lastIndexOf('.');
     return dot > 0 ? fileName().substring(0, dot) : fileName();
-  }
-
-  /** Returns the text without characters that would end a comment. */
-  private static String plain(String text) {
-    return text.replaceAll("\\p{Cntrl}", " ");
   }
 }

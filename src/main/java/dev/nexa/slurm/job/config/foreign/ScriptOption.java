@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config.foreign;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * An option of sbatch, and its treatment in the {@code #SBATCH} lines of a script. An option that
@@ -130,8 +131,7 @@ record ScriptOption(
         Fate fate = Fate.valueOf(cells[3]);
         String ours = cells[4].equals(".") ? "" : cells[4];
         String remark = halves[1].strip().replace("TASKS", TASKS);
-        char argument = cells[2].charAt(0);
-        options.add(new ScriptOption(cells[0], cells[1], argument, fate, ours, remark));
+        options.add(new ScriptOption(cells[0], cells[1], cells[2].charAt(0), fate, ours, remark));
       }
     }
     for (String word : OTHERS.strip().split("\\s+", -1)) {
@@ -148,16 +148,9 @@ record ScriptOption(
    * an abbreviation if it is the only one.
    */
   static List<ScriptOption> named(String name) {
-    List<ScriptOption> begin = new ArrayList<>();
-    for (ScriptOption option : ALL) {
-      if (option.name.equals(name)) {
-        return List.of(option);
-      }
-      if (option.name.startsWith(name)) {
-        begin.add(option);
-      }
-    }
-    return begin;
+    List<ScriptOption> begin = ALL.stream().filter(option -> option.name.startsWith(name)).toList();
+    Stream<ScriptOption> same = begin.stream().filter(option -> option.name.equals(name));
+    return same.findFirst().map(List::of).orElse(begin);
   }
 
   /** Returns the option with this short name. */

@@ -86,12 +86,9 @@ public final class SkyPilotPrices {
       entries.add(entry(one, Optional.of(cluster), Optional.empty(), path));
       Values partitions = one.section("partition_configs");
       for (String partition : partitions.names()) {
-        entries.add(
-            entry(
-                partitions.section(partition),
-                Optional.of(cluster),
-                Optional.of(partition),
-                path + ".partition_configs." + partition));
+        Values own = partitions.section(partition);
+        String below = path + ".partition_configs." + partition;
+        entries.add(entry(own, Optional.of(cluster), Optional.of(partition), below));
       }
     }
     PriceEntry all = entries.get(0);
@@ -130,9 +127,8 @@ public final class SkyPilotPrices {
   }
 
   private static Optional<Price> price(Values pricing, String key, String path) {
-    return pricing
-        .optionalDecimal(key)
-        .map(rate -> new Price(rate, "SkyPilot " + path + ".pricing." + key));
+    String source = "SkyPilot " + path + ".pricing." + key;
+    return pricing.optionalDecimal(key).map(rate -> new Price(rate, source));
   }
 
   /** Returns the day of the file's last change, because the file holds no date. */

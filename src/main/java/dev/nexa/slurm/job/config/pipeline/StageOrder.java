@@ -39,8 +39,7 @@ final class StageOrder {
         problems.add(stage.problem("after", "a stage cannot wait for itself"));
       }
       for (String one : full) {
-        Condition other = after.putIfAbsent(one, condition);
-        if (other != null) {
+        if (after.putIfAbsent(one, condition) != null) {
           problems.add(stage.problem("after", "names the stage '" + one + "' twice"));
         }
       }
@@ -77,16 +76,11 @@ final class StageOrder {
     stages.forEach(stage -> open.put(stage.name(), stage));
     List<Stage> sorted = new ArrayList<>();
     while (!open.isEmpty()) {
-      Stage next = null;
-      for (Stage stage : open.values()) {
-        if (stage.after().keySet().stream().noneMatch(open::containsKey)) {
-          next = stage;
-          break;
-        }
-      }
-      if (next == null) {
-        throw circle(open, written);
-      }
+      Stage next =
+          open.values().stream()
+              .filter(stage -> stage.after().keySet().stream().noneMatch(open::containsKey))
+              .findFirst()
+              .orElseThrow(() -> circle(open, written));
       open.remove(next.name());
       sorted.add(next);
     }
@@ -104,19 +98,15 @@ final class StageOrder {
     path.add(stage);
     List<String> circle =
         path.subList(path.indexOf(stage), path.size()).stream().map(Stage::name).toList();
-    return new ConfigException(
-        written
-            .section(stage.base())
-            .problem("after", "the stages wait in a circle: " + String.join(" → ", circle)));
+    String message = "the stages wait in a circle: " + String.join(" → ", circle);
+    return new ConfigException(written.section(stage.base()).problem("after", message));
   }
 
   private static Stage waitedFor(Stage stage, Map<String, Stage> open) {
-    for (String name : stage.after().keySet()) {
-      Stage other = open.get(name);
-      if (other != null) {
-        return other;
-      }
-    }
-    throw new IllegalStateException(stage.name() + " waits for no open stage");
+    return stage.after().keySet().stream()
+        .filter(open::containsKey)
+        .map(open::get)
+        .findFirst()
+        .orElseThrow(() -> new IllegalStateException(stage.name() + " waits for no open stage"));
   }
 }

@@ -8,7 +8,6 @@ import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -94,12 +93,8 @@ public final class StageReferences {
     if (name.equals(stage.name()) || name.equals(stage.base())) {
       return Optional.of("a stage cannot use what it makes itself");
     }
-    List<String> items = new ArrayList<>();
-    for (String other : stage.after().keySet()) {
-      if (other.startsWith(name + ".")) {
-        items.add(other);
-      }
-    }
+    List<String> items =
+        stage.after().keySet().stream().filter(other -> other.startsWith(name + ".")).toList();
     return Optional.of(
         items.isEmpty()
             ? "'%s' is not in `after` of the stage %s%s"

@@ -6,7 +6,6 @@ import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.ListOf;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -56,8 +55,7 @@ public record ConfigKey(String path, String value, boolean required, String fall
     for (KnownKey key : section.keys()) {
       if (key.name().equals(first)) {
         String whole = KeyHomes.child(above, first);
-        Schema shape = key.shape();
-        if (!(shape instanceof Section below)) {
+        if (!(key.shape() instanceof Section below)) {
           return dot < 0 ? List.of(of(key, above)) : List.of();
         }
         return dot < 0 ? all(below, whole) : of(below, whole, path.substring(dot + 1));
@@ -67,20 +65,12 @@ public record ConfigKey(String path, String value, boolean required, String fall
   }
 
   private static List<ConfigKey> all(Section section, String path) {
-    List<ConfigKey> keys = new ArrayList<>();
-    for (KnownKey key : section.keys()) {
-      keys.add(of(key, path));
-    }
-    return keys;
+    return section.keys().stream().map(key -> of(key, path)).toList();
   }
 
   private static ConfigKey of(KnownKey key, String above) {
-    return new ConfigKey(
-        KeyHomes.child(above, key.name()),
-        words(key.shape()),
-        key.required(),
-        key.fallback(),
-        key.doc());
+    String path = KeyHomes.child(above, key.name());
+    return new ConfigKey(path, words(key.shape()), key.required(), key.fallback(), key.doc());
   }
 
   private static String words(Schema shape) {

@@ -9,7 +9,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One version of a dataset, as the registry holds it. Its bytes never change; its status can.
@@ -58,20 +57,10 @@ public final class DatasetVersion {
    */
   public static DatasetVersion of(String name, String version, JsonObject json) {
     DatasetVersion read = new DatasetVersion(name, version, json);
-    if (!NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException(
-          "expected a dataset's name of letters, digits, '.', '_' and '-'");
-    }
-    if (!PATH.matcher(read.path()).matches()) {
-      throw new IllegalArgumentException(
-          "expected a path below ${durable} or ${shared} under \"path\"");
-    }
-    if (!VERSION.matcher(version).matches()) {
-      throw new IllegalArgumentException("expected a version such as v1, got '" + version + "'");
-    }
-    if (!ROOT.matcher(read.root()).matches()) {
-      throw new IllegalArgumentException("expected 64 hex digits under \"root\"");
-    }
+    require(NAME, name, "a dataset's name of letters, digits, '.', '_' and '-'");
+    require(PATH, read.path(), "a path below ${durable} or ${shared} under \"path\"");
+    require(VERSION, version, "a version such as v1, got '" + version + "'");
+    require(ROOT, read.root(), "64 hex digits under \"root\"");
     read.bytes();
     read.files();
     read.newest();
@@ -79,10 +68,14 @@ public final class DatasetVersion {
     read.rows();
     read.parents();
     read.schema();
-    for (String key : List.of("licence", "source", "description", "run", "pipeline")) {
-      json.optionalText(key);
-    }
+    List.of("licence", "source", "description", "run", "pipeline").forEach(json::optionalText);
     return read;
+  }
+
+  private static void require(Pattern form, String value, String expected) {
+    if (!form.matcher(value).matches()) {
+      throw new IllegalArgumentException("expected " + expected);
+    }
   }
 
   /**
@@ -190,10 +183,8 @@ public final class DatasetVersion {
   /** Returns the columns and DuckDB's names of their types, in order; empty if they are unknown. */
   public Map<String, String> schema() {
     Map<String, String> columns = new LinkedHashMap<>();
-    Optional<JsonObject> schema = json.optionalObject("schema");
-    if (schema.isPresent()) {
-      schema.get().members().keySet().forEach(key -> columns.put(key, schema.get().text(key)));
-    }
+    JsonObject schema = json.optionalObject("schema").orElseGet(JsonObject::new);
+    schema.members().keySet().forEach(key -> columns.put(key, schema.text(key)));
     return columns;
   }
 
@@ -229,12 +220,7 @@ public final class DatasetVersion {
 
   /** Returns the text under a key of a person's statement, such as {@code registered.by}. */
   public Optional<String> statement(String what, String key) {
-    Optional<JsonObject> statement = json.optionalObject(what);
-    if (statement.isEmpty()) {
-      return Optional.empty();
-    }
-    @Nullable Object value = statement.get().members().get(key);
-    return value == null ? Optional.empty() : Optional.of(value.toString());
+    return json.optionalObject(what).map(given -> given.members().get(key)).map(Object::toString);
   }
 
   /** Returns the part that a run's plan holds, so that an approval covers the bytes. */

@@ -10,11 +10,13 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,13 +125,11 @@ public final class InferredKeys {
     if (keys.writes("backend")) {
       return;
     }
-    if (keys.writes("sync")) {
-      put("backend", "sync", "sync", "");
-      return;
-    }
     boolean run = keys.writes("run");
     boolean entrypoint = keys.writes("entrypoint");
-    if (run && entrypoint) {
+    if (keys.writes("sync")) {
+      put("backend", "sync", "sync", "");
+    } else if (run && entrypoint) {
       advice.put("backend", "run is for shell and entrypoint for python: remove one of them");
     } else if (run) {
       put("backend", "shell", "run", "");
@@ -164,13 +164,10 @@ public final class InferredKeys {
             ? ". Of the runners, only axolotl has a weight between the teacher's loss and the data's own"
                 + " loss"
             : ". Without teacher_model, only axolotl can distil";
-    put(
-        "backend",
-        "axolotl",
-        keys.has("kd_lambda") ? "kd_lambda" : "use_kd",
-        why
-            + ". It reads the teacher's log-probabilities from the dataset's column `logprobs` and loads no"
-            + " teacher model");
+    String reads =
+        ". It reads the teacher's log-probabilities from the dataset's column `logprobs` and loads"
+            + " no teacher model";
+    put("backend", "axolotl", keys.has("kd_lambda") ? "kd_lambda" : "use_kd", why + reads);
   }
 
   /** Returns whether the run trains, as far as its stage and its keys show. */
@@ -181,18 +178,11 @@ public final class InferredKeys {
 
   /** Returns a key that says that the run trains; empty if there is none. */
   private Optional<String> trainingKey() {
-    for (String key : TRAINING) {
-      if (keys.has(key)) {
-        return Optional.of(key);
-      }
+    Optional<String> training = TRAINING.stream().filter(keys::has).findFirst();
+    if (training.isPresent() || distils()) {
+      return training.or(() -> Optional.of("use_kd"));
     }
-    if (distils()) {
-      return Optional.of("use_kd");
-    }
-    boolean bare = true;
-    for (String key : List.of("backend", "run", "entrypoint", "array")) {
-      bare &= !keys.writes(key);
-    }
+    boolean bare = Stream.of("backend", "run", "entrypoint", "array").noneMatch(keys::writes);
     return bare && keys.has("model_name") && keys.has("dataset_path")
         ? Optional.of("dataset_path")
         : Optional.empty();
@@ -222,14 +212,10 @@ public final class InferredKeys {
     } else if (largest == null) {
       advise("no entry of " + list + " is for a run that " + words(trained) + ": write resources");
     } else {
+      String size = ModelSize.words(parameters.orElseThrow());
       advise(
-          "no entry of "
-              + list
-              + " is for "
-              + ModelSize.words(parameters.orElseThrow())
-              + " parameters; the largest is up_to "
-              + largest.upTo().orElseThrow()
-              + ": write resources");
+          "no entry of %s is for %s parameters; the largest is up_to %s: write resources"
+              .formatted(list, size, largest.upTo().orElseThrow()));
     }
     return Optional.empty();
   }
@@ -254,11 +240,9 @@ public final class InferredKeys {
     Optional<String> name = keys.text("model_name");
     return name.isEmpty()
         ? "or write model_size: " + list.replace("the model's size", "it")
-        : list
-            + ", and neither the name '"
-            + YamlNode.shortened(name.get())
-            + "' nor a config.json in a folder of that name gives it; write\n"
-            + "    model_size: 7B    # or 350M, 1.5B, 8x7B";
+        : ("%s, and neither the name '%s' nor a config.json in a folder of that name gives it;"
+                + " write\n    model_size: 7B    # or 350M, 1.5B, 8x7B")
+            .formatted(list, YamlNode.shortened(name.get()));
   }
 
   private Optional<Long> parameters() {
@@ -287,53 +271,46 @@ public final class InferredKeys {
     if (old != null && !(old instanceof Mapping)) {
       return;
     }
-    Map<String, Entry> all = new LinkedHashMap<>();
-    if (old != null) {
-      all.putAll(((Mapping) old).entries());
-    }
+    Map<String, Entry> all =
+        new LinkedHashMap<>(old instanceof Mapping mapping ? mapping.entries() : Map.of());
     if (entry.isEmpty()) {
       if (old != null && all.containsKey("time") && !all.containsKey("gpus_per_node") && trains()) {
         unknownGpus(old);
       }
       return;
     }
-    StringBuilder added = new StringBuilder();
+    List<String> added = new ArrayList<>();
     boolean noGpus = is(all.get("gpus_per_node"), "0");
     for (Map.Entry<String, Entry> key : entry.get().keys().entrySet()) {
       boolean useless = noGpus && key.getKey().equals("gpu_type");
       if (!useless && all.putIfAbsent(key.getKey(), key.getValue()) == null) {
-        added.append(added.length() == 0 ? "" : ", ").append(key.getKey()).append(' ');
-        added.append(((Scalar) key.getValue().value()).text());
+        added.add(key.getKey() + " " + ((Scalar) key.getValue().value()).text());
       }
     }
-    if (added.length() > 0) {
+    if (!added.isEmpty()) {
       YamlNode at = old == null ? entry.get().node() : old;
       keys.put("resources", new Mapping(at.at(), all));
-      notes.add("resources " + added + ": from " + source(entry.get()));
+      notes.add("resources " + String.join(", ", added) + ": from " + source(entry.get()));
     }
   }
 
   /** A training run would otherwise run without GPUs, because that is the key's default. */
   private void unknownGpus(YamlNode resources) {
     if (!defaults.resources().isEmpty()) {
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_MISSING_KEY,
-              resources.at(),
-              "resources.gpus_per_node",
-              "missing; expected a whole number from 0 to 64"));
+      String key = "resources.gpus_per_node";
+      String message = "missing; expected a whole number from 0 to 64";
+      problems.add(new Problem(ErrorCode.CONFIG_MISSING_KEY, resources.at(), key, message));
     }
   }
 
   private String source(ForSize entry) {
-    StringBuilder text = new StringBuilder(defaults.file() + ": " + entry.place());
-    if (entry.upTo().isPresent()) {
-      text.append(", up_to ").append(entry.upTo().get());
-      text.append("; ").append(YamlNode.shortened(keys.text("model_name").orElse("the model")));
-      text.append(" has ").append(ModelSize.words(parameters().orElseThrow()));
-      text.append(" parameters");
+    String place = defaults.file() + ": " + entry.place();
+    if (entry.upTo().isEmpty()) {
+      return place;
     }
-    return text.toString();
+    String model = YamlNode.shortened(keys.text("model_name").orElse("the model"));
+    String size = ModelSize.words(parameters().orElseThrow());
+    return place + ", up_to " + entry.upTo().get() + "; " + model + " has " + size + " parameters";
   }
 
   private void strategy(Optional<ForSize> entry) {
@@ -350,12 +327,8 @@ public final class InferredKeys {
 
   /** Returns whether the config says how its program spreads the model, or starts its own. */
   private boolean isSpread() {
-    for (String key : List.of("strategy", "fsdp", "entrypoint", "options_file", "options")) {
-      if (keys.has(key)) {
-        return true;
-      }
-    }
-    return false;
+    return Stream.of("strategy", "fsdp", "entrypoint", "options_file", "options")
+        .anyMatch(keys::has);
   }
 
   /** Returns whether the resources have more than one GPU. */

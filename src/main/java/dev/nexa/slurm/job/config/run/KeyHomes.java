@@ -3,7 +3,6 @@ package dev.nexa.slurm.job.config.run;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -19,172 +18,106 @@ final class KeyHomes {
   private static final String OTHER_FORM = "~";
 
   /**
-   * One name a line: the name, our key, and a remark. A mark before the key says that the value has
-   * another form there. A line without a key only has a remark. Names are written with {@code _}.
+   * One home a line: the names, our key, and a remark. A mark before the key says that the value
+   * has another form there. A line without a key only has a remark. Names are written with {@code
+   * _}.
    */
   private static final String TABLE =
       """
       # sbatch
-      ntasks          | ~resources.gpus_per_node | one process starts for each GPU of each node; array.shards runs independent tasks
-      ntasks_per_node | ~resources.gpus_per_node | one process starts for each GPU of each node
-      n               | ~resources.gpus_per_node | one process starts for each GPU of each node
-      cpus            | resources.cpus_per_task  | it counts the CPUs on each node
-      cpu             | resources.cpus_per_task  | it counts the CPUs on each node
-      ncpus           | resources.cpus_per_task  | it counts the CPUs on each node
-      num_cpus        | resources.cpus_per_task  | it counts the CPUs on each node
-      cpus_per_node   | resources.cpus_per_task  |
-      gpus            | resources.gpus_per_node  | it counts the GPUs on each node
-      num_gpus        | resources.gpus_per_node  | it counts the GPUs on each node
-      n_gpus          | resources.gpus_per_node  | it counts the GPUs on each node
-      ngpus           | resources.gpus_per_node  | it counts the GPUs on each node
-      gpus_per_task   | resources.gpus_per_node  |
-      gpu             | ~resources.gpus_per_node | it counts the GPUs on each node; resources.gpu_type names their type
-      gres            | ~resources.gpus_per_node | gres: gpu:h100:4 is gpus_per_node: 4 with gpu_type: h100
-      accelerators    | ~resources.gpus_per_node | accelerators: H100:4 is gpus_per_node: 4 with gpu_type: h100
-      accelerator     | ~resources.gpu_type      |
-      gpu_model       | resources.gpu_type       |
-      mem             | resources.memory         | it is the memory on each node
-      mem_per_node    | resources.memory         |
-      memory_per_node | resources.memory         |
-      mem_gb          | ~resources.memory        | it is the memory on each node, with a unit
-      mem_per_cpu     | ~resources.memory        | it is the memory on each node, not for each CPU
-      mem_per_gpu     | ~resources.memory        | it is the memory on each node, not for each GPU
-      ram             | resources.memory         | it is the memory on each node
-      num_nodes       | resources.nodes          |
-      nnodes          | resources.nodes          |
-      n_nodes         | resources.nodes          |
-      time_limit      | resources.time           |
-      timelimit       | resources.time           |
-      timeout         | resources.time           |
-      timeout_min     | resources.time           |
-      walltime        | resources.time           |
-      duration        | resources.time           |
-      queue           | resources.partition      |
-      feature         | resources.constraint     |
-      features        | resources.constraint     |
-      w               | resources.nodelist       |
-      hosts           | resources.nodelist       |
-      exclude         | resources.exclude        |
-      exclude_nodes   | resources.exclude        |
-      job_name        | name                     |
-      output          |                          | the run's folder keeps what the job prints, and `nexa-slurm logs` shows it
-      error           |                          | the run's folder keeps what the job prints, and `nexa-slurm logs` shows it
-      mail_user       | mail.user                |
-      email           | mail.user                |
-      mail_type       | mail.type                |
-      chdir           | workdir                  |
-      cwd             | workdir                  |
-      working_dir     | workdir                  |
-      dependency      |                          | it is an option: nexa-slurm submit --dependency TYPE:RUN
-      requeue         | ~requeues                | it is a number, such as 1
-      retries         | requeues                 |
-      max_retries     | requeues                 |
-      max_requeues    | requeues                 |
-      comment         | ~tags                    | it is a list of words
-      export          | ~env                     | it is a mapping of names to values
+      ntasks | ~resources.gpus_per_node | one process starts for each GPU of each node; array.shards runs independent tasks
+      ntasks_per_node n | ~resources.gpus_per_node | one process starts for each GPU of each node
+      cpus cpu ncpus num_cpus | resources.cpus_per_task | it counts the CPUs on each node
+      cpus_per_node | resources.cpus_per_task |
+      gpus num_gpus n_gpus ngpus | resources.gpus_per_node | it counts the GPUs on each node
+      gpus_per_task | resources.gpus_per_node |
+      gpu | ~resources.gpus_per_node | it counts the GPUs on each node; resources.gpu_type names their type
+      gres | ~resources.gpus_per_node | gres: gpu:h100:4 is gpus_per_node: 4 with gpu_type: h100
+      accelerators | ~resources.gpus_per_node | accelerators: H100:4 is gpus_per_node: 4 with gpu_type: h100
+      accelerator | ~resources.gpu_type |
+      gpu_model | resources.gpu_type |
+      mem ram | resources.memory | it is the memory on each node
+      mem_per_node memory_per_node | resources.memory |
+      mem_gb | ~resources.memory | it is the memory on each node, with a unit
+      mem_per_cpu | ~resources.memory | it is the memory on each node, not for each CPU
+      mem_per_gpu | ~resources.memory | it is the memory on each node, not for each GPU
+      num_nodes nnodes n_nodes | resources.nodes |
+      time_limit timelimit timeout timeout_min walltime duration | resources.time |
+      queue | resources.partition |
+      feature features | resources.constraint |
+      w hosts | resources.nodelist |
+      exclude exclude_nodes | resources.exclude |
+      job_name | name |
+      output error | | the run's folder keeps what the job prints, and `nexa-slurm logs` shows it
+      mail_user email | mail.user |
+      mail_type | mail.type |
+      chdir cwd working_dir | workdir |
+      dependency | | it is an option: nexa-slurm submit --dependency TYPE:RUN
+      requeue | ~requeues | it is a number, such as 1
+      retries max_retries max_requeues | requeues |
+      comment | ~tags | it is a list of words
+      export | ~env | it is a mapping of names to values
       # the program
-      program         | entrypoint.script        |
-      main            | entrypoint.script        |
-      entry_point     | ~entrypoint.script       |
-      file            | entrypoint.script        |
-      command         | run                      | run is for backend: shell
-      cmd             | run                      | run is for backend: shell
-      commands        | ~run                     | it is one text; write it after run: |
-      environment     | env                      |
-      envs            | env                      |
-      env_vars        | env                      |
-      dotenv          | env_file                 |
-      secrets         | ~env_file                | it names a file of yours that holds the secrets
-      image           | software.container       |
-      container_image | software.container       |
-      docker_image    | software.container       |
-      virtualenv      | software.venv            |
-      conda_env       | software.conda           |
-      requirements    | ~software.venv           | nexa-slurm installs no packages; name the environment that holds them
-      mount           | ~software.mounts         |
-      volumes         | software.mounts          |
-      num_shards      | array.shards             |
-      array_size      | array.shards             |
-      concurrency     | array.max_parallel       |
-      max_concurrent  | array.max_parallel       |
-      grid            | sweep                    |
-      matrix          | sweep                    |
-      search_space    | sweep                    |
-      parameters      | ~sweep                   |
-      job_type        | stage                    |
-      kind            | stage                    |
-      runner          | backend                  |
-      framework       | ~backend                 |
-      project         | ~tags                    | write tags: [project:NAME]
-      project_name    | ~tags                    | write tags: [project:NAME]
-      wandb_project   | ~env                     | write env: {WANDB_PROJECT: NAME}
-      run_name        | name                     |
-      experiment      | name                     |
-      experiment_name | name                     |
-      title           | name                     |
-      defaults        |                          | Hydra composes configs; write the keys of one run, and vary them with --set or sweep
+      program main file | entrypoint.script |
+      entry_point | ~entrypoint.script |
+      command cmd | run | run is for backend: shell
+      commands | ~run | it is one text; write it after run: |
+      environment envs env_vars | env |
+      dotenv | env_file |
+      secrets | ~env_file | it names a file of yours that holds the secrets
+      image container_image docker_image | software.container |
+      virtualenv | software.venv |
+      conda_env | software.conda |
+      requirements | ~software.venv | nexa-slurm installs no packages; name the environment that holds them
+      mount | ~software.mounts |
+      volumes | software.mounts |
+      num_shards array_size | array.shards |
+      concurrency max_concurrent | array.max_parallel |
+      grid matrix search_space | sweep |
+      parameters | ~sweep |
+      job_type kind | stage |
+      runner | backend |
+      framework | ~backend |
+      project project_name | ~tags | write tags: [project:NAME]
+      wandb_project | ~env | write env: {WANDB_PROJECT: NAME}
+      run_name experiment experiment_name title | name |
+      defaults | | Hydra composes configs; write the keys of one run, and vary them with --set or sweep
       # sync
-      delete          |                          | a job deletes nothing in S3; a person can type nexa-slurm sync push --delete
-      overwrite       |                          | a job replaces only what was sent from the same folder; a person can type nexa-slurm sync push --overwrite
-      bucket          | ~sync.to                 | it is an address, such as s3://bucket/prefix
+      delete | | a job deletes nothing in S3; a person can type nexa-slurm sync push --delete
+      overwrite | | a job replaces only what was sent from the same folder; a person can type nexa-slurm sync push --overwrite
+      bucket | ~sync.to | it is an address, such as s3://bucket/prefix
       # training: Hugging Face, TRL, Axolotl, LLaMA-Factory, Lightning
-      learning_rate                 | lr                |
-      max_lr                        | lr                |
-      num_train_epochs              | epochs            |
-      num_epochs                    | epochs            |
-      max_epochs                    | epochs            |
-      n_epochs                      | epochs            |
-      per_device_train_batch_size   | batch_size        |
-      train_batch_size              | batch_size        | it is the batch of one GPU
-      micro_batch_size              | batch_size        |
-      gradient_accumulation_steps   | grad_accumulation |
-      gradient_accumulation         | grad_accumulation |
-      accumulate_grad_batches       | grad_accumulation |
-      grad_accum                    | grad_accumulation |
-      save_every                    | save_steps        |
-      checkpoint_every              | save_steps        |
-      val_check_interval            | ~eval_steps       |
-      precision                     | ~bf16             | write bf16: true or fp16: true
-      max_seq_length                | max_length        |
-      max_seq_len                   | max_length        |
-      seq_len                       | max_length        |
-      seq_length                    | max_length        |
-      sequence_len                  | max_length        |
-      sequence_length               | max_length        |
-      cutoff_len                    | max_length        |
-      context_length                | max_length        |
-      random_seed                   | seed              |
-      seed_everything               | seed              |
-      model                         | model_name        |
-      model_id                      | model_name        |
-      model_path                    | model_name        |
-      model_name_or_path            | model_name        |
-      pretrained_model_name_or_path | model_name        |
-      base_model                    | model_name        |
-      teacher                       | teacher_model     |
-      teacher_model_name_or_path    | teacher_model     |
-      temperature                   | ~kd_temperature   |
-      data_path                     | dataset_path      |
-      train_file                    | dataset_path      |
-      dataset_name                  | ~dataset_path     | dataset is its name in reports
-      datasets                      | ~dataset_path     | Axolotl's own list goes into options.datasets or options_file
-      lora_rank                     | lora_r            |
-      peft                          | ~adapter          | write adapter: lora
-      use_peft                      | ~adapter          | write adapter: lora
-      load_in_4bit                  | ~adapter          | write adapter: qlora
-      deepspeed                     | ~strategy         | write strategy: zero1, zero2 or zero3
-      distributed                   | ~strategy         | write strategy: ddp, fsdp, zero1, zero2 or zero3
-      devices                       | ~resources.gpus_per_node | it counts the GPUs on each node
-      warmup_steps                  | ~options          | a runner's own options go under options
-      warmup_ratio                  | ~options          | a runner's own options go under options
-      weight_decay                  | ~options          | a runner's own options go under options
-      lr_scheduler_type             | ~options          | a runner's own options go under options
-      lr_scheduler                  | ~options          | a runner's own options go under options
-      logging_steps                 | ~options          | a runner's own options go under options
-      lora_target_modules           | ~options          | a runner's own options go under options
-      micro_batches                 | ~options          | a runner's own options go under options
-      output_dir                    |                   | each run has its own folder, and NEXA_DURABLE is storage that is kept
-      logging_dir                   |                   | each run has its own folder, and `nexa-slurm logs` shows what the job prints
+      learning_rate max_lr | lr |
+      num_train_epochs num_epochs max_epochs n_epochs | epochs |
+      per_device_train_batch_size micro_batch_size | batch_size |
+      train_batch_size | batch_size | it is the batch of one GPU
+      gradient_accumulation_steps gradient_accumulation | grad_accumulation |
+      accumulate_grad_batches grad_accum | grad_accumulation |
+      save_every checkpoint_every | save_steps |
+      val_check_interval | ~eval_steps |
+      precision | ~bf16 | write bf16: true or fp16: true
+      max_seq_length max_seq_len seq_len seq_length sequence_len sequence_length | max_length |
+      cutoff_len context_length | max_length |
+      random_seed seed_everything | seed |
+      model model_id model_path model_name_or_path pretrained_model_name_or_path | model_name |
+      base_model | model_name |
+      teacher teacher_model_name_or_path | teacher_model |
+      temperature | ~kd_temperature |
+      data_path train_file | dataset_path |
+      dataset_name | ~dataset_path | dataset is its name in reports
+      datasets | ~dataset_path | Axolotl's own list goes into options.datasets or options_file
+      lora_rank | lora_r |
+      peft use_peft | ~adapter | write adapter: lora
+      load_in_4bit | ~adapter | write adapter: qlora
+      deepspeed | ~strategy | write strategy: zero1, zero2 or zero3
+      distributed | ~strategy | write strategy: ddp, fsdp, zero1, zero2 or zero3
+      devices | ~resources.gpus_per_node | it counts the GPUs on each node
+      warmup_steps warmup_ratio weight_decay | ~options | a runner's own options go under options
+      lr_scheduler_type lr_scheduler | ~options | a runner's own options go under options
+      logging_steps lora_target_modules | ~options | a runner's own options go under options
+      micro_batches | ~options | a runner's own options go under options
+      output_dir | | each run has its own folder, and NEXA_DURABLE is storage that is kept
+      logging_dir | | each run has its own folder, and `nexa-slurm logs` shows what the job prints
       """;
 
   /** Sections whose keys people write at the top level, or in another section. */
@@ -218,7 +151,8 @@ final class KeyHomes {
       }
       String key = cells[1].strip();
       boolean same = !key.isEmpty() && !key.startsWith(OTHER_FORM);
-      homes.put(cells[0].strip(), new Home(key.replace(OTHER_FORM, ""), cells[2].strip(), same));
+      Home home = new Home(key.replace(OTHER_FORM, ""), cells[2].strip(), same);
+      List.of(cells[0].strip().split(" ", -1)).forEach(name -> homes.put(name, home));
     }
     return homes;
   }
@@ -248,16 +182,10 @@ final class KeyHomes {
           here ? new Home(child(section, known.name()), known.remark(), known.sameValue()) : known);
     }
     Map<String, String> elsewhere = elsewhere(section);
-    String exact = elsewhere.get(plain);
-    if (exact != null) {
-      return Optional.of(new Home(exact, "", true));
-    }
-    Optional<String> near = Nearest.to(name, siblings);
-    if (near.isPresent()) {
-      return Optional.of(new Home(child(section, near.get()), "", true));
-    }
-    return Nearest.to(plain, new ArrayList<>(elsewhere.keySet()))
-        .map(other -> new Home(String.valueOf(elsewhere.get(other)), "", true));
+    return Optional.ofNullable(elsewhere.get(plain))
+        .or(() -> Nearest.to(name, siblings).map(near -> child(section, near)))
+        .or(() -> Nearest.to(plain, elsewhere.keySet()).map(elsewhere::get))
+        .map(key -> new Home(key, "", true));
   }
 
   /** Returns where a name belongs that was not written in a config; empty if it is mistyped. */

@@ -16,7 +16,6 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,18 +48,13 @@ public record NativeOptions(
     YamlNode root =
         YamlReader.read(found.name(), found.text(), problems)
             .orElseGet(() -> new Mapping(named, Map.of()));
-    Mapping mapping = new Mapping(named, Map.of());
+    JsonObject values = new JsonObject();
     if (root instanceof Mapping keys) {
-      mapping = keys;
+      values = object(keys, "", positions);
     } else {
-      problems.add(
-          new Problem(
-              ErrorCode.CONFIG_WRONG_TYPE,
-              root.at(),
-              "",
-              "expected a mapping of keys, got " + root.words()));
+      String message = "expected a mapping of keys, got " + root.words();
+      problems.add(new Problem(ErrorCode.CONFIG_WRONG_TYPE, root.at(), "", message));
     }
-    JsonObject values = object(mapping, "", positions);
     Map<String, byte[]> beside = new LinkedHashMap<>();
     for (String key : FILES) {
       if (value(values, key) instanceof String path && path.endsWith(".json")) {
@@ -114,11 +108,7 @@ public record NativeOptions(
       return object(mapping, path, positions);
     }
     if (node instanceof Sequence sequence) {
-      List<@Nullable Object> elements = new ArrayList<>();
-      for (YamlNode element : sequence.elements()) {
-        elements.add(value(element, path, positions));
-      }
-      return elements;
+      return sequence.elements().stream().map(each -> value(each, path, positions)).toList();
     }
     Scalar scalar = (Scalar) node;
     if (scalar.type() == ScalarType.NULL) {

@@ -13,26 +13,11 @@ import java.util.List;
  * <p>A value depends only on the seed, the number of the draw and the key's name, by SHA-256. It is
  * the same on every machine, and other keys do not change it.
  */
-final class RandomAxis {
+record RandomAxis(List<?> choices, BigDecimal min, BigDecimal max, boolean log, boolean integer) {
   private static final int BITS = 52;
 
   /** Four digits distinguish two draws and are short enough to read. */
   private static final MathContext DIGITS = new MathContext(4, RoundingMode.HALF_EVEN);
-
-  private final List<?> choices;
-  private final BigDecimal min;
-  private final BigDecimal max;
-  private final boolean log;
-  private final boolean integer;
-
-  private RandomAxis(
-      List<?> choices, BigDecimal min, BigDecimal max, boolean log, boolean integer) {
-    this.choices = choices;
-    this.min = min;
-    this.max = max;
-    this.log = log;
-    this.integer = integer;
-  }
 
   static RandomAxis of(List<?> choices) {
     return new RandomAxis(choices, BigDecimal.ZERO, BigDecimal.ZERO, false, false);

@@ -104,29 +104,23 @@ public record SyncStage(
   static void check(Values values, List<Problem> problems) {
     String backend = values.optionalText("backend").orElse("");
     if (values.has(NAME) && !backend.equals(NAME)) {
-      problems.add(
-          values.problem(
-              NAME,
-              "needs backend: sync, got backend: "
-                  + backend
-                  + "; write backend: sync, or leave the section out"));
+      String message =
+          "needs backend: sync, got backend: %s; write backend: sync, or leave the section out"
+              .formatted(backend);
+      problems.add(values.problem(NAME, message));
       return;
     }
     String stage = values.optionalText("stage").orElse(NAME);
     if (!stage.equals(NAME)) {
-      problems.add(
-          values.problem(
-              "stage", "backend sync needs stage: sync, got '" + stage + "'; write stage: sync"));
+      String message = "backend sync needs stage: sync, got '" + stage + "'; write stage: sync";
+      problems.add(values.problem("stage", message));
     }
-    if (!values.has(NAME)) {
-      if (!values.isWrong(NAME)) {
-        problems.add(
-            values.problem(
-                NAME,
-                "missing; backend sync needs it: write sync: {from: \"${durable}/checkpoints/NAME\"}"));
-      }
-    } else {
+    if (values.has(NAME)) {
       checkPlaces(values.section(NAME), problems);
+    } else if (!values.isWrong(NAME)) {
+      String message =
+          "missing; backend sync needs it: write sync: {from: \"${durable}/checkpoints/NAME\"}";
+      problems.add(values.problem(NAME, message));
     }
     checkOwnKeys(values, problems);
   }
@@ -134,12 +128,10 @@ public record SyncStage(
   private static void checkPlaces(Values sync, List<Problem> problems) {
     String from = sync.optionalText("from").orElse("/");
     if (!from.startsWith("/") && !from.startsWith("${")) {
-      problems.add(
-          sync.problem(
-              "from",
-              "expected an absolute path, got '"
-                  + from
-                  + "'; begin it with ${durable}/, or with ${stages.NAME.checkpoint} in a pipeline"));
+      String message =
+          "expected an absolute path, got '%s'; begin it with ${durable}/, or with"
+              + " ${stages.NAME.checkpoint} in a pipeline";
+      problems.add(sync.problem("from", message.formatted(from)));
     }
     sync.optionalText("to").ifPresent(to -> checkAddress(sync, to, problems));
   }
@@ -147,16 +139,13 @@ public record SyncStage(
   private static void checkAddress(Values sync, String to, List<Problem> problems) {
     Matcher reference = REFERENCE.matcher(to);
     if (reference.find()) {
-      problems.add(
-          sync.problem(
-              "to", "unknown reference " + reference.group() + "; an address may hold ${run_id}"));
+      String message = "unknown reference %s; an address may hold ${run_id}";
+      problems.add(sync.problem("to", message.formatted(reference.group())));
     } else if (!ADDRESS.matcher(to).matches()) {
-      problems.add(
-          sync.problem(
-              "to",
-              "expected an address such as s3://bucket/prefix, got '"
-                  + to
-                  + "'; the name of a bucket has 3 to 63 lower-case letters, digits, dots and hyphens"));
+      String message =
+          "expected an address such as s3://bucket/prefix, got '%s'; the name of a bucket has 3 to"
+              + " 63 lower-case letters, digits, dots and hyphens";
+      problems.add(sync.problem("to", message.formatted(to)));
     } else if (to.indexOf("//", "s3://".length()) >= 0) {
       problems.add(sync.problem("to", "the prefix of '" + to + "' holds '//'; write one slash"));
     }
@@ -172,9 +161,8 @@ public record SyncStage(
     }
     for (String key : List.of("array", "sweep")) {
       if (values.has(key)) {
-        problems.add(
-            values.problem(
-                key, "a sync stage is one task; sync.threads says how many files go at once"));
+        String message = "a sync stage is one task; sync.threads says how many files go at once";
+        problems.add(values.problem(key, message));
       }
     }
     Values resources = values.section("resources");
@@ -197,27 +185,25 @@ public record SyncStage(
     }
     String file = "configs/clusters/" + cluster.name() + ".yaml";
     Optional<String> prefix = cluster.storage().s3Prefix();
+    String message = "";
     if (prefix.isEmpty()) {
-      problems.add(
-          written.problem(
-              "sync.to",
-              ("missing, and the cluster profile has no storage.s3_prefix either;"
-                      + " write to: %s, or write storage.s3_prefix: %s in %s")
-                  .formatted(FORM, FORM, file)));
+      message =
+          ("missing, and the cluster profile has no storage.s3_prefix either;"
+                  + " write to: %s, or write storage.s3_prefix: %s in %s")
+              .formatted(FORM, FORM, file);
     } else if (!ADDRESS.matcher(prefix.get()).matches()) {
-      problems.add(
-          written.problem(
-              "sync.to",
-              ("missing, and storage.s3_prefix in %s is no address such as"
-                      + " s3://bucket/prefix: '%s'; write to: %s")
-                  .formatted(file, prefix.get(), FORM)));
+      message =
+          ("missing, and storage.s3_prefix in %s is no address such as"
+                  + " s3://bucket/prefix: '%s'; write to: %s")
+              .formatted(file, prefix.get(), FORM);
     } else if (!isBelowDurable(cluster.storage())) {
-      problems.add(
-          written.problem(
-              "sync.to",
-              ("missing; only files on the durable tier %s have an address below"
-                      + " storage.s3_prefix, and sync.from is %s; write to: %s")
-                  .formatted(cluster.storage().durable(), from, FORM)));
+      message =
+          ("missing; only files on the durable tier %s have an address below"
+                  + " storage.s3_prefix, and sync.from is %s; write to: %s")
+              .formatted(cluster.storage().durable(), from, FORM);
+    }
+    if (!message.isEmpty()) {
+      problems.add(written.problem("sync.to", message));
     }
   }
 
@@ -256,15 +242,13 @@ public record SyncStage(
 
   /** Returns the section and the settings, as plan.json keeps them. */
   public JsonObject toJson(Storage storage) {
-    JsonObject json = new JsonObject().with("from", from).withOptional("to", to);
-    threads.ifPresent(count -> json.with("threads", count));
-    json.withOptional("bandwidth", bandwidth);
-    if (!include.isEmpty()) {
-      json.with("include", include);
-    }
-    if (!exclude.isEmpty()) {
-      json.with("exclude", exclude);
-    }
-    return json.with("settings", settings(storage));
+    return new JsonObject()
+        .with("from", from)
+        .withOptional("to", to)
+        .withOptional("threads", threads)
+        .withOptional("bandwidth", bandwidth)
+        .withOptional("include", Optional.of(include).filter(list -> !list.isEmpty()))
+        .withOptional("exclude", Optional.of(exclude).filter(list -> !list.isEmpty()))
+        .with("settings", settings(storage));
   }
 }

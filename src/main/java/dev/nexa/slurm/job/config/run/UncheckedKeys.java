@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,17 +72,10 @@ final class UncheckedKeys {
     if (!(value("sweep") instanceof Mapping sweep)) {
       return false;
     }
-    if (sweep.entries().containsKey(key)) {
-      return true;
-    }
     Entry points = sweep.entries().get("points");
     List<YamlNode> all =
         points != null && points.value() instanceof Sequence list ? list.elements() : List.of();
-    for (YamlNode point : all) {
-      if (point instanceof Mapping values && values.entries().containsKey(key)) {
-        return true;
-      }
-    }
-    return false;
+    return Stream.concat(Stream.of(sweep), all.stream())
+        .anyMatch(one -> one instanceof Mapping values && values.entries().containsKey(key));
   }
 }

@@ -40,11 +40,9 @@ public final class UnknownKeys {
    */
   public UnknownKeys(YamlNode root, List<Problem> problems) {
     this.moved = root;
-    for (Problem problem : problems) {
-      if (problem.code() == ErrorCode.CONFIG_UNKNOWN_KEY) {
-        add(problem, root);
-      }
-    }
+    problems.stream()
+        .filter(problem -> problem.code() == ErrorCode.CONFIG_UNKNOWN_KEY)
+        .forEach(problem -> add(problem, root));
   }
 
   /** Adds a key such as {@code resources.nodes} that was written as one word. */
@@ -73,13 +71,10 @@ public final class UnknownKeys {
     Optional<Home> home = KeyHomes.of(section, name);
     boolean elsewhere = home.isEmpty() || !home.get().key().startsWith("sweep.");
     if (section.equals("sweep") && elsewhere) {
-      told.add(
-          problem.with(
-              "unknown key; a sweep varies training keys, such as lr, and options of the program:"
-                  + " for the program's --"
-                  + name
-                  + " write options."
-                  + name));
+      String message =
+          "unknown key; a sweep varies training keys, such as lr, and options of the program:"
+              + " for the program's --%1$s write options.%1$s";
+      told.add(problem.with(message.formatted(name)));
       return;
     }
     Entry entry = at(moved, problem.key());

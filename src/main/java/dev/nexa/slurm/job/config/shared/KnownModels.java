@@ -3,6 +3,8 @@ package dev.nexa.slurm.job.config.shared;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Sizes of models whose names do not contain a size, in millions of parameters.
@@ -11,67 +13,26 @@ import java.util.Optional;
  * prices.
  */
 final class KnownModels {
+  private static final String TABLE =
+      """
+      gpt2=124 gpt2-medium=355 gpt2-large=774 gpt2-xl=1558 distilgpt2=82 bert-base=110
+      bert-large=340 distilbert-base=66 roberta-base=125 roberta-large=355 xlm-roberta-base=278
+      xlm-roberta-large=560 deberta-v3-small=141 deberta-v3-base=184 deberta-v3-large=435
+      modernbert-base=149 modernbert-large=395 t5-small=60 t5-base=220 t5-large=770
+      flan-t5-small=77 flan-t5-base=248 flan-t5-large=783 flan-t5-xl=2850 flan-t5-xxl=11300
+      bart-base=139 bart-large=406 phi-1=1300 phi-1_5=1300 phi-2=2700 phi-3-mini=3800
+      phi-3-small=7400 phi-3-medium=14000 phi-3.5-mini=3800 phi-3.5-moe=41900 phi-4=14700
+      phi-4-mini=3800 starcoder=15500 mistral-nemo=12200 mistral-small=24000 mistral-large=123000
+      codestral=22200 command-r=35000 command-r-plus=104000 command-r7b=8000 bloom=176000
+      bloomz=176000 dbrx=132000 grok-1=314000 deepseek-v2=236000 deepseek-v2-lite=15700
+      deepseek-v2.5=236000 deepseek-v3=671000 deepseek-r1=671000 deepseek-coder-v2=236000
+      qwen1.5-moe=14300 kimi-k2=1000000 glm-4.5=355000 glm-4.5-air=106000
+      """;
+
   private static final Map<String, Integer> MILLIONS =
-      Map.<String, Integer>ofEntries(
-          Map.entry("gpt2", 124),
-          Map.entry("gpt2-medium", 355),
-          Map.entry("gpt2-large", 774),
-          Map.entry("gpt2-xl", 1558),
-          Map.entry("distilgpt2", 82),
-          Map.entry("bert-base", 110),
-          Map.entry("bert-large", 340),
-          Map.entry("distilbert-base", 66),
-          Map.entry("roberta-base", 125),
-          Map.entry("roberta-large", 355),
-          Map.entry("xlm-roberta-base", 278),
-          Map.entry("xlm-roberta-large", 560),
-          Map.entry("deberta-v3-small", 141),
-          Map.entry("deberta-v3-base", 184),
-          Map.entry("deberta-v3-large", 435),
-          Map.entry("modernbert-base", 149),
-          Map.entry("modernbert-large", 395),
-          Map.entry("t5-small", 60),
-          Map.entry("t5-base", 220),
-          Map.entry("t5-large", 770),
-          Map.entry("flan-t5-small", 77),
-          Map.entry("flan-t5-base", 248),
-          Map.entry("flan-t5-large", 783),
-          Map.entry("flan-t5-xl", 2850),
-          Map.entry("flan-t5-xxl", 11300),
-          Map.entry("bart-base", 139),
-          Map.entry("bart-large", 406),
-          Map.entry("phi-1", 1300),
-          Map.entry("phi-1_5", 1300),
-          Map.entry("phi-2", 2700),
-          Map.entry("phi-3-mini", 3800),
-          Map.entry("phi-3-small", 7400),
-          Map.entry("phi-3-medium", 14000),
-          Map.entry("phi-3.5-mini", 3800),
-          Map.entry("phi-3.5-moe", 41900),
-          Map.entry("phi-4", 14700),
-          Map.entry("phi-4-mini", 3800),
-          Map.entry("starcoder", 15500),
-          Map.entry("mistral-nemo", 12200),
-          Map.entry("mistral-small", 24000),
-          Map.entry("mistral-large", 123000),
-          Map.entry("codestral", 22200),
-          Map.entry("command-r", 35000),
-          Map.entry("command-r-plus", 104000),
-          Map.entry("command-r7b", 8000),
-          Map.entry("bloom", 176000),
-          Map.entry("bloomz", 176000),
-          Map.entry("dbrx", 132000),
-          Map.entry("grok-1", 314000),
-          Map.entry("deepseek-v2", 236000),
-          Map.entry("deepseek-v2-lite", 15700),
-          Map.entry("deepseek-v2.5", 236000),
-          Map.entry("deepseek-v3", 671000),
-          Map.entry("deepseek-r1", 671000),
-          Map.entry("deepseek-coder-v2", 236000),
-          Map.entry("qwen1.5-moe", 14300),
-          Map.entry("kimi-k2", 1000000),
-          Map.entry("glm-4.5", 355000),
-          Map.entry("glm-4.5-air", 106000));
+      Stream.of(TABLE.strip().split("\\s+", -1))
+          .map(model -> model.split("=", 2))
+          .collect(Collectors.toMap(model -> model[0], model -> Integer.valueOf(model[1])));
 
   private KnownModels() {}
 

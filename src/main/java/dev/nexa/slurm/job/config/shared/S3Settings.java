@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config.shared;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.Optional;
@@ -19,8 +20,8 @@ public record S3Settings(
     Optional<String> region,
     boolean pathStyle,
     Optional<String> storageClass,
-    Optional<String> encryption,
-    Optional<String> kmsKey) {
+    @Codec.Key("sse") Optional<String> encryption,
+    @Codec.Key("sse_kms_key") Optional<String> kmsKey) {
   /** AWS, with the bucket's own settings. */
   public static final S3Settings NONE =
       new S3Settings(
@@ -43,23 +44,11 @@ public record S3Settings(
 
   /** Returns the settings that {@link #toJson} wrote. */
   public static S3Settings of(JsonObject json) {
-    return new S3Settings(
-        json.optionalText("endpoint"),
-        json.optionalText("region"),
-        json.flag("path_style"),
-        json.optionalText("storage_class"),
-        json.optionalText("sse"),
-        json.optionalText("sse_kms_key"));
+    return Codec.read(json, S3Settings.class);
   }
 
   public JsonObject toJson() {
-    return new JsonObject()
-        .withOptional("endpoint", endpoint)
-        .withOptional("region", region)
-        .with("path_style", pathStyle)
-        .withOptional("storage_class", storageClass)
-        .withOptional("sse", encryption)
-        .withOptional("sse_kms_key", kmsKey);
+    return Codec.write(this);
   }
 
   /**

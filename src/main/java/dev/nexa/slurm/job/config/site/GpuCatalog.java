@@ -9,12 +9,14 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The GPU catalog: peak speed and memory of each GPU type, from configs/gpus.yaml. A missing figure
@@ -66,20 +68,21 @@ public record GpuCatalog(Map<String, Gpu> gpus) {
           times(fp16Flops, share),
           times(fp8Flops, share),
           Optional.of(memory),
-          memoryBytes.isPresent()
-              ? times(bandwidthBytes, (double) memory / memoryBytes.get())
-              : Optional.empty(),
+          memoryBytes.flatMap(all -> times(bandwidthBytes, (double) memory / all)),
           List.of(),
           source + "; MIG: " + sevenths + "/7");
     }
 
     private static Optional<Double> times(Optional<Double> value, double share) {
-      return value.isPresent() ? Optional.of(value.get() * share) : value;
+      return value.map(whole -> whole * share);
     }
   }
 
   /** A GPU has seven compute slices (NVIDIA MIG User Guide). */
   private static final double SLICES = 7;
+
+  private static final Pattern PART =
+      Pattern.compile("((?:(?!g\\.).)+?)[_.]*(\\d)g\\.(\\d{1,4})gb");
 
   private static final double TERA = 1e12;
   private static final double GIGA = 1e9;
@@ -138,8 +141,7 @@ public record GpuCatalog(Map<String, Gpu> gpus) {
   }
 
   private static Optional<Double> number(Values values, String key, double unit) {
-    Optional<BigDecimal> number = values.optionalDecimal(key);
-    return number.isPresent() ? Optional.of(number.get().doubleValue() * unit) : Optional.empty();
+    return values.optionalDecimal(key).map(number -> number.doubleValue() * unit);
   }
 
   /**
@@ -151,43 +153,22 @@ public record GpuCatalog(Map<String, Gpu> gpus) {
    */
   public Optional<Gpu> find(String type) {
     String plain = plain(type);
-    Gpu exact = gpus.get(plain);
-    if (exact != null) {
-      return Optional.of(exact);
-    }
-    for (Gpu gpu : gpus.values()) {
-      for (String other : gpu.also()) {
-        if (plain(other).equals(plain)) {
-          return Optional.of(gpu);
-        }
-      }
-    }
-    return part(plain);
+    Optional<Gpu> exact = Optional.ofNullable(gpus.get(plain));
+    Stream<Gpu> also =
+        gpus.values().stream()
+            .filter(gpu -> gpu.also().stream().anyMatch(other -> plain(other).equals(plain)));
+    return exact.or(also::findFirst).or(() -> part(plain));
   }
 
   /** Parses a MIG type {@code TYPE_<n>g.<m>gb}: n of seven compute slices and m GiB of memory. */
   private Optional<Gpu> part(String plain) {
-    int dot = plain.indexOf("g.");
-    if (dot < 2 || !plain.endsWith("gb") || !Character.isDigit(plain.charAt(dot - 1))) {
+    Matcher part = PART.matcher(plain);
+    if (!part.matches()) {
       return Optional.empty();
     }
-    String whole = plain.substring(0, dot - 1);
-    while (whole.endsWith("_") || whole.endsWith(".")) {
-      whole = whole.substring(0, whole.length() - 1);
-    }
-    String gigabytes = plain.substring(dot + 2, plain.length() - 2);
-    if (whole.isEmpty() || gigabytes.isEmpty() || gigabytes.length() > 4) {
-      return Optional.empty();
-    }
-    for (int i = 0; i < gigabytes.length(); i++) {
-      if (!Character.isDigit(gigabytes.charAt(i))) {
-        return Optional.empty();
-      }
-    }
-    Optional<Gpu> of = find(whole);
-    int slices = plain.charAt(dot - 1) - '0';
-    long memory = Long.parseLong(gigabytes) << 30;
-    return of.isPresent() ? Optional.of(of.get().part(plain, slices, memory)) : Optional.empty();
+    int slices = Integer.parseInt(part.group(2));
+    long memory = Long.parseLong(part.group(3)) << 30;
+    return find(part.group(1)).map(whole -> whole.part(plain, slices, memory));
   }
 
   private static String plain(String name) {

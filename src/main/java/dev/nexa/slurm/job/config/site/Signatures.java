@@ -117,11 +117,6 @@ public record Signatures(List<Signature> list) {
 
   /** Returns the first signature that matches the line; empty if none does. */
   public Optional<Signature> of(String line) {
-    for (Signature signature : list) {
-      if (signature.matches(line)) {
-        return Optional.of(signature);
-      }
-    }
-    return Optional.empty();
+    return list.stream().filter(signature -> signature.matches(line)).findFirst();
   }
 }

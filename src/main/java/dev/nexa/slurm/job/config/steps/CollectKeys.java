@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
+import java.math.BigDecimal;
 import java.util.List;
 
 /** The section {@code data.collect}. */
@@ -56,18 +57,17 @@ final class CollectKeys {
   /** Adds a problem if a step that needs all rows at once has several tasks. */
   static void one(Values step, String name, int tasks, List<Problem> problems) {
     if (tasks > 1) {
-      problems.add(
-          step.problem("", name + " sees all rows at once, so it needs one task, not " + tasks));
+      String message = name + " sees all rows at once, so it needs one task, not " + tasks;
+      problems.add(step.problem("", message));
     }
   }
 
   /** Adds a problem if a key is not from 0 to 1. */
   static void share(Values step, String key, List<Problem> problems) {
-    step.optionalDecimal(key)
-        .filter(it -> it.signum() < 0 || it.compareTo(java.math.BigDecimal.ONE) > 0)
-        .ifPresent(
-            it ->
-                problems.add(
-                    step.problem(key, "expected a share from 0 to 1, got " + it.toPlainString())));
+    BigDecimal share = step.optionalDecimal(key).orElse(BigDecimal.ZERO);
+    if (share.signum() < 0 || share.compareTo(BigDecimal.ONE) > 0) {
+      String message = "expected a share from 0 to 1, got " + share.toPlainString();
+      problems.add(step.problem(key, message));
+    }
   }
 }

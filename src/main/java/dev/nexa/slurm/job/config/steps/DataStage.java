@@ -39,15 +39,11 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
           ScoreKeys.STEP,
           GateKeys.STEP);
 
-  public static final Section KEYS = section(keys());
-
-  private static KnownKey[] keys() {
-    List<KnownKey> keys = new ArrayList<>();
-    for (DataStep step : STEPS) {
-      keys.add(optional(step.name(), step.keys(), step.doc()));
-    }
-    return keys.toArray(new KnownKey[0]);
-  }
+  public static final Section KEYS =
+      section(
+          STEPS.stream()
+              .map(step -> optional(step.name(), step.keys(), step.doc()))
+              .toArray(KnownKey[]::new));
 
   /** Returns the names of a step's settings: its keys, except the keys for paths. */
   public static List<String> settings(String step) {
@@ -72,10 +68,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     JsonObject settings = timesAsText(values.json());
     List<String> words = new ArrayList<>();
     for (DataStep.PathKey path : step.paths()) {
-      for (String text : path.texts(values)) {
-        words.add(path.option());
-        words.add(text);
-      }
+      path.texts(values).forEach(text -> words.addAll(List.of(path.option(), text)));
       settings = without(settings, path.section(), path.key());
     }
     return new DataStage(step.name(), words, settings);
@@ -110,9 +103,8 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     String backend = values.optionalText("backend").orElse("");
     if (!values.has("data")) {
       if (backend.equals(BACKEND)) {
-        problems.add(
-            values.problem(
-                "data", "missing; backend data does one of " + String.join(", ", names())));
+        String message = "missing; backend data does one of " + String.join(", ", names());
+        problems.add(values.problem("data", message));
       }
       return;
     }
@@ -128,12 +120,8 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     if (generate && backend.equals(GenerateKeys.OWN_TEACHER)) {
       GenerateKeys.checkOwnTeacher(own, values, problems);
     } else if (!backend.equals(BACKEND) && values.has("backend")) {
-      problems.add(
-          values.problem(
-              "data",
-              generate
-                  ? "generate needs backend: data with a url, or backend: vllm without"
-                  : "needs backend: data"));
+      String generates = "generate needs backend: data with a url, or backend: vllm without";
+      problems.add(values.problem("data", generate ? generates : "needs backend: data"));
     } else {
       checkOwnKeys(values, problems);
       if (generate) {
@@ -149,8 +137,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
           resources.problem("nodes", "a data stage works on one node; write array: {shards: N}"));
     }
     step.paths().forEach(path -> path.requireAbsolute(own, problems));
-    int tasks = values.section("array").optionalInteger("shards").orElse(1);
-    step.rules().check(own, tasks, problems);
+    step.rules().check(own, values.section("array").optionalInteger("shards").orElse(1), problems);
   }
 
   /** Adds the problems of keys that backend data does not read. */

@@ -49,13 +49,11 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
       for (String text : texts(step)) {
         boolean taken = !word.isEmpty() && text.equals(word);
         if (!taken && !text.startsWith("/") && !text.startsWith("${")) {
-          problems.add(
-              of(step)
-                  .problem(
-                      key,
-                      ("expected an absolute path%s, got '%s'; begin it with ${workspace}/,"
-                              + " ${shared}/ or ${env:HOME}/")
-                          .formatted(word.isEmpty() ? "" : " or " + word, text)));
+          String message =
+              ("expected an absolute path%s, got '%s'; begin it with ${workspace}/,"
+                      + " ${shared}/ or ${env:HOME}/")
+                  .formatted(word.isEmpty() ? "" : " or " + word, text);
+          problems.add(of(step).problem(key, message));
         }
       }
     }

@@ -27,15 +27,8 @@ final class DuplicateKeys {
           PATHS,
           (step, tasks, problems) -> {
             if (tasks > BANDS) {
-              problems.add(
-                  step.problem(
-                      "",
-                      "has "
-                          + BANDS
-                          + " bands, so array.shards is at most "
-                          + BANDS
-                          + ", not "
-                          + tasks));
+              String message = "has %1$s bands, so array.shards is at most %1$s, not %2$s";
+              problems.add(step.problem("", message.formatted(BANDS, tasks)));
             }
           });
 

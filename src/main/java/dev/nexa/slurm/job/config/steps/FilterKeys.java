@@ -78,11 +78,7 @@ final class FilterKeys {
               "false",
               "Whether to write the rows also as conversations to train on. Needs the columns `completion`, and"
                   + " `messages` or `prompt`, as `collect` writes them."),
-          withDefault(
-              "rows_per_file",
-              ValueType.integer(1, 100_000_000),
-              "100000",
-              "The most rows of a Parquet file."),
+          PrepareKeys.ROWS_PER_FILE,
           withDefault(
               "max_row", ValueType.MEMORY, "16M", "The most bytes of a row of JSONL or CSV."));
 
@@ -112,20 +108,17 @@ final class FilterKeys {
     if (step.optional("conversations", Boolean.class).orElse(false)) {
       boolean asked = columns.has("messages") || columns.has("prompt");
       if (!asked || !columns.has("completion")) {
-        problems.add(
-            step.problem(
-                "conversations",
-                "needs the columns completion, and messages or prompt, in columns"));
+        String message = "needs the columns completion, and messages or prompt, in columns";
+        problems.add(step.problem("conversations", message));
       }
     }
     if (step.has("agreement")) {
-      List<String> judges = step.section("agreement").texts("columns");
+      Values agreement = step.section("agreement");
+      List<String> judges = agreement.texts("columns");
       if (judges.size() < 2) {
-        problems.add(step.section("agreement").problem("columns", "needs two judges or more"));
+        problems.add(agreement.problem("columns", "needs two judges or more"));
       }
-      for (String judge : judges) {
-        known(step.section("agreement"), "columns", judge, "number", columns, problems);
-      }
+      judges.forEach(one -> known(agreement, "columns", one, "number", columns, problems));
     }
     if (step.has("best_of")) {
       Values best = step.section("best_of");

@@ -106,9 +106,7 @@ final class GateKeys {
     if (step.sections("rules").isEmpty()) {
       problems.add(step.problem("rules", "at least one rule is needed"));
     }
-    for (Values rule : step.sections("rules")) {
-      rule(rule, step, problems);
-    }
+    step.sections("rules").forEach(rule -> rule(rule, step, problems));
   }
 
   private static void rule(Values rule, Values step, List<Problem> problems) {
@@ -134,10 +132,9 @@ final class GateKeys {
       problems.add(rule.problem("minimum_effect", "must be at least 0"));
     }
     if (rule.text("no_worse").equals(NON_INFERIORITY) && effect.signum() == 0) {
-      problems.add(
-          rule.problem(
-              "no_worse",
-              "non_inferiority needs a minimum_effect above 0: the largest loss that is acceptable"));
+      String message =
+          "non_inferiority needs a minimum_effect above 0: the largest loss that is acceptable";
+      problems.add(rule.problem("no_worse", message));
     }
   }
 }

@@ -112,24 +112,19 @@ final class GenerateKeys {
     CollectKeys.share(step, "max_failed", problems);
     if (!step.optionalText("api_key").orElse("KEY").matches("[A-Za-z_][A-Za-z0-9_]{0,127}")) {
       // The value is not shown: it may be the key itself.
-      problems.add(
-          step.problem(
-              "api_key",
-              "expected the name of an environment variable, such as TEACHER_KEY; the key itself belongs into"
-                  + " env_file"));
+      String message =
+          "expected the name of an environment variable, such as TEACHER_KEY; the key itself"
+              + " belongs into env_file";
+      problems.add(step.problem("api_key", message));
     }
     for (String key : TOKENS) {
       Optional<BigDecimal> most = step.optionalDecimal(key);
       if (most.filter(GenerateKeys::isFraction).isPresent()) {
-        problems.add(
-            step.problem(
-                key, "expected a whole number of tokens, got " + most.get().toPlainString()));
+        String message = "expected a whole number of tokens, got " + most.get().toPlainString();
+        problems.add(step.problem(key, message));
       } else if (most.filter(it -> it.compareTo(BigDecimal.valueOf(tasks)) < 0).isPresent()) {
-        problems.add(
-            step.problem(
-                key,
-                "each of the %s tasks gets an equal share, so at least %s are needed"
-                    .formatted(tasks, tasks)));
+        String message = "each of the %1$s tasks gets an equal share, so at least %1$s are needed";
+        problems.add(step.problem(key, message.formatted(tasks)));
       }
     }
   }
@@ -141,10 +136,9 @@ final class GenerateKeys {
   /** Adds the problems of a step that asks a server behind a URL. */
   static void checkApi(Values step, List<Problem> problems) {
     if (isMissing(step, "url", problems)) {
-      problems.add(
-          step.problem(
-              "url",
-              "missing; write the API's URL, or write backend: vllm to start a server in the job"));
+      String message =
+          "missing; write the API's URL, or write backend: vllm to start a server in the job";
+      problems.add(step.problem("url", message));
     }
     if (isMissing(step, "model", problems)) {
       problems.add(step.problem("model", "missing; with url it is needed: prices depend on it"));
@@ -182,11 +176,10 @@ final class GenerateKeys {
     }
     for (String option : List.of("input_file", "output_file", "input-file", "output-file")) {
       if (options.has(option)) {
-        problems.add(
-            run.problem(
-                "options." + option,
-                "vllm run-batch reads it; with data.generate the files are data.generate.requests and"
-                    + " ${output}"));
+        String message =
+            "vllm run-batch reads it; with data.generate the files are data.generate.requests and"
+                + " ${output}";
+        problems.add(run.problem("options." + option, message));
       }
     }
   }
@@ -195,29 +188,22 @@ final class GenerateKeys {
   private static void checkLogprobs(
       Values step, Values run, Values options, List<Problem> problems) {
     if (run.has("lora_adapters") && !step.has("model")) {
-      problems.add(
-          step.problem(
-              "model",
-              "missing; with logprobs and lora_adapters, write the name of an adapter or the model: a"
-                  + " conversation names no model"));
+      String message =
+          "missing; with logprobs and lora_adapters, write the name of an adapter or the model: a"
+              + " conversation names no model";
+      problems.add(step.problem("model", message));
     }
     for (String option : List.of("logprobs_mode", "logprobs-mode")) {
-      String mode = options.optional(option, Object.class).map(Object::toString).orElse(RAW);
-      if (!mode.equals(RAW)) {
-        problems.add(
-            run.problem(
-                "options." + option,
-                "data.generate.logprobs needs "
-                    + RAW
-                    + ", which is the default; leave the option out"));
+      if (!options.optional(option, Object.class).map(Object::toString).orElse(RAW).equals(RAW)) {
+        String message =
+            "data.generate.logprobs needs " + RAW + ", which is the default; leave the option out";
+        problems.add(run.problem("options." + option, message));
       }
     }
     for (String option : List.of("max_logprobs", "max-logprobs")) {
       if (options.has(option)) {
-        problems.add(
-            run.problem(
-                "options." + option,
-                "it follows from data.generate.logprobs; leave the option out"));
+        String message = "it follows from data.generate.logprobs; leave the option out";
+        problems.add(run.problem("options." + option, message));
       }
     }
   }

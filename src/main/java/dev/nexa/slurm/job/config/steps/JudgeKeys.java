@@ -20,14 +20,8 @@ public final class JudgeKeys {
   /** The names of {@code data.score.Rubric}. */
   static final List<String> RUBRICS =
       List.of(
-          "falsifiability",
-          "novelty",
-          "grounding",
-          "completeness",
-          "safety",
-          "bias",
-          "toxicity",
-          "hallucination");
+          "falsifiability novelty grounding completeness safety bias toxicity hallucination"
+              .split(" ", -1));
 
   static final ValueType METRIC =
       ValueType.text("a name of lower-case letters, digits and '_'", "[a-z][a-z0-9_]{0,40}");
@@ -83,11 +77,7 @@ public final class JudgeKeys {
               ValueType.integer(1, Integer.MAX_VALUE),
               "Judges so many rows only. Ids and seed decide which, so two runs get the same items."),
           withDefault("seed", ValueType.integer(0, Integer.MAX_VALUE), "42", "Changes the sample."),
-          withDefault(
-              "rows_per_file",
-              ValueType.integer(1, 10_000_000),
-              "5000",
-              "The most requests of a file."));
+          PrepareKeys.REQUESTS_PER_FILE);
 
   static final DataStep STEP =
       new DataStep(

@@ -10,6 +10,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -25,16 +26,7 @@ final class PrepareKeys {
   /** The types of {@code data.rows.Column}. */
   static final ValueType TYPE =
       ValueType.choice(
-          "text",
-          "text?",
-          "integer",
-          "integer?",
-          "number",
-          "number?",
-          "boolean",
-          "boolean?",
-          "json",
-          "json?");
+          "text text? integer integer? number number? boolean boolean? json json?".split(" ", -1));
 
   private static final ValueType SPLIT =
       ValueType.text("a split's name, such as train", "[a-z][a-z0-9_]{0,30}");
@@ -49,6 +41,20 @@ final class PrepareKeys {
 
   private static final Pattern PLACE = Pattern.compile("\\{([A-Za-z0-9_]+)}");
 
+  static final KnownKey ROWS_PER_FILE =
+      withDefault(
+          "rows_per_file",
+          ValueType.integer(1, 100_000_000),
+          "100000",
+          "The most rows of a Parquet file.");
+
+  static final KnownKey REQUESTS_PER_FILE =
+      withDefault(
+          "rows_per_file",
+          ValueType.integer(1, 10_000_000),
+          "5000",
+          "The most requests of a file.");
+
   private static final Section REQUESTS =
       section(
           required("model", ValueType.TEXT, "The model's name in each request."),
@@ -61,11 +67,7 @@ final class PrepareKeys {
               "options",
               new Schema.Free(),
               "Further keys of each request's body, such as `{max_tokens: 512, temperature: 0.7}`."),
-          withDefault(
-              "rows_per_file",
-              ValueType.integer(1, 10_000_000),
-              "5000",
-              "The most requests of a file."));
+          REQUESTS_PER_FILE);
 
   static final Section KEYS =
       section(
@@ -171,11 +173,7 @@ final class PrepareKeys {
               mapOf(SPLIT, ValueType.DECIMAL_NUMBER),
               "The share of rows of each split, such as `{train: 0.9, test: 0.1}`. The shares add up to 1."
                   + " Default: one split, `train`."),
-          withDefault(
-              "rows_per_file",
-              ValueType.integer(1, 100_000_000),
-              "100000",
-              "The most rows of a Parquet file."),
+          ROWS_PER_FILE,
           withDefault(
               "max_row",
               ValueType.MEMORY,
@@ -232,16 +230,14 @@ final class PrepareKeys {
       }
     }
     if (signatures && step.has("clusters")) {
-      problems.add(
-          step.problem(
-              "clusters", "belongs to the last stage, and signatures: true to the first one"));
+      String message = "belongs to the last stage, and signatures: true to the first one";
+      problems.add(step.problem("clusters", message));
     }
     if (near && tasks > 1 && !signatures && !step.has("clusters")) {
-      problems.add(
-          step.problem(
-              "near_duplicates",
-              "compares all rows with each other, so it needs one task; leave `array` out, or use the"
-                  + " four stages of `nexa-slurm explain docs/data.md#near-duplicates-in-an-array`"));
+      String message =
+          "compares all rows with each other, so it needs one task; leave `array` out, or use the"
+              + " four stages of `nexa-slurm explain docs/data.md#near-duplicates-in-an-array`";
+      problems.add(step.problem("near_duplicates", message));
     }
   }
 
@@ -270,9 +266,8 @@ final class PrepareKeys {
       problems.add(sample.problem("share", "expected a number from 0 to 1, got " + share));
     }
     if (sample.has("rows") && tasks > 1) {
-      problems.add(
-          sample.problem(
-              "rows", "compares all rows, so it needs one task; use share, or no array"));
+      String message = "compares all rows, so it needs one task; use share, or no array";
+      problems.add(sample.problem("rows", message));
     }
   }
 
@@ -310,19 +305,16 @@ final class PrepareKeys {
     }
     boolean exact = step.optional("exact_duplicates", Boolean.class).orElse(true);
     if (!exact && !step.has("id")) {
-      problems.add(
-          step.problem(
-              "requests",
-              "each request needs an id of its own: name `id`, or remove exact duplicates"));
+      String message = "each request needs an id of its own: name `id`, or remove exact duplicates";
+      problems.add(step.problem("requests", message));
     }
   }
 
   private static void known(
       Values at, String key, String name, List<String> columns, List<Problem> problems) {
     if (!columns.contains(name)) {
-      problems.add(
-          at.problem(
-              key, "there is no column '" + name + "' in columns" + Nearest.hint(name, columns)));
+      String hint = Nearest.hint(name, columns);
+      problems.add(at.problem(key, "there is no column '" + name + "' in columns" + hint));
     }
   }
 }

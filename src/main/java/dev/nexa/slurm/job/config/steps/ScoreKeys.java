@@ -83,8 +83,8 @@ final class ScoreKeys {
     boolean judged = step.has("requests") && step.has("answers");
     boolean half = step.has("requests") != step.has("answers");
     if (half || judged == step.has("lm_eval")) {
-      problems.add(
-          step.problem("", "expected requests and answers of a judge, or lm_eval, and not both"));
+      String message = "expected requests and answers of a judge, or lm_eval, and not both";
+      problems.add(step.problem("", message));
     }
     Values weights = step.section("weights");
     BigDecimal sum = BigDecimal.ZERO;

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.config.yaml;
 
-import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,11 +23,9 @@ public record Setting(String key, String value, String from) {
     add(root, "", settings);
     Map<String, YamlNode.Entry> written =
         root instanceof YamlNode.Mapping mapping ? mapping.entries() : Map.of();
-    for (KnownKey key : spec.keys()) {
-      if (!written.containsKey(key.name()) && !key.fallback().isEmpty()) {
-        settings.add(new Setting(key.name(), key.fallback(), "default"));
-      }
-    }
+    spec.keys().stream()
+        .filter(key -> !written.containsKey(key.name()) && !key.fallback().isEmpty())
+        .forEach(key -> settings.add(new Setting(key.name(), key.fallback(), "default")));
     return settings;
   }
 
@@ -47,8 +44,7 @@ public record Setting(String key, String value, String from) {
         add(list.elements().get(i), path + "[" + i + "]", settings);
       }
     } else {
-      String text = ((YamlNode.Scalar) node).text();
-      settings.add(new Setting(path, text, node.at().toString()));
+      settings.add(new Setting(path, ((YamlNode.Scalar) node).text(), node.at().toString()));
     }
   }
 }

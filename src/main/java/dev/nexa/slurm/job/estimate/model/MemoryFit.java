@@ -61,7 +61,7 @@ public record MemoryFit(
     MemoryParts parts = MemoryParts.of(setup);
     Optional<Boolean> fits = judge(setup, parts, gpuBytes);
     boolean whole = isWhole(setup);
-    if (!whole && (fits.isEmpty() || fits.get())) {
+    if (!whole && fits.orElse(true)) {
       return Optional.empty();
     }
     if (choices.borrowed().isPresent() && fits.orElse(false)) {
@@ -71,18 +71,12 @@ public record MemoryFit(
       return Optional.of(
           new MemoryFit(Optional.empty(), parts, gpuBytes, sentence, List.of(), assumptions));
     }
-    List<String> remedies =
-        fits.isPresent() && fits.get() ? List.of() : remedies(setup, gpuBytes, choices);
+    List<String> remedies = fits.orElse(false) ? List.of() : remedies(setup, gpuBytes, choices);
     String would = choices.borrowed().isPresent() ? "; may fit with " : "; fits with ";
-    String sentence = sentence(fits, parts, gpuBytes, whole);
-    return Optional.of(
-        new MemoryFit(
-            fits,
-            parts,
-            gpuBytes,
-            remedies.isEmpty() ? sentence : sentence + would + either(remedies),
-            remedies,
-            assumptions));
+    String sentence =
+        sentence(fits, parts, gpuBytes, whole)
+            + (remedies.isEmpty() ? "" : would + either(remedies));
+    return Optional.of(new MemoryFit(fits, parts, gpuBytes, sentence, remedies, assumptions));
   }
 
   /** Returns whether the parts fit; empty if the difference is within the model's error. */
@@ -132,11 +126,8 @@ public record MemoryFit(
     List<String> found = new ArrayList<>();
     if (setup.tuning().trains() == Trains.NOTHING) {
       for (int splits = setup.spread().splits() * 2; splits <= mostGpus(setup); splits *= 2) {
-        if (tryOut(
-            found,
-            setup.withSplits(splits),
-            gpuBytes,
-            splits + " GPUs for the model (resources.gpus_per_node, resources.nodes)")) {
+        String words = splits + " GPUs for the model (resources.gpus_per_node, resources.nodes)";
+        if (tryOut(found, setup.withSplits(splits), gpuBytes, words)) {
           break;
         }
       }
@@ -175,11 +166,8 @@ public record MemoryFit(
         MemorySetup half = setup.withAdapter(Weights.HALF, setup.tuning().trained());
         tryOut(found, half, gpuBytes, "options.dtype: bfloat16");
       }
-      tryOut(
-          found,
-          setup.withAdapter(Weights.NF4, setup.tuning().trained()),
-          gpuBytes,
-          "adapter: qlora");
+      MemorySetup small = setup.withAdapter(Weights.NF4, setup.tuning().trained());
+      tryOut(found, small, gpuBytes, "adapter: qlora");
     }
     tryOut(
         found, setup.with8Bit(), gpuBytes, "an 8-bit optimizer (estimate.optimizer: adamw_8bit)");
@@ -225,8 +213,7 @@ public record MemoryFit(
 
   private static boolean tryOut(
       List<String> found, MemorySetup other, long gpuBytes, String words) {
-    Optional<Boolean> fits = judge(other, MemoryParts.of(other), gpuBytes);
-    boolean does = isWhole(other) && fits.isPresent() && fits.get();
+    boolean does = isWhole(other) && judge(other, MemoryParts.of(other), gpuBytes).orElse(false);
     if (does) {
       found.add(words);
     }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.job.estimate.model.MemorySetup.Offload;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Sharding;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Trains;
 import dev.nexa.slurm.job.estimate.model.MemorySetup.Weights;
+import java.util.Optional;
 
 /**
  * The peak memory of one GPU, in bytes by part; derived in docs/estimates.md.
@@ -79,8 +80,10 @@ public record MemoryParts(
               : weights;
     }
     weights = weights / setup.spread().splits() + width * (double) setup.model().teacher();
-    double activations = setup.tuning().trains() == Trains.NOTHING ? 0 : activations(setup);
-    double cache = setup.tuning().trains() == Trains.NOTHING ? cache(setup) : 0;
+    boolean serves = setup.tuning().trains() == Trains.NOTHING;
+    Optional<ModelShape> shape = setup.model().shape();
+    double activations = serves ? 0 : shape.map(of -> activations(setup, of)).orElse(0.0);
+    double cache = serves ? shape.map(of -> cache(setup, of)).orElse(0.0) : 0;
     double buffers = deepSpeed(setup) ? 2.0 * HALF * setup.spread().bucket() : 0;
     return new MemoryParts(
         (long) weights,
@@ -153,11 +156,7 @@ public record MemoryParts(
     return 2 * weights / shape.layers() + outside;
   }
 
-  private static double activations(MemorySetup setup) {
-    if (setup.model().shape().isEmpty()) {
-      return 0;
-    }
-    ModelShape shape = setup.model().shape().get();
+  private static double activations(MemorySetup setup, ModelShape shape) {
     double tokens = (double) setup.batch().size() * setup.batch().sequence();
     double layer = layer(setup, shape) * shape.hidden() * tokens;
     double logits = tokens * shape.vocabulary();
@@ -182,11 +181,7 @@ public record MemoryParts(
   }
 
   /** Returns the bytes of the keys and values of all tokens that a server holds. */
-  private static double cache(MemorySetup setup) {
-    if (setup.model().shape().isEmpty()) {
-      return 0;
-    }
-    ModelShape shape = setup.model().shape().get();
+  private static double cache(MemorySetup setup, ModelShape shape) {
     double width = (double) shape.hidden() / shape.heads() * shape.keyValueHeads();
     double tokens = (double) setup.batch().size() * setup.batch().sequence();
     return 2 * shape.layers() * width * HALF * tokens / setup.spread().splits();

@@ -2,7 +2,6 @@ package dev.nexa.slurm.job.estimate.model;
 
 import static org.apache.commons.statistics.descriptive.Quantile.EstimationMethod.HF7;
 
-import java.util.Arrays;
 import java.util.List;
 import org.apache.commons.statistics.descriptive.Quantile;
 
@@ -48,19 +47,12 @@ public record Mfu(double low, double middle, double high, int runs) {
    * few.
    */
   public static Mfu from(List<PastRun> alike) {
-    double[] shares = new double[alike.size()];
-    int count = 0;
-    for (PastRun run : alike) {
-      if (run.tells()) {
-        shares[count++] = run.share();
-      }
-    }
-    if (count < ENOUGH) {
+    double[] shares = alike.stream().filter(PastRun::tells).mapToDouble(PastRun::share).toArray();
+    if (shares.length < ENOUGH) {
       return PUBLISHED;
     }
-    shares = Arrays.copyOf(shares, count);
     double[] range = Quantile.withDefaults().with(HF7).evaluate(shares, 0.05, 0.5, 0.95);
-    return new Mfu(range[0], range[1], range[2], count);
+    return new Mfu(range[0], range[1], range[2], shares.length);
   }
 
   /** Returns whether the range comes from this workspace's runs. */

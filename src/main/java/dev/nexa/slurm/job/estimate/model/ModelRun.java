@@ -156,9 +156,7 @@ public record ModelRun(
     return new ModelRun(
         setup,
         active(one.inputs().workload(), parameters),
-        one.inputs().workload().isPresent() && one.inputs().workload().get().tokens().isPresent()
-            ? Optional.of((double) one.inputs().workload().get().tokens().get())
-            : Optional.empty(),
+        one.inputs().workload().flatMap(Workload::tokens).map(count -> (double) count),
         "bf16",
         new MemoryFit.Choices(RANK, Weights.HALF, CHUNKING, borrowed(one, shape)),
         List.copyOf(assumptions));
@@ -238,21 +236,14 @@ public record ModelRun(
   }
 
   private static Optional<Double> tokens(Plan plan, Plan one, int sequence) {
-    if (one.inputs().workload().isEmpty()) {
-      return Optional.empty();
-    }
-    Workload told = one.inputs().workload().get();
-    double pass;
-    if (told.tokens().isPresent()) {
-      pass = told.tokens().get();
-    } else if (told.examples().isPresent() && sequence > 0) {
-      pass = (double) told.examples().get() * sequence;
-    } else {
-      return Optional.empty();
-    }
+    Optional<Workload> told = one.inputs().workload();
+    Optional<Double> tokens = told.flatMap(Workload::tokens).map(count -> (double) count);
+    Optional<Double> examples = told.flatMap(Workload::examples).map(count -> (double) count);
     double epochs = one.training().decimal("epochs").orElse(BigDecimal.ONE).doubleValue();
     int tasks = plan.shape().points().isEmpty() ? 1 : plan.tasks();
-    return Optional.of(pass * epochs * tasks);
+    return tokens
+        .or(() -> examples.filter(count -> sequence > 0).map(count -> count * sequence))
+        .map(pass -> pass * epochs * tasks);
   }
 
   private static long number(Plan plan, String option, long otherwise) {
@@ -264,9 +255,7 @@ public record ModelRun(
 
   /** Returns whether the run fits the GPU's memory; empty if that is unknown. */
   public Optional<MemoryFit> memory(Gpu gpu) {
-    return gpu.memoryBytes().isPresent()
-        ? MemoryFit.of(setup, gpu.memoryBytes().get(), choices, assumptions)
-        : Optional.empty();
+    return gpu.memoryBytes().flatMap(bytes -> MemoryFit.of(setup, bytes, choices, assumptions));
   }
 
   /**

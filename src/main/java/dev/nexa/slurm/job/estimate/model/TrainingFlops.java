@@ -27,7 +27,8 @@ public record TrainingFlops(
 
   /** Returns the operations for one token. */
   public double perToken() {
-    double read = forward();
+    double weights = FORWARD * active;
+    double read = attention >= MATTERS * weights ? weights + attention : weights;
     double passes =
         switch (trains) {
           case NOTHING -> 1;
@@ -37,10 +38,5 @@ public record TrainingFlops(
     double again = recomputes && trains != Trains.NOTHING ? 1 : 0;
     double adapter = trains == Trains.ADAPTER ? 3 * FORWARD * trained : 0;
     return read * (passes + again) + adapter + FORWARD * teacher;
-  }
-
-  private double forward() {
-    double weights = FORWARD * active;
-    return attention >= MATTERS * weights ? weights + attention : weights;
   }
 }
