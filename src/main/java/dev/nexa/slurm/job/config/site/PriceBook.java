@@ -64,9 +64,7 @@ public record PriceBook(
   /** Returns all models with a price of their tokens, in any entry. */
   public Set<String> apiModels() {
     Set<String> models = new LinkedHashSet<>(prices.apiTokens().keySet());
-    for (PriceEntry entry : entries) {
-      models.addAll(entry.prices().apiTokens().keySet());
-    }
+    entries.forEach(entry -> models.addAll(entry.prices().apiTokens().keySet()));
     return models;
   }
 
@@ -192,10 +190,7 @@ public record PriceBook(
 
   public static PriceBook from(String name, String digest, Values values) {
     Prices prices = Prices.from(values);
-    boolean plain = prices.gpuShares().isEmpty();
-    for (String key : MORE_THAN_PLAIN) {
-      plain &= !values.has(key);
-    }
+    boolean plain = prices.gpuShares().isEmpty() && MORE_THAN_PLAIN.stream().noneMatch(values::has);
     return new PriceBook(
         name,
         digest,
