@@ -205,18 +205,14 @@ public record PriceBook(
   private static List<PriceEntry> entries(Values values) {
     List<PriceEntry> entries = new ArrayList<>();
     entries.add(PriceEntry.from(values));
-    for (Values override : values.sections("overrides")) {
-      entries.add(PriceEntry.from(override));
-    }
+    values.sections("overrides").forEach(override -> entries.add(PriceEntry.from(override)));
     return List.copyOf(entries);
   }
 
   /** Adds problems that concern several keys. */
   public static void check(Values values, List<Problem> problems) {
     TreeSet<String> whole = new TreeSet<>(priced(values));
-    for (Values override : values.sections("overrides")) {
-      whole.addAll(priced(override));
-    }
+    values.sections("overrides").forEach(override -> whole.addAll(priced(override)));
     check(values, whole, problems);
     for (Values override : values.sections("overrides")) {
       check(override, whole, problems);
@@ -233,12 +229,7 @@ public record PriceBook(
   }
 
   private static boolean givesNothing(Values override) {
-    for (String key : override.names()) {
-      if (!NO_PRICES.contains(key)) {
-        return false;
-      }
-    }
-    return true;
+    return NO_PRICES.containsAll(override.names());
   }
 
   private static void check(Values values, TreeSet<String> whole, List<Problem> problems) {
@@ -267,14 +258,8 @@ public record PriceBook(
 
   /** Returns the GPU types with a price of their own, not a share. */
   private static List<String> priced(Values values) {
-    List<String> priced = new ArrayList<>();
     Values gpus = values.section("gpu_hour");
-    for (String type : gpus.names()) {
-      if (gpus.section(type).has("price")) {
-        priced.add(type);
-      }
-    }
-    return priced;
+    return gpus.names().stream().filter(type -> gpus.section(type).has("price")).toList();
   }
 
   private static void shares(
