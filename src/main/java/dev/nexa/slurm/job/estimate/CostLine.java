@@ -29,20 +29,14 @@ public record CostLine(
 
   /** Returns the sum of the lines before rounding. */
   public static BigDecimal unrounded(List<CostLine> lines) {
-    BigDecimal sum = BigDecimal.ZERO;
-    for (CostLine line : lines) {
-      sum = sum.add(line.quantity.multiply(line.unitPrice));
-    }
-    return sum;
+    return lines.stream()
+        .map(line -> line.quantity.multiply(line.unitPrice))
+        .reduce(BigDecimal.ZERO, BigDecimal::add);
   }
 
   /** Returns the lines as estimate.json and the cost file have them. */
   public static List<JsonObject> toJson(List<CostLine> lines) {
-    List<JsonObject> json = new ArrayList<>();
-    for (CostLine line : lines) {
-      json.add(line.toJson());
-    }
-    return json;
+    return lines.stream().map(CostLine::toJson).toList();
   }
 
   /** Reads lines in the form of {@link #toJson}. */

@@ -105,9 +105,7 @@ public record Estimate(
       Usage usage,
       Optional<ApiTokens> tokens) {
     List<CostLine> lines = rates.price(usage);
-    if (tokens.isPresent()) {
-      lines.addAll(rates.tokens(tokens.get()));
-    }
+    tokens.ifPresent(used -> lines.addAll(rates.tokens(used)));
     return new Estimate(
         digest, rates, tasks, attempts, limit, longest, usage, tokens, lines, rates.total(lines));
   }
@@ -127,9 +125,7 @@ public record Estimate(
 
   /** Returns the cost of the tokens of a paid API; zero if the run uses none. */
   public Money tokensCost() {
-    return apiTokens.isPresent()
-        ? rates.total(rates.tokens(apiTokens.get()))
-        : Money.zero(rates.currency());
+    return rates.total(apiTokens.map(rates::tokens).orElse(List.of()));
   }
 
   /** Returns the usage of {@code times} allocations that are held for {@code seconds} each. */

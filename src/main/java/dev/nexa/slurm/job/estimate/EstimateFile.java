@@ -51,17 +51,18 @@ public final class EstimateFile {
             .with("analytic", null)
             .with("approval_needed", approvalNeeded)
             .with("rates", rates.toJson());
-    if (estimate.apiTokens().isPresent()) {
-      ApiTokens tokens = estimate.apiTokens().get();
-      json.with(
-          "api_tokens",
-          new JsonObject()
-              .with("model", tokens.model())
-              .with("max_input", tokens.input())
-              .with("max_output", tokens.output())
-              .with("cost", estimate.tokensCost().amount().toPlainString()));
-    }
-    return new EstimateFile(json);
+    return new EstimateFile(
+        json.withOptional(
+            "api_tokens",
+            estimate
+                .apiTokens()
+                .map(
+                    tokens ->
+                        new JsonObject()
+                            .with("model", tokens.model())
+                            .with("max_input", tokens.input())
+                            .with("max_output", tokens.output())
+                            .with("cost", estimate.tokensCost().amount().toPlainString()))));
   }
 
   /** Returns the document of a job that was submitted without nexa-slurm and reserved nothing. */
@@ -104,10 +105,9 @@ public final class EstimateFile {
 
   /** Adds the expected cost, and how accurate such estimates were. */
   public EstimateFile outlook(Outlook outlook) {
-    json.with("expected", outlook.expected().isPresent() ? outlook.expected().get().toJson() : null)
+    json.with("expected", outlook.expected().map(Expected::toJson).orElse(null))
         .withOptional("expected_unknown", outlook.unknown())
-        .with(
-            "accuracy", outlook.accuracy().isPresent() ? outlook.accuracy().get().toJson() : null);
+        .with("accuracy", outlook.accuracy().map(ErrorBand::toJson).orElse(null));
     if (outlook.data().known()) {
       json.with("data", outlook.data().toJson());
     }
@@ -222,20 +222,20 @@ public final class EstimateFile {
 
   /** Returns the most tokens of a paid API that the run may use; empty if it uses none. */
   public Optional<ApiTokens> apiTokens() {
-    Optional<JsonObject> tokens = json.optionalObject("api_tokens");
-    return tokens.isPresent()
-        ? Optional.of(
-            new ApiTokens(
-                tokens.get().text("model"),
-                tokens.get().decimal("max_input"),
-                tokens.get().decimal("max_output")))
-        : Optional.empty();
+    return json.optionalObject("api_tokens")
+        .map(
+            tokens ->
+                new ApiTokens(
+                    tokens.text("model"),
+                    tokens.decimal("max_input"),
+                    tokens.decimal("max_output")));
   }
 
   /** Returns the part of {@link #reserved} for the tokens of a paid API; zero if it has none. */
   public BigDecimal reservedTokens() {
-    Optional<JsonObject> tokens = json.optionalObject("api_tokens");
-    return tokens.isPresent() ? new BigDecimal(tokens.get().text("cost")) : BigDecimal.ZERO;
+    return json.optionalObject("api_tokens")
+        .map(tokens -> new BigDecimal(tokens.text("cost")))
+        .orElse(BigDecimal.ZERO);
   }
 
   public BigDecimal gpuHours() {
@@ -272,8 +272,7 @@ public final class EstimateFile {
    * Returns the method of the expected cost: {@code history}, {@code analytic} or {@code config}.
    */
   public Optional<String> expectedMethod() {
-    Optional<JsonObject> expected = json.optionalObject("expected");
-    return expected.isPresent() ? expected.get().optionalText("method") : Optional.empty();
+    return json.optionalObject("expected").flatMap(expected -> expected.optionalText("method"));
   }
 
   /** Returns the expected cost without the list of runs that it was computed from. */
@@ -307,10 +306,8 @@ public final class EstimateFile {
   }
 
   private Optional<Double> analytic(String key) {
-    Optional<JsonObject> analytic = json.optionalObject("analytic");
-    return analytic.isPresent()
-        ? Optional.of(new BigDecimal(analytic.get().text(key)).doubleValue())
-        : Optional.empty();
+    return json.optionalObject("analytic")
+        .map(analytic -> new BigDecimal(analytic.text(key)).doubleValue());
   }
 
   /**

@@ -89,13 +89,8 @@ public record Usage(
   }
 
   private static Map<String, Long> multiplied(Map<String, Long> counts, long factor) {
-    if (counts.isEmpty()) {
-      return Map.of();
-    }
     Map<String, Long> products = new TreeMap<>();
-    for (Map.Entry<String, Long> count : counts.entrySet()) {
-      products.put(count.getKey(), Math.multiplyExact(count.getValue(), factor));
-    }
+    counts.forEach((type, count) -> products.put(type, Math.multiplyExact(count, factor)));
     return products;
   }
 
@@ -115,11 +110,7 @@ public record Usage(
    * Returns the GPU-hours of all types. A GPU-hour is one GPU for 3600 s; shards are not included.
    */
   public BigDecimal gpuHours() {
-    long sum = 0;
-    for (long seconds : gpuSeconds.values()) {
-      sum += seconds;
-    }
-    return Rates.hours(sum);
+    return Rates.hours(gpuSeconds.values().stream().mapToLong(Long::longValue).sum());
   }
 
   /** Returns the CPU-hours: one CPU for 3600 s. */

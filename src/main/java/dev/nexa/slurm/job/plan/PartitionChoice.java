@@ -111,10 +111,11 @@ final class PartitionChoice {
       return "\n    a bare number is minutes: for %s seconds write %sm"
           .formatted(minutes, minutes / 60);
     }
-    int most = 0;
-    for (Partition partition : cluster.partitions().values()) {
-      most = Math.max(most, partition.gpusPerNode().orElse(0));
-    }
+    int most =
+        cluster.partitions().values().stream()
+            .mapToInt(partition -> partition.gpusPerNode().orElse(0))
+            .max()
+            .orElse(0);
     return key.equals("gpus_per_node") ? PartitionLimits.onMoreNodes(gpus, most, "\n    ") : "";
   }
 
@@ -197,25 +198,16 @@ final class PartitionChoice {
 
   /** Returns the partitions with the profile's default GPU type; all of them if none has it. */
   private List<String> ofClustersType(List<String> names) {
-    List<String> same = new ArrayList<>();
-    for (String name : names) {
-      if (gpus > 0
-          && cluster.usual().gpuType().isPresent()
-          && known(name).gpuType().equals(cluster.usual().gpuType())) {
-        same.add(name);
-      }
-    }
+    Optional<String> usual = cluster.usual().gpuType().filter(type -> gpus > 0);
+    List<String> same =
+        names.stream()
+            .filter(name -> usual.isPresent() && known(name).gpuType().equals(usual))
+            .toList();
     return same.isEmpty() ? names : same;
   }
 
   private String smallest(List<String> names) {
-    String best = names.get(0);
-    for (String name : names) {
-      if (isSmaller(name, best)) {
-        best = name;
-      }
-    }
-    return best;
+    return names.stream().reduce((best, name) -> isSmaller(name, best) ? name : best).orElseThrow();
   }
 
   /**

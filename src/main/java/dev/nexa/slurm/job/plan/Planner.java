@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
+import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.Environment;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
@@ -101,19 +102,11 @@ public final class Planner {
     List<RunnerFile> files =
         files(config, code.isPresent() && code.get().script().isPresent(), problems);
     Problem.throwIfAny(problems);
-    Optional<String> launcher =
-        config.work().entrypoint().isPresent()
-            ? config.work().entrypoint().get().launcher()
-            : Optional.empty();
+    Optional<String> launcher = config.work().entrypoint().flatMap(Entrypoint::launcher);
     List<String> notes = tiersKept(config, cluster);
-    Optional<String> little = littleMemory(asked, allocation, cluster, billed);
-    if (little.isPresent()) {
-      notes = new ArrayList<>(notes);
-      notes.add(little.get());
-    }
+    littleMemory(asked, allocation, cluster, billed).ifPresent(notes::add);
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
-      notes = new ArrayList<>(notes);
       notes.add(
           "model_size is "
               + config.training().text("model_size").orElseThrow()
@@ -177,17 +170,14 @@ public final class Planner {
             datasets,
             policy.datasets().checksums(),
             after),
-        notes);
+        List.copyOf(notes));
   }
 
   /** Returns our own program if the job runs it. */
   private static Optional<NodeProgram> program(RunConfig config, ClusterProfile cluster) {
-    if (config.work().sync().isPresent()) {
-      return Optional.of(NodeProgram.forS3(cluster));
-    }
-    return config.work().data().isPresent()
-        ? Optional.of(NodeProgram.of(cluster))
-        : Optional.empty();
+    return config.work().sync().isPresent()
+        ? Optional.of(NodeProgram.forS3(cluster))
+        : config.work().data().map(data -> NodeProgram.of(cluster));
   }
 
   /** Returns a remark on a job with GPUs and almost no memory; empty for any other job. */
@@ -243,7 +233,7 @@ public final class Planner {
                 .formatted(tier, path, cluster.name(), ours, key, cluster.name()));
       }
     }
-    return List.copyOf(notes);
+    return notes;
   }
 
   /**
@@ -304,8 +294,7 @@ public final class Planner {
                   + software.containerRuntime().orElseThrow()
                   + " is srun's, and there is none on this machine alone; apptainer works"));
     }
-    if (config.supervision().watchdog().isPresent()
-        && config.supervision().watchdog().get().compareTo(asked.time()) >= 0) {
+    if (config.supervision().watchdog().filter(it -> it.compareTo(asked.time()) >= 0).isPresent()) {
       problems.add(
           written.problem(
               "watchdog", "must be shorter than resources.time, which ends the task anyway"));
@@ -349,15 +338,11 @@ public final class Planner {
   }
 
   private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
-    return partition.isEmpty()
-        ? Optional.empty()
-        : Optional.ofNullable(cluster.partitions().get(partition.get()));
+    return partition.map(cluster.partitions()::get);
   }
 
   private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
-    return partition.isPresent() && partition.get().overTimeLimit().isPresent()
-        ? partition.get().overTimeLimit().get()
-        : cluster.slurm().overTimeLimit();
+    return partition.flatMap(Partition::overTimeLimit).orElse(cluster.slurm().overTimeLimit());
   }
 
   private static BilledResources billed(
@@ -365,9 +350,8 @@ public final class Planner {
       Optional<Partition> partition,
       ClusterProfile cluster,
       ConfigPositions written) {
-    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
-    Optional<String> type =
-        Allocation.either(asked.gpuType(), Allocation.gpuType(partition, cluster));
+    NodeSharing sharing = partition.map(Partition::sharing).orElse(NodeSharing.AS_ASKED);
+    Optional<String> type = asked.gpuType().or(() -> Allocation.gpuType(partition, cluster));
     return BilledResources.of(asked, sharing, type, written);
   }
 

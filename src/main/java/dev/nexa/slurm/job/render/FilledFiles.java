@@ -4,7 +4,6 @@ import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -51,14 +50,14 @@ final class FilledFiles {
   /** Returns a launch whose words name the copies, and whose shell files use variables. */
   static Launch inWords(Launch launch) {
     List<String> names = names(launch);
-    List<RunnerFile> files = new ArrayList<>();
-    for (RunnerFile file : launch.files()) {
-      files.add(file.name().endsWith(SHELL) ? forShell(file) : file);
-    }
-    List<List<Optional<String>>> words = new ArrayList<>();
-    for (List<Optional<String>> ofTask : launch.words()) {
-      words.add(ofTask.stream().map(word -> word.map(text -> moved(text, names))).toList());
-    }
+    List<RunnerFile> files =
+        launch.files().stream()
+            .map(file -> file.name().endsWith(SHELL) ? forShell(file) : file)
+            .toList();
+    List<List<Optional<String>>> words =
+        launch.words().stream()
+            .map(task -> task.stream().map(word -> word.map(text -> moved(text, names))).toList())
+            .toList();
     return new Launch(
         launch.template(),
         launch.command().stream().map(word -> moved(word, names)).toList(),

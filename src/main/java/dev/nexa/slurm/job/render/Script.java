@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The job script and the files beside it. A plan always gives the same bytes; they contain nothing
@@ -19,11 +20,9 @@ public record Script(String text, List<RunnerFile> files, String template) {
 
   /** Returns a command as a line for a POSIX shell. */
   public static String shellLine(List<String> argv) {
-    StringBuilder line = new StringBuilder();
-    for (String word : argv) {
-      line.append(line.length() == 0 ? "" : " ").append(ShellFormat.INSTANCE.escapePlainText(word));
-    }
-    return line.toString();
+    return argv.stream()
+        .map(ShellFormat.INSTANCE::escapePlainText)
+        .collect(Collectors.joining(" "));
   }
 
   public byte[] bytes() {

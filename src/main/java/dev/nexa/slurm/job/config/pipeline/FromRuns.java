@@ -106,10 +106,8 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
   private Mapping applied(Mapping root) {
     Map<String, Entry> entries = new LinkedHashMap<>(root.entries());
     for (String key : KEYS) {
-      Entry entry = entries.get(key);
-      if (entry != null) {
-        entries.put(key, new Entry(entry.keyAt(), replaced(entry.value())));
-      }
+      entries.computeIfPresent(
+          key, (name, entry) -> new Entry(entry.keyAt(), replaced(entry.value())));
     }
     Entry model = root.entries().get(MODEL);
     if (modelSize.isPresent() && model != null && model.value() instanceof Scalar name) {
@@ -137,9 +135,7 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
         written != null && written.value() instanceof Sequence list
             ? new ArrayList<>(list.elements())
             : new ArrayList<>();
-    for (String run : runs.values()) {
-      tags.add(new Scalar(root.at(), "from:" + run, ScalarType.STRING));
-    }
+    runs.values().forEach(run -> tags.add(new Scalar(root.at(), "from:" + run, ScalarType.STRING)));
     return entry(new Sequence(root.at(), tags));
   }
 
@@ -162,13 +158,7 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
     if (node instanceof Scalar scalar) {
       return fits.test(scalar.text()) ? Optional.of(scalar) : Optional.empty();
     }
-    for (YamlNode below : below(node)) {
-      Optional<Scalar> found = first(below, fits);
-      if (found.isPresent()) {
-        return found;
-      }
-    }
-    return Optional.empty();
+    return below(node).stream().flatMap(below -> first(below, fits).stream()).findFirst();
   }
 
   private static List<YamlNode> below(YamlNode node) {
@@ -176,9 +166,7 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
     if (node instanceof Sequence list) {
       below.addAll(list.elements());
     } else if (node instanceof Mapping mapping) {
-      for (Entry entry : mapping.entries().values()) {
-        below.add(entry.value());
-      }
+      mapping.entries().values().forEach(entry -> below.add(entry.value()));
     }
     return below;
   }

@@ -58,12 +58,8 @@ public final class ConfigPositions {
 
   /** Returns whether the config or its sweep sets the key. */
   public boolean has(String key) {
-    for (String prefix : before) {
-      if (positions.containsKey(prefix + key)) {
-        return true;
-      }
-    }
-    return positions.containsKey(key);
+    return positions.containsKey(key)
+        || before.stream().anyMatch(prefix -> positions.containsKey(prefix + key));
   }
 
   /**

@@ -360,9 +360,7 @@ public final class NativeKeys {
   }
 
   private void keep(String key, Optional<?> value) {
-    if (value.isPresent()) {
-      found.put(key, value.get());
-    }
+    value.ifPresent(one -> found.put(key, one));
   }
 
   private static boolean isTrue(JsonObject object, String key) {

@@ -12,7 +12,6 @@ import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,12 +80,11 @@ public record Serving(
     if (!values.has("smoke_prompts")) {
       return List.of();
     }
-    List<SmokePrompt> prompts = new ArrayList<>();
-    for (Values one : values.sections("smoke_prompts")) {
-      prompts.add(
-          new SmokePrompt(one.text("prompt"), one.text("expect"), one.integer("max_tokens")));
-    }
-    return prompts;
+    return values.sections("smoke_prompts").stream()
+        .map(
+            one ->
+                new SmokePrompt(one.text("prompt"), one.text("expect"), one.integer("max_tokens")))
+        .toList();
   }
 
   private static void checkPrompts(Values values, List<Problem> problems) {

@@ -118,9 +118,7 @@ public final class Sweep {
   private boolean fits(String method, List<String> axes) {
     int before = problems.size();
     if (method.equals("list")) {
-      for (String axis : axes) {
-        problem(axis, "method: list takes its values from points");
-      }
+      axes.forEach(axis -> problem(axis, "method: list takes its values from points"));
     } else if (sweep.has("points")) {
       problem("points", "needs method: list");
     } else if (axes.isEmpty()) {
@@ -191,10 +189,7 @@ public final class Sweep {
   }
 
   private List<JsonObject> listed() {
-    List<JsonObject> points = new ArrayList<>();
-    for (Values point : sweep.sections("points")) {
-      points.add(point.json());
-    }
+    List<JsonObject> points = sweep.sections("points").stream().map(Values::json).toList();
     if (points.isEmpty() || points.size() > MAX_POINTS) {
       problem("points", "expected 1 to " + MAX_POINTS + " of them, got " + points.size());
       return List.of();
@@ -223,9 +218,8 @@ public final class Sweep {
     Map<String, JsonObject> points = new LinkedHashMap<>();
     for (int i = 0; points.size() < samples && i < 100 * samples + 1000; i++) {
       JsonObject point = new JsonObject();
-      for (Map.Entry<String, RandomAxis> draw : draws.entrySet()) {
-        point.with(draw.getKey(), json(draw.getValue().at(seed, i, draw.getKey())));
-      }
+      int at = i;
+      draws.forEach((key, draw) -> point.with(key, json(draw.at(seed, at, key))));
       points.putIfAbsent(identity(point), point);
     }
     if (points.size() < samples) {

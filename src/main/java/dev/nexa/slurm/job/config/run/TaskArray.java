@@ -98,10 +98,8 @@ public record TaskArray(
    * point only.
    */
   private static void checkPoints(Values values, List<Problem> problems) {
-    for (Problem problem : problems) {
-      if (problem.key().startsWith("sweep")) {
-        return; // The points of a broken sweep would repeat it.
-      }
+    if (problems.stream().anyMatch(problem -> problem.key().startsWith("sweep"))) {
+      return; // The points of a broken sweep would repeat it.
     }
     Values sweep = values.section("sweep");
     Set<Problem> seen = new HashSet<>();

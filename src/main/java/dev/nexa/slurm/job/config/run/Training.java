@@ -132,10 +132,8 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
 
   /** Adds a problem for each contradiction between keys, if each key has a right value. */
   static void check(Values values, List<Problem> problems) {
-    for (KnownKey key : KEYS.keys()) {
-      if (values.isWrong(key.name())) {
-        return;
-      }
+    if (KEYS.keys().stream().anyMatch(key -> values.isWrong(key.name()))) {
+      return;
     }
     Training training = from(values);
     if (training.flag("fp16") && training.flag("bf16")) {

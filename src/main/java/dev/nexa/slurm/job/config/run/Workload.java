@@ -136,7 +136,7 @@ public record Workload(
 
   private static Optional<Long> count(Values values, String key) {
     Optional<String> text = values.optionalText(key);
-    return text.isPresent() ? Optional.of(count(text.get())) : Optional.empty();
+    return text.map(Workload::count);
   }
 
   private static long count(String text) {

@@ -81,10 +81,7 @@ public record Resources(
   public static Resources from(Values values) {
     Map<ResourceOption, String> options = new EnumMap<>(ResourceOption.class);
     for (ResourceOption option : ResourceOption.values()) {
-      Optional<String> value = values.optionalText(option.key());
-      if (value.isPresent()) {
-        options.put(option, value.get());
-      }
+      values.optionalText(option.key()).ifPresent(value -> options.put(option, value));
     }
     return new Resources(
         values.integer("nodes"),

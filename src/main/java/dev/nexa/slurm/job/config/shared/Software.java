@@ -8,7 +8,6 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -79,12 +78,7 @@ public record Software(
   public static void check(Values values, List<Problem> problems) {
     values.requireAbsolute("venv", problems);
     values.requireAbsolute("uv", problems);
-    List<String> given = new ArrayList<>();
-    for (String key : PYTHON) {
-      if (values.has(key)) {
-        given.add(key);
-      }
-    }
+    List<String> given = PYTHON.stream().filter(values::has).toList();
     if (given.size() > 1) {
       problems.add(
           values.problem(

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * A cluster profile: one cluster, as configs/clusters/NAME.yaml describes it.
@@ -446,7 +447,7 @@ public record ClusterProfile(
           values.optionalBytes("default_memory_per_node"),
           values.optionalInteger("max_nodes"),
           values.optionalDuration("max_time"),
-          overTime.isPresent() ? Optional.of(Duration.ofMinutes(overTime.get())) : Optional.empty(),
+          overTime.map(Duration::ofMinutes),
           values.flag("by_name_only"),
           values.optionalText("billing_weights"));
     }
@@ -519,10 +520,9 @@ public record ClusterProfile(
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);
-      boolean sized = true;
-      for (String size : List.of("cpus_per_node", "memory_per_node", "gpus_per_node")) {
-        sized &= partition.has(size) || partition.isWrong(size);
-      }
+      boolean sized =
+          Stream.of("cpus_per_node", "memory_per_node", "gpus_per_node")
+              .allMatch(size -> partition.has(size) || partition.isWrong(size));
       if (partition.optional("exclusive", Boolean.class).orElse(false) && !sized) {
         problems.add(
             partition.problem(
@@ -552,9 +552,7 @@ public record ClusterProfile(
 
   private static Map<String, Partition> partitions(Values values) {
     Map<String, Partition> partitions = new LinkedHashMap<>();
-    for (String name : values.names()) {
-      partitions.put(name, Partition.from(values.section(name)));
-    }
+    values.names().forEach(name -> partitions.put(name, Partition.from(values.section(name))));
     return partitions;
   }
 }

@@ -45,9 +45,7 @@ public record Energy(
   static Energy from(Values values) {
     Map<String, Integer> watts = new LinkedHashMap<>();
     Values gpus = values.section("gpu_watts");
-    for (String type : gpus.names()) {
-      watts.put(type, gpus.integer(type));
-    }
+    gpus.names().forEach(type -> watts.put(type, gpus.integer(type)));
     return new Energy(
         values.decimal("co2e_grams_per_kwh"), values.decimal("pue"), watts, values.text("source"));
   }

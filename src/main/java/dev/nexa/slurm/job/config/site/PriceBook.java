@@ -64,9 +64,7 @@ public record PriceBook(
   /** Returns all models with a price of their tokens, in any entry. */
   public Set<String> apiModels() {
     Set<String> models = new LinkedHashSet<>(prices.apiTokens().keySet());
-    for (PriceEntry entry : entries) {
-      models.addAll(entry.prices().apiTokens().keySet());
-    }
+    entries.forEach(entry -> models.addAll(entry.prices().apiTokens().keySet()));
     return models;
   }
 
@@ -192,10 +190,7 @@ public record PriceBook(
 
   public static PriceBook from(String name, String digest, Values values) {
     Prices prices = Prices.from(values);
-    boolean plain = prices.gpuShares().isEmpty();
-    for (String key : MORE_THAN_PLAIN) {
-      plain &= !values.has(key);
-    }
+    boolean plain = prices.gpuShares().isEmpty() && MORE_THAN_PLAIN.stream().noneMatch(values::has);
     return new PriceBook(
         name,
         digest,
@@ -210,18 +205,14 @@ public record PriceBook(
   private static List<PriceEntry> entries(Values values) {
     List<PriceEntry> entries = new ArrayList<>();
     entries.add(PriceEntry.from(values));
-    for (Values override : values.sections("overrides")) {
-      entries.add(PriceEntry.from(override));
-    }
+    values.sections("overrides").forEach(override -> entries.add(PriceEntry.from(override)));
     return List.copyOf(entries);
   }
 
   /** Adds problems that concern several keys. */
   public static void check(Values values, List<Problem> problems) {
     TreeSet<String> whole = new TreeSet<>(priced(values));
-    for (Values override : values.sections("overrides")) {
-      whole.addAll(priced(override));
-    }
+    values.sections("overrides").forEach(override -> whole.addAll(priced(override)));
     check(values, whole, problems);
     for (Values override : values.sections("overrides")) {
       check(override, whole, problems);
@@ -238,12 +229,7 @@ public record PriceBook(
   }
 
   private static boolean givesNothing(Values override) {
-    for (String key : override.names()) {
-      if (!NO_PRICES.contains(key)) {
-        return false;
-      }
-    }
-    return true;
+    return NO_PRICES.containsAll(override.names());
   }
 
   private static void check(Values values, TreeSet<String> whole, List<Problem> problems) {
@@ -272,14 +258,8 @@ public record PriceBook(
 
   /** Returns the GPU types with a price of their own, not a share. */
   private static List<String> priced(Values values) {
-    List<String> priced = new ArrayList<>();
     Values gpus = values.section("gpu_hour");
-    for (String type : gpus.names()) {
-      if (gpus.section(type).has("price")) {
-        priced.add(type);
-      }
-    }
-    return priced;
+    return gpus.names().stream().filter(type -> gpus.section(type).has("price")).toList();
   }
 
   private static void shares(

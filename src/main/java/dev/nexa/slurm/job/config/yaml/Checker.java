@@ -87,9 +87,7 @@ public final class Checker {
       return values;
     }
     Map<String, KnownKey> known = new LinkedHashMap<>();
-    for (KnownKey key : section.keys()) {
-      known.put(key.name(), key);
-    }
+    section.keys().forEach(key -> known.put(key.name(), key));
     Mapping mapping = asMeant(typed, known, path);
     for (Map.Entry<String, Entry> entry : mapping.entries().entrySet()) {
       String name = entry.getKey();

@@ -177,13 +177,10 @@ public record ConfigSource(Path workspace, Path here) {
    * empty if it has no such folder.
    */
   public List<String> names(String folder) {
-    List<String> names = new ArrayList<>();
-    for (String file : neighbours(workspace.resolve(folder).resolve("any"))) {
-      if (file.endsWith(".yaml")) {
-        names.add(file.substring(0, file.length() - ".yaml".length()));
-      }
-    }
-    return names;
+    return neighbours(workspace.resolve(folder).resolve("any")).stream()
+        .filter(file -> file.endsWith(".yaml"))
+        .map(file -> file.substring(0, file.length() - ".yaml".length()))
+        .toList();
   }
 
   /** Finds a file in the workspace, then in the jar; empty if neither has it. */

@@ -62,6 +62,8 @@ public record ValueType(
   private static final Pattern INTEGER = Pattern.compile("0|-?[1-9][0-9]{0,17}");
   private static final Pattern DECIMAL =
       Pattern.compile("[-+]?(0|[1-9][0-9]*)?(\\.[0-9]*)?([eE][-+]?[0-9]{1,3})?");
+  private static final Set<ScalarType> TEXT_OR_NUMBER =
+      EnumSet.of(ScalarType.STRING, ScalarType.NUMBER);
   private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,62}";
 
   /** Any text of one line, not empty. */
@@ -105,15 +107,14 @@ public record ValueType(
 
   /** A value of a variable, or an argument: the text of any scalar. */
   public static final ValueType LITERAL =
-      new ValueType(
+      of(
           Kind.LITERAL,
           "a value",
           EnumSet.of(ScalarType.STRING, ScalarType.NUMBER, ScalarType.BOOLEAN),
-          List.of("string", "number", "boolean"),
           "",
-          List.of(),
-          null,
-          null);
+          "string",
+          "number",
+          "boolean");
 
   /** A name of one line that another program checks. */
   static final ValueType ANY_NAME = of(Kind.TEXT, "a name", ScalarType.STRING, "string");
@@ -144,27 +145,16 @@ public record ValueType(
    * Slurm counts MiB.
    */
   public static final ValueType SIZE =
-      new ValueType(
-          Kind.SIZE,
-          Memory.FORMS_WITH_UNIT,
-          EnumSet.of(ScalarType.STRING, ScalarType.NUMBER),
-          List.of("string"),
-          "",
-          List.of(),
-          null,
-          null);
+      of(Kind.SIZE, Memory.FORMS_WITH_UNIT, TEXT_OR_NUMBER, "", "string");
 
   /** A date such as {@code 2026-11-01}, as a LocalDate. */
   public static final ValueType DATE =
-      new ValueType(
+      of(
           Kind.DATE,
           "a date such as 2026-11-01",
           EnumSet.of(ScalarType.STRING),
-          List.of("string"),
           "\\d{4}-\\d{2}-\\d{2}",
-          List.of(),
-          null,
-          null);
+          "string");
 
   /** An exact decimal number, as a BigDecimal. */
   public static final ValueType DECIMAL_NUMBER = decimal("a number", null);
@@ -223,15 +213,7 @@ public record ValueType(
    * @param pattern a regular expression for the whole text
    */
   public static ValueType text(String expected, String pattern) {
-    return new ValueType(
-        Kind.TEXT,
-        expected,
-        EnumSet.of(ScalarType.STRING),
-        List.of("string"),
-        "^" + pattern + "$",
-        List.of(),
-        null,
-        null);
+    return of(Kind.TEXT, expected, EnumSet.of(ScalarType.STRING), "^" + pattern + "$", "string");
   }
 
   /**
@@ -241,15 +223,7 @@ public record ValueType(
    * @param pattern a regular expression for the whole text
    */
   public static ValueType count(String expected, String pattern) {
-    return new ValueType(
-        Kind.TEXT,
-        expected,
-        EnumSet.of(ScalarType.STRING, ScalarType.NUMBER),
-        List.of("string", "integer"),
-        "^" + pattern + "$",
-        List.of(),
-        null,
-        null);
+    return of(Kind.TEXT, expected, TEXT_OR_NUMBER, "^" + pattern + "$", "string", "integer");
   }
 
   private static ValueType decimal(String expected, @Nullable BigDecimal min) {
@@ -265,20 +239,17 @@ public record ValueType(
   }
 
   private static ValueType quantity(Kind kind, String forms) {
-    return new ValueType(
-        kind,
-        forms,
-        EnumSet.of(ScalarType.STRING, ScalarType.NUMBER),
-        List.of("string", "integer"),
-        "",
-        List.of(),
-        null,
-        null);
+    return of(kind, forms, TEXT_OR_NUMBER, "", "string", "integer");
   }
 
   private static ValueType of(Kind kind, String expected, ScalarType accepts, String jsonType) {
+    return of(kind, expected, EnumSet.of(accepts), "", jsonType);
+  }
+
+  private static ValueType of(
+      Kind kind, String expected, Set<ScalarType> accepts, String pattern, String... jsonTypes) {
     return new ValueType(
-        kind, expected, EnumSet.of(accepts), List.of(jsonType), "", List.of(), null, null);
+        kind, expected, accepts, List.of(jsonTypes), pattern, List.of(), null, null);
   }
 
   boolean isNumber() {

@@ -122,11 +122,7 @@ public final class Values {
 
   /** Returns the mappings of a list; empty if the key is missing. */
   public List<Values> sections(String key) {
-    List<Values> sections = new ArrayList<>();
-    for (Object element : optional(key, List.class).orElse(List.of())) {
-      sections.add((Values) element);
-    }
-    return sections;
+    return elements(key, Values.class);
   }
 
   public Optional<String> optionalText(String key) {
@@ -198,9 +194,7 @@ public final class Values {
   /** Returns the mapping as a JSON object. */
   public JsonObject json() {
     JsonObject json = new JsonObject();
-    for (Map.Entry<String, Object> entry : values.entrySet()) {
-      json.with(entry.getKey(), json(entry.getValue()));
-    }
+    values.forEach((key, value) -> json.with(key, json(value)));
     return json;
   }
 
@@ -215,28 +209,28 @@ public final class Values {
       return value;
     }
     List<@Nullable Object> elements = new ArrayList<>();
-    for (Object element : list) {
-      elements.add(json(element));
-    }
+    list.forEach(element -> elements.add(json(element)));
     return elements;
   }
 
   /** Returns the texts of a list; empty if the key is missing. */
   public List<String> texts(String key) {
-    List<String> texts = new ArrayList<>();
+    return elements(key, String.class);
+  }
+
+  private <T> List<T> elements(String key, Class<T> type) {
+    List<T> elements = new ArrayList<>();
     for (Object element : optional(key, List.class).orElse(List.of())) {
-      texts.add((String) element);
+      elements.add(type.cast(element));
     }
-    return texts;
+    return elements;
   }
 
   /** Returns a mapping of names to texts; empty if the key is missing. */
   public Map<String, String> textMap(String key) {
     Map<String, String> texts = new LinkedHashMap<>();
     Values section = section(key);
-    for (String name : section.names()) {
-      texts.put(name, section.text(name));
-    }
+    section.names().forEach(name -> texts.put(name, section.text(name)));
     return texts;
   }
 }
