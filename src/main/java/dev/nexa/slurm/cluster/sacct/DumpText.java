@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -214,7 +216,7 @@ public final class DumpText extends OutputStream {
       return;
     }
     if (pending.isEmpty()) {
-      fresh(columns, text, line);
+      fresh(columns, text);
       return;
     }
     int count = columns.delimitersIn(text);
@@ -226,7 +228,7 @@ public final class DumpText extends OutputStream {
             && speaksOfAJob(columns, text);
     if (joined > columns.delimiters() || rowOfItsOwn || pending.size() == MOST_JOINED) {
       stopJoining();
-      fresh(columns, text, line);
+      fresh(columns, text);
       return;
     }
     pending.add(text);
@@ -234,26 +236,25 @@ public final class DumpText extends OutputStream {
     if (joined == columns.delimiters()) {
       String whole = String.join("\n", pending);
       if (fits(columns, whole)) {
-        int from = pendingLine;
         pending.clear();
-        row(columns, whole, from);
+        row(columns, whole, pendingLine);
       } else {
         stopJoining();
       }
     }
   }
 
-  private void fresh(DumpColumns columns, String text, int number) {
+  private void fresh(DumpColumns columns, String text) {
     if (text.isBlank()) {
       return;
     }
     int count = columns.delimitersIn(text);
     if (count >= columns.delimiters()) {
-      row(columns, text, number);
+      row(columns, text, line);
       return;
     }
     pending.add(text);
-    pendingLine = number;
+    pendingLine = line;
     pendingDelimiters = count;
   }
 
@@ -345,13 +346,11 @@ public final class DumpText extends OutputStream {
   }
 
   private static NexaException foreign(DumpColumns header) {
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < header.size(); i++) {
-      names.add(header.name(i));
-    }
+    String names =
+        IntStream.range(0, header.size()).mapToObj(header::name).collect(Collectors.joining(", "));
     return new NexaException(
         ErrorCode.ACCOUNTING_FILE_UNUSABLE,
-        "the header is not sacct's: of " + String.join(", ", names) + " it has only the job's id",
+        "the header is not sacct's: of " + names + " it has only the job's id",
         Advice.step(
             "expected names that `sacct --helpformat` lists, such as " + String.join(",", FIELDS)),
         Advice.step(

@@ -207,9 +207,8 @@ final class TextRows implements RowReader {
     long millis = Durations.millis(cell);
     if (millis < 0) {
       unknown(field, cell);
-      return JobRow.UNKNOWN;
     }
-    return millis;
+    return Math.max(JobRow.UNKNOWN, millis);
   }
 
   private long cpuMicros() {
@@ -249,9 +248,8 @@ final class TextRows implements RowReader {
     long seconds = times.read(cell);
     if (seconds == LocalTimes.UNREADABLE) {
       unknown(field, cell);
-      return JobRow.UNKNOWN;
     }
-    return seconds;
+    return Math.max(JobRow.UNKNOWN, seconds);
   }
 
   /**

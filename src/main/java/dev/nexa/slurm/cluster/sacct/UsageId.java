@@ -115,10 +115,7 @@ public record UsageId(
   }
 
   private static int compareTexts(@Nullable String a, @Nullable String b) {
-    if (a == null || b == null) {
-      return Boolean.compare(a != null, b != null);
-    }
-    return a.compareTo(b);
+    return a == null || b == null ? Boolean.compare(a != null, b != null) : a.compareTo(b);
   }
 
   /** Returns the id as sacct prints it. */

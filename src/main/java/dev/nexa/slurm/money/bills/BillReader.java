@@ -76,14 +76,10 @@ public record BillReader(
 
   /** Returns the place that is searched for the run's id, such as {@code the column 'RunId'}. */
   public String runPlace() {
-    Optional<String> run = format.column("run");
     Optional<String> tags = format.column("tags");
-    if (run.isPresent()) {
-      return "the column '" + run.get() + "'";
-    }
-    return tags.isPresent()
+    return tags.isPresent() && format.column("run").isEmpty()
         ? "the label '" + label + "' in the column '" + tags.get() + "'"
-        : "the column '" + label + "'";
+        : "the column '" + format.column("run").orElse(label) + "'";
   }
 
   /**
@@ -153,9 +149,7 @@ public record BillReader(
   }
 
   private String value(Csv.Row row, String what) {
-    Optional<String> column = format.column(what);
-    String value = column.isEmpty() ? null : row.values().get(column.get());
-    return value == null ? "" : value.strip();
+    return format.column(what).map(column -> row.values().get(column)).orElse("").strip();
   }
 
   private BigDecimal amount(Csv.Row row, String text) {

@@ -38,10 +38,9 @@ public record Forecast(
   private static Optional<Money> total(Money spent, LocalDate first, LocalDate last, Instant asOf) {
     Duration all = Duration.between(begin(first), begin(last.plusDays(1)));
     Duration passed = Duration.between(begin(first), asOf);
-    if (passed.compareTo(all) >= 0) {
-      return Optional.of(spent);
-    }
-    return passed.compareTo(LEAST) < 0 ? Optional.empty() : Optional.of(scaled(spent, all, passed));
+    return passed.compareTo(all) >= 0
+        ? Optional.of(spent)
+        : passed.compareTo(LEAST) < 0 ? Optional.empty() : Optional.of(scaled(spent, all, passed));
   }
 
   private static Instant begin(LocalDate day) {

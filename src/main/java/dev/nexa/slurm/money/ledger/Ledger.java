@@ -74,17 +74,11 @@ public record Ledger(Workspace workspace) {
     List<Path> files = new ArrayList<>();
     boolean shared = workspace.isShared();
     for (Path file : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
-      if (!shared) {
-        // A copy of a month under another name must not count twice.
-        if (part(file).isEmpty()) {
-          files.add(file);
-        }
-        continue;
-      }
-      String owner = Workspace.ownerOf(file);
-      if (owner.equals(user(file))) {
+      String owner = shared ? Workspace.ownerOf(file) : "";
+      // In a workspace of one user, a copy of a month under another name must not count twice.
+      if (shared ? owner.equals(user(file)) : part(file).isEmpty()) {
         files.add(file);
-      } else {
+      } else if (shared) {
         problems.add(file + " belongs to " + owner + ": its lines are not counted");
       }
     }

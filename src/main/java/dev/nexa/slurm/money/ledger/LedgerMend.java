@@ -40,15 +40,9 @@ public final class LedgerMend {
   /** Moves the replaced lines and returns a sentence for each. */
   public List<String> mend() {
     List<String> moved = new ArrayList<>();
-    Ledger ledger = new Ledger(workspace);
     try (FileLock held = Ledger.lock(workspace.ledgerLock())) {
-      List<Path> broken = new ArrayList<>();
-      for (Path file : ledger.files()) {
-        if (read(file) && isOwn(file)) {
-          broken.add(file);
-        }
-      }
-      for (Path file : broken) {
+      List<Path> files = new Ledger(workspace).files();
+      for (Path file : files.stream().filter(this::read).filter(this::isOwn).toList()) {
         if (held.holds()) {
           mend(file, moved);
         }

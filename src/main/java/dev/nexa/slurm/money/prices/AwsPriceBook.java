@@ -133,26 +133,24 @@ public final class AwsPriceBook {
       String as,
       String region,
       String currency) {
-    StringBuilder text = new StringBuilder();
-    text.append("# yaml-language-server: $schema=../../docs/schemas/prices.schema.json\n");
-    text.append("# From AWS's price list of ").append(as).append(": ").append(region);
-    text.append(", on demand, Linux, shared hardware.\n");
-    text.append("# A GPU's price is its part of the instance's, and covers CPUs and memory.");
-    text.append(" Your discounts go under overrides.\n");
-    text.append("currency: ").append(currency).append('\n');
-    text.append("as_of: ").append(as).append('\n');
+    StringBuilder text =
+        new StringBuilder(
+            """
+            # yaml-language-server: $schema=../../docs/schemas/prices.schema.json
+            # From AWS's price list of %s: %s, on demand, Linux, shared hardware.
+            # A GPU's price is its part of the instance's, and covers CPUs and memory. \
+            Your discounts go under overrides.
+            currency: %s
+            as_of: %s
+            """
+                .formatted(as, region, currency, as));
     if (!gpus.isEmpty()) {
       text.append("gpu_hour_covers_job: true\ngpu_hour:\n");
     }
     gpus.forEach(
         (gpu, instance) ->
-            text.append("  ")
-                .append(gpu)
-                .append(": ")
-                .append(part(instance, instance.gpus(), "GPUs")));
-    if (cpus.isPresent()) {
-      text.append("cpu_hour: ").append(part(cpus.get(), cpus.get().vcpus(), "vCPUs"));
-    }
+            text.append("  " + gpu + ": " + part(instance, instance.gpus(), "GPUs")));
+    cpus.ifPresent(one -> text.append("cpu_hour: " + part(one, one.vcpus(), "vCPUs")));
     return text.toString();
   }
 

@@ -57,11 +57,10 @@ public final class Accuracy {
 
   /** Returns the groups by currency and key. */
   public List<Group> groups() {
-    List<Group> all = new ArrayList<>(groups.values());
-    all.sort(
-        Comparator.comparing(Group::currency)
-            .thenComparing(group -> String.join("\n", group.key())));
-    return all;
+    Comparator<Group> byCurrency = Comparator.comparing(Group::currency);
+    return groups.values().stream()
+        .sorted(byCurrency.thenComparing(group -> String.join("\n", group.key())))
+        .toList();
   }
 
   /** The runs of one group in one currency. */

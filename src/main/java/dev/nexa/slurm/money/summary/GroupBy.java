@@ -15,18 +15,13 @@ import java.util.function.Function;
 /**
  * A grouping of runs: by fields such as {@code model} or {@code tag}, by {@code tag:PREFIX} (the
  * text after {@code PREFIX:} in a run's first such tag), or by several of these.
+ *
+ * @param words the words as they were typed
+ * @param parts reads a run's values of each word
  */
-public final class GroupBy {
+public record GroupBy(List<String> words, List<Part> parts) {
   /** Stands for a missing value. */
   public static final String NONE = "-";
-
-  private final List<String> words;
-  private final List<Part> parts;
-
-  private GroupBy(List<String> words, List<Part> parts) {
-    this.words = words;
-    this.parts = parts;
-  }
 
   /**
    * Reads a grouping such as {@code stage,tag:team}.
@@ -73,11 +68,6 @@ public final class GroupBy {
     };
   }
 
-  /** Returns the words as they were typed. */
-  public List<String> words() {
-    return words;
-  }
-
   /**
    * Returns whether a run can be in several groups, so that the groups add up to more than the
    * total.
@@ -108,7 +98,7 @@ public final class GroupBy {
   }
 
   /** Returns a run's values for one word. */
-  private interface Part {
+  interface Part {
     List<String> values(LedgerLine run);
   }
 

@@ -88,14 +88,14 @@ public final class NoMatch {
    * @param kind the name of such a run, such as {@code finished run}
    */
   public String text(String kind) {
-    StringBuilder text = new StringBuilder("No ").append(kind).append(" matches '");
-    text.append(where.text().strip()).append("': there ").append(runs == 1 ? "is " : "are ");
-    text.append(runs).append(' ').append(kind).append(runs == 1 ? "" : "s").append(".\n");
-    for (Map.Entry<RunProperty, String> wanted : where.wanted().entrySet()) {
-      RunProperty property = wanted.getKey();
-      text.append("  ").append(property.word()).append(": ");
-      text.append(values(property, wanted.getValue())).append('\n');
-    }
+    String there = runs == 1 ? "is 1 " + kind : "are " + runs + " " + kind + "s";
+    StringBuilder text = new StringBuilder();
+    text.append("No %s matches '%s': there %s.\n".formatted(kind, where.text().strip(), there));
+    where
+        .wanted()
+        .forEach(
+            (property, wanted) ->
+                text.append("  " + property.word() + ": " + values(property, wanted) + "\n"));
     return text.toString();
   }
 

@@ -7,11 +7,11 @@ import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.runs.RunStatus;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The fields by which runs can be filtered, and the text fields by which they can be grouped. */
@@ -143,23 +143,15 @@ public enum RunField {
 
   /** Returns the words that name a run's state: its status, or the state of its job. */
   public static List<String> stateWords() {
-    List<String> words = new ArrayList<>(STATUSES);
-    words.add("queued");
-    for (String state : STATES) {
-      if (!words.contains(state)) {
-        words.add(state);
-      }
-    }
-    return words;
+    return Stream.of(STATUSES, List.of("queued"), STATES).flatMap(List::stream).distinct().toList();
   }
 
   private static List<String> states() {
     // The manifest has two states that no job has in Slurm.
-    List<String> states = new ArrayList<>(List.of("unconfirmed", "unknown"));
-    for (JobState state : JobState.values()) {
-      states.add(state.name().toLowerCase(Locale.ROOT));
-    }
-    return List.copyOf(states);
+    Stream<String> ofJobs = Arrays.stream(JobState.values()).map(JobState::name);
+    return Stream.concat(Stream.of("unconfirmed", "unknown"), ofJobs)
+        .map(name -> name.toLowerCase(Locale.ROOT))
+        .toList();
   }
 
   static Optional<RunField> of(String word) {
@@ -174,7 +166,7 @@ public enum RunField {
   public static List<String> words(boolean onlyText) {
     return Arrays.stream(values())
         .filter(field -> !onlyText || field.type == Type.TEXT)
-        .map(field -> field.word())
+        .map(RunField::word)
         .toList();
   }
 

@@ -30,8 +30,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Operators are {@code =}, {@code !=}, {@code <}, {@code <=}, {@code >} and {@code >=}, and for
  * text fields {@code ~}, which means "contains". A missing value matches only {@code !=}, and for
  * text fields {@code =-}.
+ *
+ * @param text the terms as they were typed
+ * @param wanted the properties of the terms, in their order, each with the value that {@code =}
+ *     asks for; empty text for another operator
+ * @param months the months if the filter has a term {@code month=}, or is of months; else empty
  */
-public final class RunFilter {
+public record RunFilter(
+    String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
 
   private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})[-/._ ]?(\\d{1,2})");
@@ -47,19 +53,6 @@ public final class RunFilter {
   /** A term whose value has spaces and no quotes, at the end of the text. */
   private static final Pattern UNQUOTED =
       Pattern.compile("([^\\s=!<>~]+(?:!=|=|~))([^\\s=!<>~\"]+(?: +[^\\s=!<>~\"]+)+)$");
-
-  private final String text;
-  private final List<Term> terms;
-  private final Map<RunProperty, String> wanted;
-  private final Optional<MonthRange> months;
-
-  private RunFilter(
-      String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
-    this.text = text;
-    this.terms = terms;
-    this.wanted = wanted;
-    this.months = months;
-  }
 
   /** Returns a filter that accepts all runs. */
   public static RunFilter all() {
@@ -98,12 +91,10 @@ public final class RunFilter {
   }
 
   private static Optional<MonthRange> onlyMonth(Map<RunProperty, String> wanted, Instant now) {
-    for (Map.Entry<RunProperty, String> term : wanted.entrySet()) {
-      if (term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty()) {
-        return MonthRange.parse(term.getValue(), now);
-      }
-    }
-    return Optional.empty();
+    return wanted.entrySet().stream()
+        .filter(term -> term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty())
+        .findFirst()
+        .flatMap(term -> MonthRange.parse(term.getValue(), now));
   }
 
   /**
@@ -358,12 +349,7 @@ public final class RunFilter {
   }
 
   private static boolean contains(List<String> texts, String value) {
-    for (String text : texts) {
-      if (text.contains(value)) {
-        return true;
-      }
-    }
-    return false;
+    return texts.stream().anyMatch(text -> text.contains(value));
   }
 
   private static Term number(RunField field, String operator, BigDecimal value, Place place) {
@@ -448,36 +434,13 @@ public final class RunFilter {
     };
   }
 
-  /** Returns the terms as they were typed. */
-  String text() {
-    return text;
-  }
-
-  /**
-   * Returns the properties of the terms, in their order, each with the value that {@code =} asks
-   * for; empty text for another operator.
-   */
-  Map<RunProperty, String> wanted() {
-    return wanted;
-  }
-
-  /** Returns the months if the filter has a term {@code month=}, or is of months; else empty. */
-  public Optional<MonthRange> months() {
-    return months;
-  }
-
   /** Returns whether the run matches all terms. */
   public boolean accepts(LedgerLine run) {
-    for (Term term : terms) {
-      if (!term.holds(run)) {
-        return false;
-      }
-    }
-    return true;
+    return terms.stream().allMatch(term -> term.holds(run));
   }
 
   /** One term of the filter. */
-  private interface Term {
+  interface Term {
     boolean holds(LedgerLine run);
   }
 

@@ -102,12 +102,8 @@ public record ApprovalUse(
 
   @Override
   public String toString() {
-    return run.map(folder -> folder.substring(folder.lastIndexOf('/') + 1)).orElse("no run known")
-        + " by "
-        + user
-        + " on "
-        + host
-        + " at "
-        + at;
+    String name =
+        run.map(folder -> folder.substring(folder.lastIndexOf('/') + 1)).orElse("no run known");
+    return name + " by " + user + " on " + host + " at " + at;
   }
 }

@@ -104,13 +104,12 @@ public final class ProvenFiles {
       if (found.isEmpty()) {
         return file + " is missing: the run's journal holds its SHA-256, " + expected;
       }
-      return file.endsWith(RunFolder.RUNNER)
-          ? ("%s: a file in it is not what was submitted: the SHA-256 over the"
-                  + " script and these files"
-                  + " is %s, the run's plan holds %s")
-              .formatted(file, found.get(), expected)
-          : ("%s was changed after the submit: its SHA-256 is %s, the run's journal" + " holds %s")
-              .formatted(file, found.get(), expected);
+      String form =
+          file.endsWith(RunFolder.RUNNER)
+              ? "%s: a file in it is not what was submitted: the SHA-256 over the script and these"
+                  + " files is %s, the run's plan holds %s"
+              : "%s was changed after the submit: its SHA-256 is %s, the run's journal holds %s";
+      return form.formatted(file, found.get(), expected);
     }
   }
 
@@ -177,10 +176,10 @@ public final class ProvenFiles {
 
   private List<Changed> code(Digest digest) {
     List<Changed> changed = new ArrayList<>();
-    Optional<String> archive = plan().codeDigest();
-    if (archive.isPresent()) {
-      stored(run.codeArchive(archive.get()), archive.get(), digest).ifPresent(changed::add);
-    }
+    plan()
+        .codeDigest()
+        .flatMap(archive -> stored(run.codeArchive(archive), archive, digest))
+        .ifPresent(changed::add);
     Optional<String> program = plan().programDigest();
     if (program.isPresent()) {
       Path folder = run.program(program.get());
@@ -255,18 +254,15 @@ public final class ProvenFiles {
    * both are unchanged.
    */
   public Optional<Changed> settlementChange() {
-    Optional<Changed> changed = change(run.plan());
-    return changed.isPresent() ? changed : change(run.estimate());
+    return change(run.plan()).or(() -> change(run.estimate()));
   }
 
   private Optional<Changed> runner(Script script) {
-    Optional<String> expected =
-        digest(run.plan()).isPresent() ? plan().scriptDigest() : Optional.empty();
-    String found = script.digest();
-    return expected.isEmpty() || expected.get().equals(found)
-        ? Optional.empty()
-        : Optional.of(
-            new Changed(run.id(), config, run.runner(), expected.get(), Optional.of(found)));
+    Optional<String> found = Optional.of(script.digest());
+    return digest(run.plan())
+        .flatMap(planned -> plan().scriptDigest())
+        .filter(expected -> !found.equals(Optional.of(expected)))
+        .map(expected -> new Changed(run.id(), config, run.runner(), expected, found));
   }
 
   private String planText() {
@@ -303,10 +299,7 @@ public final class ProvenFiles {
     }
     Optional<String> found = Optional.empty();
     try {
-      found =
-          Files.exists(file)
-              ? Optional.of(Sha256.of(DurableFiles.readBytes(file)))
-              : Optional.empty();
+      found = Optional.of(file).filter(Files::exists).map(DurableFiles::readBytes).map(Sha256::of);
     } catch (UncheckedIOException unreadable) {
       // A folder in the file's place, or a file without read permission, is not what was submitted.
     }

@@ -76,15 +76,12 @@ enum SbatchOption {
     for (Word word : SbatchWords.of(script)) {
       if (option(word).isEmpty()) {
         String name = word.text().split("=", 2)[0].replaceFirst("^-+", "");
+        List<String> names = Arrays.stream(values()).map(SbatchOption::longName).toList();
         throw new IllegalArgumentException(
             "line %d: expected an option such as --time=5, got '%s'%s"
-                .formatted(word.line(), word.text(), Nearest.hint(name, names())));
+                .formatted(word.line(), word.text(), Nearest.hint(name, names)));
       }
     }
-  }
-
-  private static List<String> names() {
-    return Arrays.stream(values()).map(SbatchOption::longName).toList();
   }
 
   private static Optional<SbatchOption> option(Word word) {
