@@ -79,8 +79,7 @@ final class TextRows implements RowReader {
 
   /** Reads an id. Consecutive rows of one job share one object. */
   private @Nullable UsageId id(String text) {
-    String cluster = word(SacctField.CLUSTER);
-    UsageId id = UsageId.parse(cluster, text);
+    UsageId id = UsageId.parse(word(SacctField.CLUSTER), text);
     if (id != null && !id.equals(last)) {
       last = id;
     }

@@ -103,9 +103,6 @@ public record UsageId(
       order = Integer.compareUnsigned(a.number, b.number);
     }
     if (order == 0) {
-      order = Boolean.compare(a.tasks != null, b.tasks != null);
-    }
-    if (order == 0) {
       order = compareTexts(a.tasks, b.tasks);
     }
     if (order == 0) {

@@ -63,8 +63,7 @@ public record BillReader(
   }
 
   private void requireCommas(String text) {
-    String heading = text.lines().findFirst().orElse("");
-    Matcher separator = SEPARATOR.matcher(heading);
+    Matcher separator = SEPARATOR.matcher(text.lines().findFirst().orElse(""));
     if (separator.matches()) {
       String found = separator.group(1).equals("\t") ? "tabs" : "'" + separator.group(1) + "'";
       throw new NexaException(
@@ -198,8 +197,7 @@ public record BillReader(
       }
     } else if (named.isEmpty() && tags.startsWith("{")) {
       try {
-        Object value = Json.parseObject(tags).members().get(label);
-        named = value instanceof String word ? word : "";
+        named = Json.parseObject(tags).members().get(label) instanceof String word ? word : "";
       } catch (IllegalArgumentException broken) {
         throw wrong(name, row.line(), "tags: expected an object of JSON, got '" + tags + "'");
       }

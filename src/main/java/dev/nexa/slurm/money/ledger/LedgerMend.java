@@ -53,8 +53,7 @@ public final class LedgerMend {
 
   /** In a workspace of several users, each of them mends the files of their own. */
   private boolean isOwn(Path file) {
-    String stem = "ledger-" + Ledger.month(file);
-    return file.equals(workspace.own(workspace.runs(), stem, ".jsonl"));
+    return file.equals(workspace.own(workspace.runs(), "ledger-" + Ledger.month(file), ".jsonl"));
   }
 
   /** Remembers the file's right lines, and returns whether the file has broken ones. */

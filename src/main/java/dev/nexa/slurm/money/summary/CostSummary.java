@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,20 +86,19 @@ public final class CostSummary {
   }
 
   private void addCharges(LedgerLine run, List<List<String>> keys) {
-    charges
-        .billed(run.runId())
-        .forEach(
-            (currency, amount) -> {
-              keys.forEach(key -> group(key, currency).addBilled(amount));
-              total(currency).addBilled(amount);
-            });
-    charges
-        .api(run)
-        .forEach(
-            (currency, amount) -> {
-              keys.forEach(key -> group(key, currency).addApi(amount));
-              total(currency).addApi(amount);
-            });
+    Map<String, BigDecimal> billed = charges.billed(run.runId());
+    billed.forEach(
+        (currency, amount) ->
+            groupsAndTotal(keys, currency).forEach(one -> one.billed = one.billed.add(amount)));
+    Map<String, BigDecimal> api = charges.api(run);
+    api.forEach(
+        (currency, amount) ->
+            groupsAndTotal(keys, currency).forEach(one -> one.api = one.api.add(amount)));
+  }
+
+  private Stream<Group> groupsAndTotal(List<List<String>> keys, String currency) {
+    return Stream.concat(
+        keys.stream().map(key -> group(key, currency)), Stream.of(total(currency)));
   }
 
   private Group group(List<String> key, String currency) {
@@ -255,14 +255,6 @@ public final class CostSummary {
       first = first.isEmpty() || run.month.compareTo(first) < 0 ? run.month : first;
       last = run.month.compareTo(last) > 0 ? run.month : last;
       run.amounts.forEach((kind, amount) -> breakdown.merge(kind, amount, BigDecimal::add));
-    }
-
-    private void addApi(BigDecimal amount) {
-      api = api.add(amount);
-    }
-
-    private void addBilled(BigDecimal amount) {
-      billed = billed.add(amount);
     }
 
     /** Returns the group's value for each word of {@link CostSummary#by}; empty for a total. */

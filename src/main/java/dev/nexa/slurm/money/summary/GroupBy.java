@@ -30,8 +30,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
    */
   public static GroupBy parse(String text) {
     List<String> words = List.of(text.split(",", -1));
-    List<Part> parts = words.stream().map(GroupBy::part).toList();
-    return new GroupBy(words, parts);
+    return new GroupBy(words, words.stream().map(GroupBy::part).toList());
   }
 
   private static Part part(String word) {

@@ -146,8 +146,7 @@ public final class ProvenFiles {
    * @throws ChangedFileException if a file was changed
    */
   public Script script() {
-    byte[] bytes = bytes(run.script());
-    Script script = run.storedScript(new String(bytes, StandardCharsets.UTF_8));
+    Script script = run.storedScript(text(run.script()));
     Optional<Changed> changed = runner(script);
     if (changed.isPresent()) {
       throw new ChangedFileException(changed.get());

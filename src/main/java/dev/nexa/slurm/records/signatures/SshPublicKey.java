@@ -65,8 +65,7 @@ public final class SshPublicKey {
    * @throws IllegalArgumentException if the bytes are no key, or a key that may not sign
    */
   public static SshPublicKey of(byte[] blob) {
-    String type = new SshWire(blob).name();
-    SshPublicKey key = new SshPublicKey(type, blob.clone());
+    SshPublicKey key = new SshPublicKey(new SshWire(blob).name(), blob.clone());
     if (key.isSecurityKey()) {
       key.requireSecurityKey();
     } else {

@@ -224,10 +224,8 @@ public record TelemetrySummary(
               new Measures(measures),
               gpuMemory == 0 ? Optional.empty() : Optional.of(gpuMemory),
               limit == Long.MAX_VALUE ? Optional.empty() : Optional.of(limit),
-              watts.isEmpty()
-                  ? Optional.empty()
-                  : Optional.of(
-                      BigDecimal.valueOf(watts.integral()).setScale(0, RoundingMode.HALF_UP)),
+              Optional.of(BigDecimal.valueOf(watts.integral()).setScale(0, RoundingMode.HALF_UP))
+                  .filter(joules -> !watts.isEmpty()),
               new NodeTelemetry.Totals(moved(0), moved(1), moved(2), moved(3)),
               before.values(),
               after.values(),

@@ -39,11 +39,8 @@ record Liveness(JobDirectory job) {
   private static String place() {
     String boot = DurableFiles.read(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     Path space = Path.of("/proc/self/ns/pid");
-    return HOST
-        + " "
-        + boot
-        + " "
-        + JobDirectory.read("read", space, () -> Files.readSymbolicLink(space));
+    Path target = JobDirectory.read("read", space, () -> Files.readSymbolicLink(space));
+    return HOST + " " + boot + " " + target;
   }
 
   static String ourLine() {
