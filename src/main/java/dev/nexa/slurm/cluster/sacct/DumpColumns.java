@@ -70,15 +70,7 @@ final class DumpColumns {
 
   /** Returns the text between the first two names: all characters that are not letters. */
   private static String delimiter(String header) {
-    int from = 0;
-    while (from < header.length() && isLetter(header.charAt(from))) {
-      from++;
-    }
-    int to = from;
-    while (to < header.length() && !isLetter(header.charAt(to))) {
-      to++;
-    }
-    return to == header.length() && to - from == 0 ? "" : header.substring(from, to);
+    return header.replaceFirst("(?s)[A-Za-z]*([^A-Za-z]*).*", "$1");
   }
 
   private static boolean isName(String text) {

@@ -177,15 +177,10 @@ public final class DumpText extends OutputStream {
 
   /** Detects UTF-16 by its byte order mark, or by a zero byte in every second place. */
   private static boolean isUtf16(byte[] first) {
-    boolean marked =
-        first.length > 1
-            && ((first[0] == (byte) 0xFE && first[1] == (byte) 0xFF)
-                || (first[0] == (byte) 0xFF && first[1] == (byte) 0xFE));
-    boolean zeros =
-        first.length > 3
-            && ((first[0] == 0 && first[2] == 0 && first[1] != 0)
-                || (first[1] == 0 && first[3] == 0 && first[0] != 0));
-    return marked || zeros;
+    String marked = "\\xFE\\xFF|\\xFF\\xFE";
+    String zeros = "\\x00[^\\x00]\\x00.|[^\\x00]\\x00.\\x00";
+    return new String(first, StandardCharsets.ISO_8859_1)
+        .matches("(?s)(" + marked + "|" + zeros + ").*");
   }
 
   private DumpColumns given(String first) {

@@ -126,12 +126,10 @@ public final class Charges {
     Set<String> others = new HashSet<>(billed.keySet());
     others.addAll(api.keySet());
     others.removeAll(runs);
-    for (BillRow row : rows) {
-      boolean counts = months.isEmpty() || months.get().contains(row.period());
-      if (counts && others.contains(row.runId())) {
-        sums.merge(row.currency(), row.amount(), BigDecimal::add);
-      }
-    }
+    rows.stream()
+        .filter(row -> months.isEmpty() || months.get().contains(row.period()))
+        .filter(row -> others.contains(row.runId()))
+        .forEach(row -> sums.merge(row.currency(), row.amount(), BigDecimal::add));
     return rounded(sums);
   }
 }

@@ -134,9 +134,7 @@ public record Statements(Workspace workspace) {
   /** Returns the amounts of all closed months before a month. */
   public Booked before(YearMonth month) {
     Booked booked = new Booked();
-    for (YearMonth closed : closed().headSet(month)) {
-      booked.add(read(closed).statement());
-    }
+    closed().headSet(month).forEach(closed -> booked.add(read(closed).statement()));
     return booked;
   }
 

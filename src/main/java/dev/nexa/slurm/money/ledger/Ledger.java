@@ -156,9 +156,7 @@ public record Ledger(Workspace workspace) {
     String text = Json.compact(line);
     CRC32 crc = new CRC32();
     crc.update(text.getBytes(StandardCharsets.UTF_8));
-    return text.substring(0, text.length() - 1)
-        + ",\"crc32\":\""
-        + String.format("%08x", crc.getValue())
-        + "\"}";
+    String seal = ",\"crc32\":\"%08x\"}".formatted(crc.getValue());
+    return text.substring(0, text.length() - 1) + seal;
   }
 }

@@ -143,10 +143,8 @@ public final class LedgerMend {
    */
   private static boolean isAlike(byte[] one, byte[] other) {
     int most = Math.min(one.length, other.length);
-    int begin = 0;
-    while (begin < most && one[begin] == other[begin]) {
-      begin++;
-    }
+    int differs = Arrays.mismatch(one, 0, most, other, 0, most);
+    int begin = differs < 0 ? most : differs;
     int end = 0;
     while (end < most - begin && one[one.length - 1 - end] == other[other.length - 1 - end]) {
       end++;

@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.money.prices.AwsPriceList.Instance;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,13 +88,10 @@ public final class AwsPriceBook {
   }
 
   private static Map<String, Instance> known(List<Instance> instances) {
-    Map<String, Instance> best = new LinkedHashMap<>();
-    for (Instance instance : instances) {
-      String gpu = GPUS.get(instance.family());
-      if (gpu != null && instance.gpus() > 0) {
-        best.merge(gpu, instance, AwsPriceBook::larger);
-      }
-    }
+    Map<String, Instance> best = new HashMap<>();
+    instances.stream()
+        .filter(instance -> GPUS.containsKey(instance.family()) && instance.gpus() > 0)
+        .forEach(one -> best.merge(GPUS.getOrDefault(one.family(), ""), one, AwsPriceBook::larger));
     return best;
   }
 
@@ -155,11 +152,9 @@ public final class AwsPriceBook {
   }
 
   private static String part(Instance instance, int parts, String what) {
+    BigDecimal among = BigDecimal.valueOf(Math.max(1, parts));
     BigDecimal price =
-        instance
-            .price()
-            .divide(BigDecimal.valueOf(Math.max(1, parts)), DECIMALS, RoundingMode.HALF_UP)
-            .stripTrailingZeros();
+        instance.price().divide(among, DECIMALS, RoundingMode.HALF_UP).stripTrailingZeros();
     return "{price: %s, source: \"AWS on demand, %s%s: %s, %s an hour / %s %s\"}\n"
         .formatted(
             (price.scale() < 0 ? price.setScale(0) : price).toPlainString(),

@@ -2,7 +2,6 @@ package dev.nexa.slurm.money.summary;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
@@ -45,12 +44,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
       List<String> names = RunField.words(true);
       String why =
           property.isEmpty()
-              ? "unknown name '"
-                  + word
-                  + "'"
-                  + (RunField.meant(word).isEmpty()
-                      ? Nearest.hint(word, names)
-                      : RunField.meant(word))
+              ? "unknown name '" + word + "'" + RunField.meant(word, names)
               : "'%s' is %s and makes no groups; --sort sorts by it"
                   .formatted(word, property.get().field().kind());
       throw new NexaException(

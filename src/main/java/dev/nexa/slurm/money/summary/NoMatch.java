@@ -91,11 +91,10 @@ public final class NoMatch {
     String there = runs == 1 ? "is 1 " + kind : "are " + runs + " " + kind + "s";
     StringBuilder text = new StringBuilder();
     text.append("No %s matches '%s': there %s.\n".formatted(kind, where.text().strip(), there));
-    where
-        .wanted()
-        .forEach(
-            (property, wanted) ->
-                text.append("  " + property.word() + ": " + values(property, wanted) + "\n"));
+    Map<RunProperty, String> wanted = where.wanted();
+    wanted.forEach(
+        (property, value) ->
+            text.append("  " + property.word() + ": " + values(property, value) + "\n"));
     return text.toString();
   }
 
@@ -131,12 +130,11 @@ public final class NoMatch {
             || (anyCase && all.stream().anyMatch(wanted::equalsIgnoreCase));
     return known || field == RunField.MONTH
         ? values
-        : "no run has '"
-            + wanted
-            + "'"
-            + (wanted.contains(",") ? " (--where takes one value; --by shows each)" : "")
-            + "; there "
-            + (all.size() == 1 ? "is " : "are ")
-            + values;
+        : "no run has '%s'%s; there %s %s"
+            .formatted(
+                wanted,
+                wanted.contains(",") ? " (--where takes one value; --by shows each)" : "",
+                all.size() == 1 ? "is" : "are",
+                values);
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.summary;
 
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.money.ledger.LedgerKey;
@@ -60,11 +61,19 @@ public enum RunField {
 
   /** The type of a field's values. */
   enum Type {
-    TEXT,
-    NUMBER,
+    TEXT("a text", "=VALUE"),
+    NUMBER("a number", ">10"),
     /** Seconds. */
-    DURATION,
-    TIME
+    DURATION("a duration", ">2h"),
+    TIME("a time", ">=2025-11");
+
+    private final String words;
+    private final String example;
+
+    Type(String words, String example) {
+      this.words = words;
+      this.example = example;
+    }
   }
 
   private final Type type;
@@ -91,16 +100,14 @@ public enum RunField {
 
   /** Returns the type in words, with its article: {@code a number}. */
   String kind() {
-    return switch (type) {
-      case TEXT -> "a text";
-      case NUMBER -> "a number";
-      case DURATION -> "a duration";
-      case TIME -> "a time";
-    };
+    return type.words;
   }
 
-  /** Returns the hint at a field that other programs call by this name; empty for other names. */
-  static String meant(String word) {
+  /**
+   * Returns the hint at a field that other programs call by this name, or at the nearest of these
+   * names; may be empty.
+   */
+  static String meant(String word, List<String> names) {
     String ours =
         switch (word.toLowerCase(Locale.ROOT)) {
           case "name", "experiment_name" -> "experiment";
@@ -113,17 +120,12 @@ public enum RunField {
           case "owner", "person" -> "user";
           default -> "";
         };
-    return ours.isEmpty() ? "" : " (did you mean " + ours + "?)";
+    return ours.isEmpty() ? Nearest.hint(word, names) : " (did you mean " + ours + "?)";
   }
 
   /** Returns an operator and a value that the field takes, such as {@code >10}. */
   String example() {
-    return switch (type) {
-      case TEXT -> "=VALUE";
-      case NUMBER -> ">10";
-      case DURATION -> ">2h";
-      case TIME -> ">=2025-11";
-    };
+    return type.example;
   }
 
   /** Returns the field's name as users type it. */

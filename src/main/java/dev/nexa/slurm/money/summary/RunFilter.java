@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record RunFilter(
     String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
+  /** A text up to the next space that is not between quotes. */
+  private static final Pattern TERMS = Pattern.compile("(?:[^ \"]++|\"[^\"]*+\"?+)++");
+
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
 
   private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})[-/._ ]?(\\d{1,2})");
@@ -69,20 +72,10 @@ public record RunFilter(
   public static RunFilter parse(String text, Instant now) {
     List<Term> terms = new ArrayList<>();
     Map<RunProperty, String> wanted = new LinkedHashMap<>();
-    int at = 0;
-    while (at < text.length()) {
-      if (text.charAt(at) == ' ') {
-        at++;
-        continue;
-      }
-      int begin = at;
-      boolean quoted = false;
-      while (at < text.length() && (quoted || text.charAt(at) != ' ')) {
-        quoted ^= text.charAt(at) == '"';
-        at++;
-      }
-      Place place = new Place(terms.size() + 1, begin + 1, text.substring(begin, at));
-      if (quoted) {
+    Matcher spaced = TERMS.matcher(text);
+    while (spaced.find()) {
+      Place place = new Place(terms.size() + 1, spaced.start() + 1, spaced.group());
+      if (place.text.chars().filter(c -> c == '"').count() % 2 != 0) {
         throw place.wrong("the quote is not closed");
       }
       terms.add(term(place, text, now, wanted));
@@ -159,10 +152,7 @@ public record RunFilter(
       throw place.wrong(
           "unknown name '%s'%s; known are %s, %s"
               .formatted(
-                  name,
-                  RunField.meant(name).isEmpty() ? Nearest.hint(name, names) : RunField.meant(name),
-                  String.join(", ", names),
-                  RunProperty.TAGS));
+                  name, RunField.meant(name, names), String.join(", ", names), RunProperty.TAGS));
     }
     RunProperty property = known.get();
     RunField field = property.field();
@@ -251,13 +241,9 @@ public record RunFilter(
                   ? ""
                   : "; " + property.word() + "=- selects the runs that have none"));
     }
-    if (value.equals(GroupBy.NONE) && field != RunField.MONTH) {
-      if (operator.equals("=")) {
-        return run -> property.texts(run).isEmpty();
-      }
-      if (operator.equals("!=")) {
-        return run -> !property.texts(run).isEmpty();
-      }
+    boolean none = value.equals(GroupBy.NONE) && field != RunField.MONTH;
+    if (none && List.of("=", "!=").contains(operator)) {
+      return run -> property.texts(run).isEmpty() == operator.equals("=");
     }
     List<String> known = field.known();
     String word =
@@ -417,20 +403,9 @@ public record RunFilter(
     }
     return run -> {
       Instant own = field.time(run);
-      return own == null ? operator.equals("!=") : isThen(operator, own, then.from(), then.to());
-    };
-  }
-
-  private static boolean isThen(String operator, Instant own, Instant from, Instant to) {
-    boolean before = own.isBefore(from);
-    boolean behind = !own.isBefore(to);
-    return switch (operator) {
-      case "=" -> !before && !behind;
-      case "!=" -> before || behind;
-      case "<" -> before;
-      case "<=" -> before || !behind;
-      case ">" -> behind;
-      default -> !before;
+      return own == null
+          ? operator.equals("!=")
+          : holds(operator, own.isBefore(then.from()) ? -1 : own.isBefore(then.to()) ? 0 : 1);
     };
   }
 

@@ -8,7 +8,6 @@ import dev.nexa.slurm.records.signatures.SshSignature;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -104,19 +103,14 @@ public record Signers(
    * @param patterns whether to return patterns too; a pattern names nobody
    */
   public List<String> principals(String namespace, Instant now, boolean patterns) {
-    List<String> principals = new ArrayList<>();
-    for (AllowedSigners.Entry entry : allowed.entries()) {
-      if (!entry.isFor(namespace) || !entry.isValidAt(now) || isRevoked(entry.key())) {
-        continue;
-      }
-      for (String principal : entry.principals().split(",", -1)) {
-        boolean usable = patterns ? !principal.startsWith("!") : AllowedSigners.isName(principal);
-        if (usable && !principals.contains(principal)) {
-          principals.add(principal);
-        }
-      }
-    }
-    return principals;
+    Predicate<String> usable = patterns ? name -> !name.startsWith("!") : AllowedSigners::isName;
+    return allowed.entries().stream()
+        .filter(entry -> entry.isFor(namespace) && entry.isValidAt(now))
+        .filter(entry -> !isRevoked(entry.key()))
+        .flatMap(entry -> Stream.of(entry.principals().split(",", -1)))
+        .filter(usable)
+        .distinct()
+        .toList();
   }
 
   /** Returns whether the key is in the list of revoked keys. */

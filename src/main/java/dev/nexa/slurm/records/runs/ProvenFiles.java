@@ -147,10 +147,7 @@ public final class ProvenFiles {
    */
   public Script script() {
     Script script = run.storedScript(text(run.script()));
-    Optional<Changed> changed = runner(script);
-    if (changed.isPresent()) {
-      throw new ChangedFileException(changed.get());
-    }
+    runner(script).ifPresent(ProvenFiles::refuse);
     return script;
   }
 
@@ -161,10 +158,11 @@ public final class ProvenFiles {
    * @throws ChangedFileException if a file is missing or was changed
    */
   public void requireCode() {
-    List<Changed> changed = code(Sha256::of);
-    if (!changed.isEmpty()) {
-      throw new ChangedFileException(changed.get(0));
-    }
+    code(Sha256::of).stream().findFirst().ifPresent(ProvenFiles::refuse);
+  }
+
+  private static void refuse(Changed changed) {
+    throw new ChangedFileException(changed);
   }
 
   /** Computes the digest of a file. */
@@ -279,14 +277,12 @@ public final class ProvenFiles {
   private byte[] bytes(Path file) {
     Optional<String> expected = digest(file);
     if (expected.isPresent() && Files.notExists(file)) {
-      throw new ChangedFileException(
-          new Changed(run.id(), config, file, expected.get(), Optional.empty()));
+      refuse(new Changed(run.id(), config, file, expected.get(), Optional.empty()));
     }
     byte[] bytes = DurableFiles.readBytes(file);
     String found = Sha256.of(bytes);
     if (expected.isPresent() && !expected.get().equals(found)) {
-      throw new ChangedFileException(
-          new Changed(run.id(), config, file, expected.get(), Optional.of(found)));
+      refuse(new Changed(run.id(), config, file, expected.get(), Optional.of(found)));
     }
     return bytes;
   }

@@ -140,17 +140,14 @@ public record LossCurve(
     if (!(entry.members().get("step") instanceof BigDecimal step)) {
       return;
     }
-    entry
-        .members()
-        .forEach(
-            (name, value) -> {
-              if (LOSS.matcher(name).matches()) {
-                // The stream reads a bare NaN as null.
-                double loss =
-                    value instanceof BigDecimal number ? number.doubleValue() : Double.NaN;
-                curves.computeIfAbsent(name, key -> new Growing()).add(step.doubleValue(), loss);
-              }
-            });
+    for (String name : entry.members().keySet()) {
+      if (LOSS.matcher(name).matches()) {
+        // The stream reads a bare NaN as null.
+        Object value = entry.members().get(name);
+        double loss = value instanceof BigDecimal number ? number.doubleValue() : Double.NaN;
+        curves.computeIfAbsent(name, key -> new Growing()).add(step.doubleValue(), loss);
+      }
+    }
   }
 
   /**
@@ -175,18 +172,14 @@ public record LossCurve(
 
   /** Returns the curves of the newest run in a file store: experiment/run/metrics/NAME. */
   static List<LossCurve> ofMlflow(Path store) {
-    Optional<Path> newest = Optional.empty();
-    long at = Long.MIN_VALUE;
-    for (Path experiment : folders(store)) {
-      for (Path run : folders(experiment)) {
-        Path metrics = run.resolve("metrics");
-        long changed = changed(metrics);
-        if (changed > at) {
-          at = changed;
-          newest = Optional.of(metrics);
-        }
-      }
-    }
+    Optional<Path> newest =
+        folders(store).stream()
+            .flatMap(experiment -> folders(experiment).stream())
+            .map(run -> run.resolve("metrics"))
+            .map(metrics -> Map.entry(metrics, changed(metrics)))
+            .filter(metrics -> metrics.getValue() > Long.MIN_VALUE)
+            .max(Map.Entry.comparingByValue())
+            .map(Map.Entry::getKey);
     if (newest.isEmpty()) {
       return List.of();
     }

@@ -184,14 +184,13 @@ public final class JobRunner {
   }
 
   private void heartbeat() {
-    if (now() < lastHeartbeat + Liveness.HEARTBEAT.toSeconds()) {
-      return;
+    if (now() >= lastHeartbeat + Liveness.HEARTBEAT.toSeconds()) {
+      lastHeartbeat = now();
+      if (!lock.holds()) {
+        throw new IllegalStateException("somebody who took us for dead has this job now");
+      }
+      new Liveness(directory).giveSign();
     }
-    lastHeartbeat = now();
-    if (!lock.holds()) {
-      throw new IllegalStateException("somebody who took us for dead has this job now");
-    }
-    new Liveness(directory).giveSign();
   }
 
   private static long now() {

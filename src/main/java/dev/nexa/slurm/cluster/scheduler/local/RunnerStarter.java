@@ -64,7 +64,6 @@ record RunnerStarter(
       }
     } catch (FileLock.LockedException taken) {
       // The process that holds the lock repairs the job.
-      return;
     }
   }
 

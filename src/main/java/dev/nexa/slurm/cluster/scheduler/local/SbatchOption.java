@@ -56,11 +56,9 @@ enum SbatchOption {
   static Map<SbatchOption, String> of(String script) {
     Map<SbatchOption, String> options = new EnumMap<>(SbatchOption.class);
     for (Word word : SbatchWords.of(script)) {
-      Optional<SbatchOption> option = option(word);
-      if (option.isPresent()) {
-        options.put(option.get(), word.text().substring(word.text().indexOf('=') + 1));
-      }
-      if (option.equals(Optional.of(REQUEUE))) {
+      String value = word.text().substring(word.text().indexOf('=') + 1);
+      option(word).ifPresent(option -> options.put(option, value));
+      if (word.text().equals("--requeue")) {
         options.remove(NO_REQUEUE);
       }
     }
