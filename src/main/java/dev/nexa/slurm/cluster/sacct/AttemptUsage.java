@@ -57,26 +57,22 @@ public record AttemptUsage(
    */
   private static long repeated(JobRow row, @Nullable JobRow before) {
     JobRow.Times times = row.times();
-    boolean ends = times.end() != JobRow.UNKNOWN && times.elapsed() != JobRow.UNKNOWN;
-    if (times.start() == JobRow.UNKNOWN && !ends) {
+    boolean started = times.start() != JobRow.UNKNOWN;
+    if (!started && (times.end() == JobRow.UNKNOWN || times.elapsed() == JobRow.UNKNOWN)) {
       return 0;
     }
-    long start =
-        times.start() == JobRow.UNKNOWN
-            ? Integer.toUnsignedLong(times.end()) - times.elapsed()
-            : Integer.toUnsignedLong(times.start());
-    long submit = times.submit() == JobRow.UNKNOWN ? 0 : Integer.toUnsignedLong(times.submit());
-    long endBefore = 0;
-    if (before != null && before.mayBeResized() && before.times().end() != JobRow.UNKNOWN) {
-      endBefore = Integer.toUnsignedLong(before.times().end());
-    }
-    return ResizedPart.repeated(start, submit, endBefore);
+    long start = started ? seconds(times.start()) : seconds(times.end()) - times.elapsed();
+    long endBefore = before != null && before.mayBeResized() ? seconds(before.times().end()) : 0;
+    return ResizedPart.repeated(start, seconds(times.submit()), endBefore);
+  }
+
+  /** Returns epoch seconds; 0 if they are unknown. */
+  private static long seconds(int time) {
+    return time == JobRow.UNKNOWN ? 0 : Integer.toUnsignedLong(time);
   }
 
   private static @Nullable Instant time(int seconds) {
-    return seconds == JobRow.UNKNOWN
-        ? null
-        : Instant.ofEpochSecond(Integer.toUnsignedLong(seconds));
+    return seconds == JobRow.UNKNOWN ? null : Instant.ofEpochSecond(seconds(seconds));
   }
 
   private static @Nullable Long known(int number) {

@@ -16,7 +16,8 @@ final class DumpCell {
   static boolean fits(SacctField field, String cell) {
     return switch (field) {
       case JOBID, JOBIDRAW -> UsageId.parse(null, allocation(cell)) != null;
-      case STATE -> cell.isEmpty() || States.isState(cell) || isCapitals(cell);
+      // A word in capitals may be a state of a newer Slurm.
+      case STATE -> cell.isEmpty() || States.isState(cell) || cell.matches("[A-Z_]{4,}");
       case SUBMIT, START, END -> TIMES.read(cell) != LocalTimes.UNREADABLE;
       case ELAPSED, SUSPENDED, TOTALCPU ->
           LocalTimes.isNothing(cell) || Durations.millis(cell) >= 0;
@@ -29,17 +30,6 @@ final class DumpCell {
       case CLUSTER, USER, ACCOUNT -> cell.indexOf(' ') < 0;
       case JOBNAME, REQGRES, PARTITION, TIMELIMITRAW -> true;
     };
-  }
-
-  /** Accepts a word in capitals, which may be a state of a newer Slurm. */
-  private static boolean isCapitals(String cell) {
-    for (int i = 0; i < cell.length(); i++) {
-      char c = cell.charAt(i);
-      if (c != '_' && (c < 'A' || c > 'Z')) {
-        return false;
-      }
-    }
-    return cell.length() > 3;
   }
 
   private static boolean isExitCode(String cell) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The columns of a dump: which field each one holds, and the delimiter between them. */
@@ -23,21 +24,15 @@ final class DumpColumns {
    * @param trailing whether each row ends in a delimiter (sacct's {@code -p})
    */
   DumpColumns(List<String> names, String delimiter, boolean trailing) {
-    this.names = names.stream().map(DumpColumns::withoutWidth).toList();
+    this.names = names.stream().map(name -> name.split("%", 2)[0].strip()).toList();
     this.delimiter = delimiter;
     this.trailing = trailing;
     for (SacctField field : SacctField.values()) {
-      for (int i = 0; i < this.names.size(); i++) {
-        if (this.names.get(i).equalsIgnoreCase(field.label())) {
-          at.putIfAbsent(field, i);
-        }
-      }
+      IntStream.range(0, this.names.size())
+          .filter(i -> this.names.get(i).equalsIgnoreCase(field.label()))
+          .findFirst()
+          .ifPresent(i -> at.put(field, i));
     }
-  }
-
-  private static String withoutWidth(String name) {
-    int percent = name.indexOf('%');
-    return (percent < 0 ? name : name.substring(0, percent)).strip();
   }
 
   /**
@@ -54,13 +49,9 @@ final class DumpColumns {
     if (trailing) {
       names = names.subList(0, names.size() - 1);
     }
-    for (String name : names) {
-      if (!isName(name.strip())) {
-        return null;
-      }
-    }
     DumpColumns columns = new DumpColumns(names, between, trailing);
-    return columns.namesJobs() ? columns : null;
+    boolean named = names.stream().allMatch(name -> isName(name.strip()));
+    return named && columns.namesJobs() ? columns : null;
   }
 
   /**
@@ -74,25 +65,12 @@ final class DumpColumns {
       return null;
     }
     DumpColumns columns = ofHeader(line, delimiter);
-    for (int i = 0; columns != null && i < columns.size(); i++) {
-      if (!columns.isKnown(i)) {
-        return null;
-      }
-    }
-    return columns;
+    return columns != null && columns.knownColumns() == columns.size() ? columns : null;
   }
 
   /** Returns the text between the first two names: all characters that are not letters. */
   private static String delimiter(String header) {
-    int from = 0;
-    while (from < header.length() && isLetter(header.charAt(from))) {
-      from++;
-    }
-    int to = from;
-    while (to < header.length() && !isLetter(header.charAt(to))) {
-      to++;
-    }
-    return to == header.length() && to - from == 0 ? "" : header.substring(from, to);
+    return header.replaceFirst("(?s)[A-Za-z]*([^A-Za-z]*).*", "$1");
   }
 
   private static boolean isName(String text) {
@@ -162,11 +140,7 @@ final class DumpColumns {
 
   /** Returns the number of columns that are fields of Slurm 20.11 to 26.05. */
   int knownColumns() {
-    int known = 0;
-    for (int i = 0; i < size(); i++) {
-      known += isKnown(i) ? 1 : 0;
-    }
-    return known;
+    return (int) names.stream().filter(SacctField::isKnown).count();
   }
 
   boolean isFreeText(int column) {
@@ -220,12 +194,7 @@ final class DumpColumns {
    *     way, or too many to try
    */
   @Nullable List<@Nullable String> mended(List<String> pieces) {
-    List<Integer> free = new ArrayList<>();
-    for (int i = 0; i < names.size(); i++) {
-      if (SacctField.isFreeText(names.get(i))) {
-        free.add(i);
-      }
-    }
+    List<Integer> free = IntStream.range(0, size()).filter(this::isFreeText).boxed().toList();
     int extra = pieces.size() - names.size();
     if (free.isEmpty() || extra > 64) {
       return null;

@@ -143,18 +143,13 @@ public final class DumpJson {
     if (array > 0) {
       String tasks = TaskMask.read(text(job, "array", "task"));
       long task = number(job, "array", "task_id");
-      if (tasks != null && (task < 0 || !isSet(job))) {
-        return UsageId.parse(cluster, array + "_[" + tasks + "]");
-      }
-      return UsageId.parse(cluster, task < 0 ? "" + array : array + "_" + task);
+      // Beside a range of tasks, a task number of 0 means that no number is set.
+      return tasks != null && task <= 0
+          ? UsageId.parse(cluster, array + "_[" + tasks + "]")
+          : UsageId.parse(cluster, task < 0 ? "" + array : array + "_" + task);
     }
     long offset = number(job, "het", "job_offset");
     return UsageId.parse(cluster, het > 0 && offset >= 0 ? het + "+" + offset : "" + number);
-  }
-
-  /** Beside a range of tasks, a task number of 0 means that no number is set. */
-  private static boolean isSet(JsonObject job) {
-    return number(job, "array", "task_id") != 0;
   }
 
   private static @Nullable String ofJobOrAssociation(JsonObject job, String name) {
@@ -214,19 +209,15 @@ public final class DumpJson {
     for (Object entry : list) {
       if (entry instanceof JsonObject item && text(item, "type") != null) {
         String name = text(item, "name");
+        long count = number(item, "count");
         text.append(text.length() == 0 ? "" : ",")
             .append(text(item, "type"))
             .append(name == null ? "" : "/" + name)
             .append('=')
-            .append(count(item));
+            .append(count < 0 ? "NONE" : "" + count);
       }
     }
     return text.toString();
-  }
-
-  private static String count(JsonObject item) {
-    long count = number(item, "count");
-    return count < 0 ? "NONE" : "" + count;
   }
 
   private static long energy(@Nullable Object allocated) {

@@ -9,6 +9,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -175,15 +177,10 @@ public final class DumpText extends OutputStream {
 
   /** Detects UTF-16 by its byte order mark, or by a zero byte in every second place. */
   private static boolean isUtf16(byte[] first) {
-    boolean marked =
-        first.length > 1
-            && ((first[0] == (byte) 0xFE && first[1] == (byte) 0xFF)
-                || (first[0] == (byte) 0xFF && first[1] == (byte) 0xFE));
-    boolean zeros =
-        first.length > 3
-            && ((first[0] == 0 && first[2] == 0 && first[1] != 0)
-                || (first[1] == 0 && first[3] == 0 && first[0] != 0));
-    return marked || zeros;
+    String marked = "\\xFE\\xFF|\\xFF\\xFE";
+    String zeros = "\\x00[^\\x00]\\x00.|[^\\x00]\\x00.\\x00";
+    return new String(first, StandardCharsets.ISO_8859_1)
+        .matches("(?s)(" + marked + "|" + zeros + ").*");
   }
 
   private DumpColumns given(String first) {
@@ -214,7 +211,7 @@ public final class DumpText extends OutputStream {
       return;
     }
     if (pending.isEmpty()) {
-      fresh(columns, text, line);
+      fresh(columns, text);
       return;
     }
     int count = columns.delimitersIn(text);
@@ -226,7 +223,7 @@ public final class DumpText extends OutputStream {
             && speaksOfAJob(columns, text);
     if (joined > columns.delimiters() || rowOfItsOwn || pending.size() == MOST_JOINED) {
       stopJoining();
-      fresh(columns, text, line);
+      fresh(columns, text);
       return;
     }
     pending.add(text);
@@ -234,26 +231,25 @@ public final class DumpText extends OutputStream {
     if (joined == columns.delimiters()) {
       String whole = String.join("\n", pending);
       if (fits(columns, whole)) {
-        int from = pendingLine;
         pending.clear();
-        row(columns, whole, from);
+        row(columns, whole, pendingLine);
       } else {
         stopJoining();
       }
     }
   }
 
-  private void fresh(DumpColumns columns, String text, int number) {
+  private void fresh(DumpColumns columns, String text) {
     if (text.isBlank()) {
       return;
     }
     int count = columns.delimitersIn(text);
     if (count >= columns.delimiters()) {
-      row(columns, text, number);
+      row(columns, text, line);
       return;
     }
     pending.add(text);
-    pendingLine = number;
+    pendingLine = line;
     pendingDelimiters = count;
   }
 
@@ -345,13 +341,11 @@ public final class DumpText extends OutputStream {
   }
 
   private static NexaException foreign(DumpColumns header) {
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < header.size(); i++) {
-      names.add(header.name(i));
-    }
+    String names =
+        IntStream.range(0, header.size()).mapToObj(header::name).collect(Collectors.joining(", "));
     return new NexaException(
         ErrorCode.ACCOUNTING_FILE_UNUSABLE,
-        "the header is not sacct's: of " + String.join(", ", names) + " it has only the job's id",
+        "the header is not sacct's: of " + names + " it has only the job's id",
         Advice.step(
             "expected names that `sacct --helpformat` lists, such as " + String.join(",", FIELDS)),
         Advice.step(

@@ -35,10 +35,9 @@ public final class Durations {
     }
     long millis = point < 0 ? 0 : fraction(text, point + 1);
     boolean formed = dash < 0 ? parts == 2 || parts == 3 : parts == 3;
-    if (!formed || days < 0 || millis < 0) {
-      return UNREADABLE;
-    }
-    return (days * 86_400 + seconds) * 1000 + millis;
+    return !formed || days < 0 || millis < 0
+        ? UNREADABLE
+        : (days * 86_400 + seconds) * 1000 + millis;
   }
 
   private static long fraction(String text, int from) {

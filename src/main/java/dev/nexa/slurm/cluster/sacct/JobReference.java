@@ -42,12 +42,11 @@ public record JobReference(String text) {
       Long raw = job.rawJobId();
       return subject.job() == id.job() || (raw != null && raw == id.job());
     }
-    if (subject.job() != id.job()) {
-      return false;
-    }
-    if (id.task() == UsageId.NONE) {
-      return subject.het() == id.het();
-    }
-    return subject.tasks() == null ? subject.task() == id.task() : subject.rangeHolds(id.task());
+    return subject.job() == id.job()
+        && (id.task() == UsageId.NONE
+            ? subject.het() == id.het()
+            : subject.tasks() == null
+                ? subject.task() == id.task()
+                : subject.rangeHolds(id.task()));
   }
 }

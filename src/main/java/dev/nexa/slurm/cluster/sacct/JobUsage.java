@@ -145,18 +145,14 @@ public record JobUsage(
     }
 
     @Nullable Long micros() {
-      if (own > 0) {
-        return Math.max(own, ofSteps == null ? 0 : ofSteps) / 1000 * 1000;
-      }
-      return ofSteps;
+      return own <= 0
+          ? ofSteps
+          : Long.valueOf(Math.max(own, ofSteps == null ? 0 : ofSteps) / 1000 * 1000);
     }
   }
 
   private static @Nullable Long plus(@Nullable Long sum, long figure) {
-    if (figure < 0) {
-      return sum;
-    }
-    return Long.valueOf(sum == null ? figure : sum + figure);
+    return figure < 0 ? sum : Long.valueOf(sum == null ? figure : sum + figure);
   }
 
   private static @Nullable Long sum(List<StepRow> steps, Function<StepRow, Long> figure) {

@@ -206,7 +206,7 @@ public final class JobUsages {
           ("%s may be the attempt of line %s or of another line: no time stands in both rows;"
                   + " counted as another attempt")
               .formatted(row.id(), kept.get(unsure).line()));
-    } else if (from < kept.size() && isUnsure(row, kept, from)) {
+    } else if (isUnsure(row, kept.subList(from, kept.size()))) {
       problems.add(
           row.line(),
           row.id()
@@ -216,10 +216,9 @@ public final class JobUsages {
     return -1;
   }
 
-  private boolean isUnsure(JobRow row, List<JobRow> kept, int from) {
-    for (int i = from; i < kept.size(); i++) {
-      if (dump(kept.get(i)) != dump(row)
-          && SameAttempt.of(kept.get(i), row) == SameAttempt.Answer.UNSURE) {
+  private boolean isUnsure(JobRow row, List<JobRow> sameId) {
+    for (JobRow before : sameId) {
+      if (dump(before) != dump(row) && SameAttempt.of(before, row) == SameAttempt.Answer.UNSURE) {
         return true;
       }
     }
@@ -227,7 +226,10 @@ public final class JobUsages {
   }
 
   private JobRow merged(JobRow before, JobRow row) {
-    boolean keepsBefore = isNewer(before, row);
+    boolean keepsBefore =
+        before.ended() == row.ended()
+            ? before.times().elapsed() > row.times().elapsed()
+            : before.ended();
     JobRow newer = keepsBefore ? before : row;
     JobRow older = keepsBefore ? row : before;
     List<String> contradictions = SameAttempt.contradictions(newer, older);
@@ -357,10 +359,6 @@ public final class JobUsages {
             rawOnly.contains(dump(step.line()))
                 ? step.of(shown.getOrDefault(step.id(), step.id()))
                 : step);
-  }
-
-  private static boolean isNewer(JobRow a, JobRow b) {
-    return a.ended() == b.ended() ? a.times().elapsed() > b.times().elapsed() : a.ended();
   }
 
   private void tellOrphans() {

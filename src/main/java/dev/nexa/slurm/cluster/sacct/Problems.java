@@ -78,9 +78,7 @@ public final class Problems {
    */
   public List<Problem> list() {
     List<Problem> all = new ArrayList<>(kept);
-    all.sort(
-        Comparator.comparingInt(
-            problem -> problem.line() == 0 ? Integer.MAX_VALUE : problem.line()));
+    all.sort(Comparator.comparingInt(one -> one.line() == 0 ? Integer.MAX_VALUE : one.line()));
     if (more > 0) {
       all.add(new Problem(0, "and " + more + " more"));
     }

@@ -21,16 +21,8 @@ public final class RequestRows implements RowReader {
   /** The fields that are asked of sacct. */
   public static final List<String> FIELDS =
       List.of(
-          "JobID",
-          "User",
-          "Account",
-          "Partition",
-          "Submit",
-          "End",
-          "ElapsedRaw",
-          "TimelimitRaw",
-          "AllocTRES",
-          "ReqTRES");
+          "JobID User Account Partition Submit End ElapsedRaw TimelimitRaw AllocTRES ReqTRES"
+              .split(" ", -1));
 
   private static final List<SacctField> NEEDED =
       List.of(

@@ -63,20 +63,9 @@ enum SacctField {
   /** Fields that users write, which may hold any text. */
   private static final Set<String> FREE_TEXT =
       Set.of(
-          "jobname",
-          "comment",
-          "admincomment",
-          "systemcomment",
-          "submitline",
-          "workdir",
-          "constraints",
-          "container",
-          "extra",
-          "licenses",
-          "stderr",
-          "stdin",
-          "stdout",
-          "wckey");
+          ("jobname comment admincomment systemcomment submitline workdir constraints container"
+                  + " extra licenses stderr stdin stdout wckey")
+              .split(" ", -1));
 
   private final String label;
 

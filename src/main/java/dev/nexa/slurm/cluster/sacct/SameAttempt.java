@@ -88,7 +88,7 @@ final class SameAttempt {
   }
 
   private static void differ(String what, long a, long b, List<String> all) {
-    if (a != JobRow.UNKNOWN && b != JobRow.UNKNOWN && a != b) {
+    if (differ(a, b)) {
       all.add(what + " " + a + " and " + b);
     }
   }
@@ -110,7 +110,7 @@ final class SameAttempt {
         first(newer.other(), older.other()));
   }
 
-  private static boolean differ(int a, int b) {
+  private static boolean differ(long a, long b) {
     return a != JobRow.UNKNOWN && b != JobRow.UNKNOWN && a != b;
   }
 

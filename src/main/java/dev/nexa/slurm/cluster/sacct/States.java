@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.sacct;
 
 import dev.nexa.slurm.cluster.scheduler.JobState;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -16,12 +17,8 @@ final class States {
   /** Flags of sacct's JSON that are no states ({@code JOB_STATE} in parsers.c). */
   private static final List<String> OTHER_FLAGS =
       List.of(
-          "LAUNCH_FAILED",
-          "UPDATE_DB",
-          "GETENV_FAILED",
-          "RECONFIG_FAIL",
-          "POWER_UP_NODE",
-          "INVALID");
+          "LAUNCH_FAILED UPDATE_DB GETENV_FAILED RECONFIG_FAIL POWER_UP_NODE INVALID"
+              .split(" ", -1));
 
   private final Problems problems;
   private final Map<String, String> known = new HashMap<>();
@@ -64,16 +61,11 @@ final class States {
       return null;
     }
     String start = text.substring(0, text.length() - 1).toUpperCase(Locale.ROOT);
-    String found = null;
-    for (JobState candidate : JobState.values()) {
-      if (candidate.isSlurms() && candidate.name().startsWith(start)) {
-        if (found != null) {
-          return null;
-        }
-        found = candidate.name();
-      }
-    }
-    return found;
+    List<JobState> found =
+        Arrays.stream(JobState.values())
+            .filter(candidate -> candidate.isSlurms() && candidate.name().startsWith(start))
+            .toList();
+    return found.size() == 1 ? found.get(0).name() : null;
   }
 
   /**
@@ -94,10 +86,7 @@ final class States {
         other = read(word, line);
       }
     }
-    if (flag != null) {
-      return flag.name();
-    }
-    return base == null ? other : base;
+    return flag != null ? flag.name() : base == null ? other : base;
   }
 
   /** Returns whether a job may run again after an attempt with this state; false for null. */

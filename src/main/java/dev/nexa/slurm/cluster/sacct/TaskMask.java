@@ -2,8 +2,8 @@ package dev.nexa.slurm.cluster.sacct;
 
 import dev.nexa.slurm.base.units.IndexRange;
 import java.math.BigInteger;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +27,8 @@ final class TaskMask {
     }
     try {
       BigInteger mask = new BigInteger(set.substring(2), 16);
-      List<Integer> tasks = new ArrayList<>();
-      for (int i = mask.getLowestSetBit(); i >= 0 && i < mask.bitLength(); i++) {
-        if (mask.testBit(i)) {
-          tasks.add(i);
-        }
-      }
+      List<Integer> tasks =
+          IntStream.range(0, mask.bitLength()).filter(mask::testBit).boxed().toList();
       return new IndexRange(tasks).toString();
     } catch (NumberFormatException notAMask) {
       return set;

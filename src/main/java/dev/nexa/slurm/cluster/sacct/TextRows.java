@@ -79,8 +79,7 @@ final class TextRows implements RowReader {
 
   /** Reads an id. Consecutive rows of one job share one object. */
   private @Nullable UsageId id(String text) {
-    String cluster = word(SacctField.CLUSTER);
-    UsageId id = UsageId.parse(cluster, text);
+    UsageId id = UsageId.parse(word(SacctField.CLUSTER), text);
     if (id != null && !id.equals(last)) {
       last = id;
     }
@@ -207,9 +206,8 @@ final class TextRows implements RowReader {
     long millis = Durations.millis(cell);
     if (millis < 0) {
       unknown(field, cell);
-      return JobRow.UNKNOWN;
     }
-    return millis;
+    return Math.max(JobRow.UNKNOWN, millis);
   }
 
   private long cpuMicros() {
@@ -249,9 +247,8 @@ final class TextRows implements RowReader {
     long seconds = times.read(cell);
     if (seconds == LocalTimes.UNREADABLE) {
       unknown(field, cell);
-      return JobRow.UNKNOWN;
     }
-    return seconds;
+    return Math.max(JobRow.UNKNOWN, seconds);
   }
 
   /**

@@ -103,9 +103,6 @@ public record UsageId(
       order = Integer.compareUnsigned(a.number, b.number);
     }
     if (order == 0) {
-      order = Boolean.compare(a.tasks != null, b.tasks != null);
-    }
-    if (order == 0) {
       order = compareTexts(a.tasks, b.tasks);
     }
     if (order == 0) {
@@ -115,10 +112,7 @@ public record UsageId(
   }
 
   private static int compareTexts(@Nullable String a, @Nullable String b) {
-    if (a == null || b == null) {
-      return Boolean.compare(a != null, b != null);
-    }
-    return a.compareTo(b);
+    return a == null || b == null ? Boolean.compare(a != null, b != null) : a.compareTo(b);
   }
 
   /** Returns the id as sacct prints it. */

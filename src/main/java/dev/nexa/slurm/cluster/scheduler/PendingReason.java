@@ -47,13 +47,12 @@ public final class PendingReason {
    *     it
    */
   public static String sentence(String reason) {
-    String known = SENTENCES.get(reason);
-    if (known != null) {
-      return known;
-    }
-    if (reason.startsWith("ReqNodeNotAvail") || reason.startsWith("Nodes required for job are")) {
-      return "the nodes that it could use are down, drained or reserved; `sinfo -R` says why";
-    }
-    return "waits; Slurm's reason is " + reason;
+    boolean noNodes =
+        reason.startsWith("ReqNodeNotAvail") || reason.startsWith("Nodes required for job are");
+    return SENTENCES.getOrDefault(
+        reason,
+        noNodes
+            ? "the nodes that it could use are down, drained or reserved; `sinfo -R` says why"
+            : "waits; Slurm's reason is " + reason);
   }
 }

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -43,32 +44,28 @@ public final class ApiUsage {
     List<BillRow> rows = new ArrayList<>();
     Map<String, Integer> seen = new HashMap<>();
     for (Csv.Row line : BillReader.jsonRows(name, text)) {
-      String id = BillReader.numbered(digest(line), seen);
+      String digest = Sha256.of(new TreeMap<>(line.values()).toString()).substring(0, 32);
+      String id = BillReader.numbered(digest, seen);
       String model = text(name, line, "model");
       TokenPrice price = book.prices().apiTokens().get(model);
       if (price == null) {
+        Set<String> models = book.prices().apiTokens().keySet();
         throw BillReader.wrong(
             name,
             line.line(),
-            "model: price book '"
-                + book.name()
-                + "' has no api_tokens of '"
-                + model
-                + "'"
-                + Nearest.product(model, book.prices().apiTokens().keySet())
-                + (book.prices().apiTokens().isEmpty()
-                    ? ""
-                    : "; it has "
-                        + String.join(", ", new TreeSet<>(book.prices().apiTokens().keySet()))));
+            "model: price book '%s' has no api_tokens of '%s'%s%s"
+                .formatted(
+                    book.name(),
+                    model,
+                    Nearest.product(model, models),
+                    models.isEmpty()
+                        ? ""
+                        : "; it has " + String.join(", ", new TreeSet<>(models))));
       }
       add(rows, name, line, id, "input", price.input(), book.currency());
       add(rows, name, line, id, "output", price.output(), book.currency());
     }
     return rows;
-  }
-
-  private static String digest(Csv.Row line) {
-    return Sha256.of(new TreeMap<>(line.values()).toString()).substring(0, 32);
   }
 
   private static void add(

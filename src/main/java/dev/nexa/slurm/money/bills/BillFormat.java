@@ -4,8 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -106,19 +104,18 @@ public record BillFormat(Map<String, String> columns) {
    * @param currencyGiven whether the user has named the currency
    */
   void require(String file, List<String> has, boolean currencyGiven) {
-    List<String> needed = new ArrayList<>(Arrays.asList("amount", "start"));
-    if (!currencyGiven) {
-      needed.add("currency");
-    }
+    List<String> needed =
+        currencyGiven ? List.of("amount", "start") : List.of("amount", "start", "currency");
     for (String name : needed) {
       if (column(name).isEmpty()) {
         throw new NexaException(
             ErrorCode.BILL_UNREADABLE,
-            file
-                + ": which column is the "
-                + (name.equals("start") ? "start, the day of the charge" : name)
-                + "? It has "
-                + String.join(", ", has),
+            "%s: which column is the %s%s? It has %s"
+                .formatted(
+                    file,
+                    name,
+                    name.equals("start") ? ", the day of the charge" : "",
+                    String.join(", ", has)),
             Advice.step(
                 "--map %s=COLUMN%s"
                     .formatted(name, name.equals("currency") ? ", or --currency USD" : "")));
@@ -129,13 +126,12 @@ public record BillFormat(Map<String, String> columns) {
       if (!optional && !has.contains(column.getValue())) {
         throw new NexaException(
             ErrorCode.BILL_UNREADABLE,
-            file
-                + ": there is no column '"
-                + column.getValue()
-                + "'"
-                + Nearest.hint(column.getValue(), has)
-                + "; it has "
-                + String.join(", ", has),
+            "%s: there is no column '%s'%s; it has %s"
+                .formatted(
+                    file,
+                    column.getValue(),
+                    Nearest.hint(column.getValue(), has),
+                    String.join(", ", has)),
             Advice.step("--map " + column.getKey() + "=COLUMN"),
             Advice.step(
                 "a bill in another format: nexa-slurm costs import csv FILE --provider NAME"));

@@ -63,8 +63,7 @@ public record BillReader(
   }
 
   private void requireCommas(String text) {
-    String heading = text.lines().findFirst().orElse("");
-    Matcher separator = SEPARATOR.matcher(heading);
+    Matcher separator = SEPARATOR.matcher(text.lines().findFirst().orElse(""));
     if (separator.matches()) {
       String found = separator.group(1).equals("\t") ? "tabs" : "'" + separator.group(1) + "'";
       throw new NexaException(
@@ -76,14 +75,10 @@ public record BillReader(
 
   /** Returns the place that is searched for the run's id, such as {@code the column 'RunId'}. */
   public String runPlace() {
-    Optional<String> run = format.column("run");
     Optional<String> tags = format.column("tags");
-    if (run.isPresent()) {
-      return "the column '" + run.get() + "'";
-    }
-    return tags.isPresent()
+    return tags.isPresent() && format.column("run").isEmpty()
         ? "the label '" + label + "' in the column '" + tags.get() + "'"
-        : "the column '" + label + "'";
+        : "the column '" + format.column("run").orElse(label) + "'";
   }
 
   /**
@@ -153,9 +148,7 @@ public record BillReader(
   }
 
   private String value(Csv.Row row, String what) {
-    Optional<String> column = format.column(what);
-    String value = column.isEmpty() ? null : row.values().get(column.get());
-    return value == null ? "" : value.strip();
+    return format.column(what).map(column -> row.values().get(column)).orElse("").strip();
   }
 
   private BigDecimal amount(Csv.Row row, String text) {
@@ -204,8 +197,7 @@ public record BillReader(
       }
     } else if (named.isEmpty() && tags.startsWith("{")) {
       try {
-        Object value = Json.parseObject(tags).members().get(label);
-        named = value instanceof String word ? word : "";
+        named = Json.parseObject(tags).members().get(label) instanceof String word ? word : "";
       } catch (IllegalArgumentException broken) {
         throw wrong(name, row.line(), "tags: expected an object of JSON, got '" + tags + "'");
       }

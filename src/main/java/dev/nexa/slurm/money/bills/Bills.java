@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.money.ledger.Ledger;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.math.BigDecimal;
@@ -14,13 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The imported bills, {@code runs/bills/<provider>/<YYYY-MM>.jsonl}, with one row a line. A row is
@@ -59,11 +59,8 @@ public record Bills(Workspace workspace) {
    * @throws NexaException if the provider's name is not valid
    */
   public Imported keep(String provider, List<BillRow> rows, boolean replace) {
-    Set<String> whole = new HashSet<>();
-    for (BillRow row : replace ? rows : List.<BillRow>of()) {
-      whole.add(row.period());
-    }
-    return keepMonths(provider, rows, whole);
+    Stream<BillRow> whole = replace ? rows.stream() : Stream.empty();
+    return keepMonths(provider, rows, whole.map(BillRow::period).collect(Collectors.toSet()));
   }
 
   /**
@@ -80,9 +77,8 @@ public record Bills(Workspace workspace) {
     if (!PROVIDER.matcher(provider).matches()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "'"
-              + provider
-              + "' is no name for a provider: lower case letters, digits, '_' and '-', such as gcp",
+          "'%s' is no name for a provider: lower case letters, digits, '_' and '-', such as gcp"
+              .formatted(provider),
           Advice.step("--provider NAME"));
     }
     Map<String, Map<String, BillRow>> byPeriod = new TreeMap<>();
@@ -124,9 +120,7 @@ public record Bills(Workspace workspace) {
           added += before == null ? 1 : 0;
           changed += before == null || before.equals(row) ? 0 : 1;
         }
-        for (String id : kept.keySet()) {
-          removed += now.containsKey(id) ? 0 : 1;
-        }
+        removed += (int) kept.keySet().stream().filter(id -> !now.containsKey(id)).count();
         if (write(file, now)) {
           written.add(file);
         }
@@ -136,18 +130,16 @@ public record Bills(Workspace workspace) {
   }
 
   private boolean write(Path file, Map<String, BillRow> rows) {
-    List<BillRow> sorted = new ArrayList<>(rows.values());
-    sorted.sort(Comparator.comparing(BillRow::start).thenComparing(BillRow::id));
-    StringBuilder text = new StringBuilder();
-    for (BillRow row : sorted) {
-      text.append(Json.compact(row.toJson())).append('\n');
+    String text =
+        rows.values().stream()
+            .sorted(Comparator.comparing(BillRow::start).thenComparing(BillRow::id))
+            .map(row -> Json.compact(row.toJson()) + "\n")
+            .collect(Collectors.joining());
+    boolean same = Files.exists(file) ? DurableFiles.read(file).equals(text) : rows.isEmpty();
+    if (!same) {
+      workspace.files().replace(file, text);
     }
-    boolean there = Files.exists(file);
-    if (there ? DurableFiles.read(file).contentEquals(text) : rows.isEmpty()) {
-      return false;
-    }
-    workspace.files().replace(file, text.toString());
-    return true;
+    return !same;
   }
 
   /**
@@ -157,12 +149,10 @@ public record Bills(Workspace workspace) {
    */
   public Charges charges() {
     Charges charges = new Charges();
-    for (Path provider : DurableFiles.list(folder(workspace), "*")) {
-      for (Path file :
-          Files.isDirectory(provider) ? DurableFiles.list(provider, "*.jsonl") : List.<Path>of()) {
-        read(file).forEach(charges::add);
-      }
-    }
+    DurableFiles.list(folder(workspace), "*").stream()
+        .filter(Files::isDirectory)
+        .flatMap(provider -> DurableFiles.list(provider, "*.jsonl").stream())
+        .forEach(file -> read(file).forEach(charges::add));
     return charges;
   }
 
@@ -173,8 +163,7 @@ public record Bills(Workspace workspace) {
       number++;
       if (!line.isEmpty()) {
         try {
-          JsonObject json = Json.parseObject(line);
-          rows.add(BillRow.of(json));
+          rows.add(BillRow.of(Json.parseObject(line)));
         } catch (IllegalArgumentException broken) {
           throw new NexaException(
               ErrorCode.RECORD_DAMAGED,

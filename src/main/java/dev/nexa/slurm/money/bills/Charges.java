@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Bills and API usage, added up by run and currency. Sums are exact and rounded once. */
 public final class Charges {
@@ -35,7 +36,7 @@ public final class Charges {
    * Returns the amounts that providers billed for the run, by currency; empty if there are none.
    */
   public Map<String, BigDecimal> billed(String runId) {
-    return rounded(billed.get(runId));
+    return rounded(billed.getOrDefault(runId, Map.of()));
   }
 
   /**
@@ -46,7 +47,7 @@ public final class Charges {
    * cost beyond that counts: nothing if it has no more tokens, and nothing in another currency.
    */
   public Map<String, BigDecimal> api(LedgerLine run) {
-    Map<String, BigDecimal> imported = rounded(api.get(run.runId()));
+    Map<String, BigDecimal> imported = rounded(api.getOrDefault(run.runId(), Map.of()));
     BigDecimal counted = run.tokensCost();
     if (counted == null || imported.isEmpty()) {
       return imported;
@@ -60,23 +61,16 @@ public final class Charges {
 
   /** Returns the imported tokens of the run minus the tokens that its cost has. */
   private BigDecimal tokensBeyond(LedgerLine run) {
-    BigDecimal tokens = BigDecimal.ZERO;
-    for (BillRow row : rowsOf(run.runId())) {
-      tokens = row.currency().equals(run.currency()) ? tokens.add(tokens(row)) : tokens;
-    }
+    BigDecimal tokens =
+        rowsOf(run.runId()).stream()
+            .filter(row -> row.currency().equals(run.currency()))
+            .map(row -> row.tokens().orElse(BigDecimal.ZERO))
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
     BigDecimal millions = run.quantities().get(CostKind.API_TOKENS);
     return millions == null ? tokens : tokens.subtract(millions.movePointRight(MILLION_DIGITS));
   }
 
-  private static BigDecimal tokens(BillRow row) {
-    return row.tokens().orElse(BigDecimal.ZERO);
-  }
-
-  private static Map<String, BigDecimal> rounded(
-      @org.jspecify.annotations.Nullable Map<String, BigDecimal> sums) {
-    if (sums == null) {
-      return Map.of();
-    }
+  private static Map<String, BigDecimal> rounded(Map<String, BigDecimal> sums) {
     Map<String, BigDecimal> rounded = new TreeMap<>();
     sums.forEach(
         (currency, sum) -> rounded.put(currency, new Money(sum, currency).rounded().amount()));
@@ -117,13 +111,8 @@ public final class Charges {
   }
 
   private List<BillRow> rowsOf(String runId) {
-    List<BillRow> own = new ArrayList<>();
-    for (BillRow row : api.containsKey(runId) ? rows : List.<BillRow>of()) {
-      if (row.isApi() && row.runId().equals(runId)) {
-        own.add(row);
-      }
-    }
-    return own;
+    Stream<BillRow> all = api.containsKey(runId) ? rows.stream() : Stream.empty();
+    return all.filter(row -> row.isApi() && row.runId().equals(runId)).toList();
   }
 
   /**
@@ -137,12 +126,10 @@ public final class Charges {
     Set<String> others = new HashSet<>(billed.keySet());
     others.addAll(api.keySet());
     others.removeAll(runs);
-    for (BillRow row : rows) {
-      boolean counts = months.isEmpty() || months.get().contains(row.period());
-      if (counts && others.contains(row.runId())) {
-        sums.merge(row.currency(), row.amount(), BigDecimal::add);
-      }
-    }
+    rows.stream()
+        .filter(row -> months.isEmpty() || months.get().contains(row.period()))
+        .filter(row -> others.contains(row.runId()))
+        .forEach(row -> sums.merge(row.currency(), row.amount(), BigDecimal::add));
     return rounded(sums);
   }
 }

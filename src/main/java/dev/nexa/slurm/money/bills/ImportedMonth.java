@@ -46,8 +46,8 @@ public record ImportedMonth(
       return Optional.empty();
     }
     try {
-      JsonObject json = Json.parseObject(DurableFiles.read(file));
-      return Optional.of(Codec.read(json, ImportedMonth.class));
+      return Optional.of(
+          Codec.read(Json.parseObject(DurableFiles.read(file)), ImportedMonth.class));
     } catch (IllegalArgumentException broken) {
       throw new NexaException(
           ErrorCode.RECORD_DAMAGED,

@@ -63,10 +63,8 @@ public record BudgetClaim(BudgetStatus budget, Money needs) {
     if (!comparable() || amount.signum() == 0) {
       return sentence();
     }
-    return sentence()
-        + "; with this run "
-        + taken().multiply(HUNDRED).divide(amount, 0, RoundingMode.CEILING).toPlainString()
-        + " % of it are gone";
+    BigDecimal gone = taken().multiply(HUNDRED).divide(amount, 0, RoundingMode.CEILING);
+    return sentence() + "; with this run " + gone.toPlainString() + " % of it are gone";
   }
 
   /** Returns the claims as estimate.json stores them. */

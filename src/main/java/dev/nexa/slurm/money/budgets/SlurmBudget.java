@@ -8,6 +8,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -147,16 +148,10 @@ public record SlurmBudget(
 
   private static Optional<Map.Entry<String, PriceBook.Price>> dearest(
       PriceBook book, Collection<String> types) {
-    Optional<Map.Entry<String, PriceBook.Price>> dearest = Optional.empty();
-    BigDecimal most = BigDecimal.ZERO;
-    for (Map.Entry<String, PriceBook.Price> entry : book.prices().gpuHour().entrySet()) {
-      boolean there = types.isEmpty() || types.contains(entry.getKey());
-      if (there && entry.getValue().price().compareTo(most) > 0) {
-        most = entry.getValue().price();
-        dearest = Optional.of(entry);
-      }
-    }
-    return dearest;
+    return book.prices().gpuHour().entrySet().stream()
+        .filter(entry -> types.isEmpty() || types.contains(entry.getKey()))
+        .filter(entry -> entry.getValue().price().signum() > 0)
+        .max(Comparator.comparing(entry -> entry.getValue().price()));
   }
 
   /** Returns the object of {@code policy plan --json}. */

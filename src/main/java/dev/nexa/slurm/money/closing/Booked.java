@@ -22,9 +22,8 @@ public final class Booked {
       runs.computeIfAbsent(posting.runId(), run -> new LinkedHashMap<>())
           .merge(new Key(posting.payer(), posting.currency()), posting.amounts(), Amounts::plus);
     }
-    statement
-        .unmatched()
-        .forEach((currency, amount) -> unmatched.merge(currency, amount, BigDecimal::add));
+    Map<String, BigDecimal> rest = statement.unmatched();
+    rest.forEach((currency, amount) -> unmatched.merge(currency, amount, BigDecimal::add));
   }
 
   /** Returns the ids of all runs. */

@@ -55,13 +55,12 @@ public record BudgetShare(
 
   /** Returns the same budget with the amount that these postings took from it. */
   BudgetShare of(List<Posting> postings) {
-    BigDecimal sum = Amounts.zero(currency).total();
-    for (Posting posting : postings) {
-      boolean covered = name.isEmpty() || posting.payer().name(scope).equals(name);
-      if (covered && posting.currency().equals(currency)) {
-        sum = sum.add(posting.amounts().total());
-      }
-    }
+    BigDecimal sum =
+        postings.stream()
+            .filter(posting -> name.isEmpty() || posting.payer().name(scope).equals(name))
+            .filter(posting -> posting.currency().equals(currency))
+            .map(posting -> posting.amounts().total())
+            .reduce(Amounts.zero(currency).total(), BigDecimal::add);
     return new BudgetShare(scope, name, period, currency, budget, sum);
   }
 }

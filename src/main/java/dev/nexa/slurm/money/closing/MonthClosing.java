@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,6 +18,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Makes a month's statement from the newest ledger line of each run.
@@ -72,9 +74,9 @@ public final class MonthClosing {
     if (before.isEmpty() && ended.equals(month)) {
       Posting.Proof files = proof.apply(run);
       now.forEach((key, amounts) -> runs.add(posting(run, key, amounts, files, Optional.empty())));
-      return;
+    } else {
+      adjust(run, before.orElse(Map.of()), now);
     }
-    adjust(run, before.orElse(Map.of()), now);
   }
 
   private void adjust(
@@ -82,15 +84,14 @@ public final class MonthClosing {
     Map<Booked.Key, Amounts> changes = new LinkedHashMap<>(now);
     before.forEach(
         (key, amounts) ->
-            changes.merge(key, Amounts.zero(key.currency()).minus(amounts), (a, b) -> a.plus(b)));
+            changes.merge(key, Amounts.zero(key.currency()).minus(amounts), Amounts::plus));
     changes.values().removeIf(Amounts::isZero);
-    if (changes.isEmpty()) {
-      return;
+    if (!changes.isEmpty()) {
+      Posting.Proof files = proof.apply(run);
+      Optional<Posting.Reason> reason =
+          Optional.of(before.isEmpty() ? Posting.Reason.LATE : Posting.Reason.CHANGED);
+      changes.forEach((key, amounts) -> adjustments.add(posting(run, key, amounts, files, reason)));
     }
-    Posting.Proof files = proof.apply(run);
-    Optional<Posting.Reason> reason =
-        Optional.of(before.isEmpty() ? Posting.Reason.LATE : Posting.Reason.CHANGED);
-    changes.forEach((key, amounts) -> adjustments.add(posting(run, key, amounts, files, reason)));
   }
 
   /** Returns the present amounts of a run. Its own currency comes first. */
@@ -101,8 +102,7 @@ public final class MonthClosing {
     Map<String, BigDecimal> billed = charges.billed(run.runId());
     Set<String> others = new TreeSet<>(api.keySet());
     others.addAll(billed.keySet());
-    others.remove(own);
-    List<String> currencies = new ArrayList<>(List.of(own));
+    Set<String> currencies = new LinkedHashSet<>(List.of(own));
     currencies.addAll(others);
     Map<Booked.Key, Amounts> now = new LinkedHashMap<>();
     for (String currency : currencies) {
@@ -172,8 +172,7 @@ public final class MonthClosing {
             .thenComparing(posting -> posting.amounts().total());
     runs.sort(order);
     adjustments.sort(order);
-    List<Posting> held = new ArrayList<>(runs);
-    held.addAll(adjustments);
+    List<Posting> held = Stream.concat(runs.stream(), adjustments.stream()).toList();
     return new Statement(
         month,
         begin,
@@ -189,9 +188,8 @@ public final class MonthClosing {
   private Map<String, BigDecimal> unmatched() {
     Map<String, BigDecimal> now =
         new TreeMap<>(charges.unmatched(seen, Optional.of(new MonthRange(begin, month))));
-    booked
-        .unmatched()
-        .forEach((currency, amount) -> now.merge(currency, amount.negate(), BigDecimal::add));
+    Map<String, BigDecimal> earlier = booked.unmatched();
+    earlier.forEach((currency, amount) -> now.merge(currency, amount.negate(), BigDecimal::add));
     now.values().removeIf(amount -> amount.signum() == 0);
     return now;
   }

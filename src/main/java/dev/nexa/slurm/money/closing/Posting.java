@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.text.Columns;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An amount of a run in a month's statement. Its columns stand here once, for JSON, CSV and tables.
@@ -34,11 +33,11 @@ public record Posting(
           .rare()
           .text("month", Posting::month)
           .number("version", Posting::version)
-          .text("project", posting -> orNull(posting.payer.project()))
-          .text("user", posting -> orNull(posting.payer.user()))
-          .text("account", posting -> orNull(posting.payer.account()))
-          .text("cluster", posting -> orNull(posting.held.cluster()))
-          .text("gpu_type", posting -> orNull(posting.held.gpuType()))
+          .text("project", posting -> posting.payer.project().orElse(null))
+          .text("user", posting -> posting.payer.user().orElse(null))
+          .text("account", posting -> posting.payer.account().orElse(null))
+          .text("cluster", posting -> posting.held.cluster().orElse(null))
+          .text("gpu_type", posting -> posting.held.gpuType().orElse(null))
           .rare()
           .number("gpu_seconds", posting -> posting.held.gpuSeconds())
           .rare()
@@ -53,7 +52,7 @@ public record Posting(
           .money("total", posting -> posting.amounts.total())
           .money("billed", posting -> posting.amounts.billed())
           .rare()
-          .text("cost_sha256", posting -> orNull(posting.proof.cost()))
+          .text("cost_sha256", posting -> posting.proof.cost().orElse(null))
           .text("ledger_sha256", posting -> posting.proof.ledger())
           .note("lacks", posting -> posting.proof.lacks());
 
@@ -92,10 +91,6 @@ public record Posting(
     public Proof(Optional<String> cost, String ledger, List<String> lacks) {
       this(cost, ledger, lacks, Optional.empty());
     }
-  }
-
-  private static @Nullable String orNull(Optional<String> text) {
-    return text.orElse(null);
   }
 
   static Posting of(JsonObject json) {

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.documents.CostFile;
-import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.math.BigDecimal;
@@ -14,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Finds the cost files behind amounts. */
 record RunProof(Workspace workspace) {
@@ -31,15 +31,13 @@ record RunProof(Workspace workspace) {
 
   private static Optional<BigDecimal> gpuHour(LedgerLine run, byte[] bytes) {
     try {
-      for (CostLine line : CostFile.parse(Statements.utf8(bytes), "the cost file").lines()) {
-        if (line.what().equalsIgnoreCase("gpu:" + run.gpuType())) {
-          return Optional.of(line.unitPrice());
-        }
-      }
+      return CostFile.parse(Statements.utf8(bytes), "the cost file").lines().stream()
+          .filter(line -> line.what().equalsIgnoreCase("gpu:" + run.gpuType()))
+          .map(CostLine::unitPrice)
+          .findFirst();
     } catch (RuntimeException unreadable) {
       return Optional.empty(); // What it lacks is said elsewhere.
     }
-    return Optional.empty();
   }
 
   private static List<String> lacks(LedgerLine run, byte[] bytes) {
@@ -63,13 +61,12 @@ record RunProof(Workspace workspace) {
 
   /** Returns the file of a version of a run's cost; empty if it is not there. */
   Optional<Path> file(String run, long version) {
-    Optional<RunId> id = RunId.parse(run);
-    if (id.isEmpty()) {
-      return Optional.empty();
-    }
-    RunFolder folder = workspace.run(id.get());
-    Path earlier = folder.cost(Math.toIntExact(version));
-    Path file = Files.exists(earlier) ? earlier : folder.cost();
-    return Files.exists(file) ? Optional.of(file) : Optional.empty();
+    return RunId.parse(run)
+        .map(workspace::run)
+        .flatMap(
+            folder ->
+                Stream.of(folder.cost(Math.toIntExact(version)), folder.cost())
+                    .filter(Files::exists)
+                    .findFirst());
   }
 }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * {@code runs/statements/YYYY-MM.json}: the costs of a month's runs, and the adjustments of months
@@ -56,9 +57,7 @@ public record Statement(
 
   /** Returns the postings of both kinds. */
   public List<Posting> postings() {
-    List<Posting> all = new ArrayList<>(runs);
-    all.addAll(adjustments);
-    return all;
+    return Stream.concat(runs.stream(), adjustments.stream()).toList();
   }
 
   /** Returns the totals, one for each currency. */

@@ -25,7 +25,6 @@ import java.util.TreeSet;
 public record Statements(Workspace workspace) {
   private static final String END = ".json";
   private static final String SIGNATURE = ".signature.json";
-  private static final String MODE = "rw-r--r--";
 
   /** Returns the folder. */
   public Path folder() {
@@ -123,24 +122,19 @@ public record Statements(Workspace workspace) {
    * @return false if another process has closed the month
    */
   public boolean write(Statement statement, ClosingSignature signature) {
-    if (Files.exists(signature(statement.month()))) {
+    Path signed = signature(statement.month());
+    if (Files.exists(signed)) {
       return false;
     }
-    workspace
-        .files()
-        .replace(file(statement.month()), statement.text().getBytes(StandardCharsets.UTF_8), MODE);
-    return workspace
-        .files()
-        .claim(
-            signature(statement.month()), signature.text().getBytes(StandardCharsets.UTF_8), MODE);
+    workspace.files().replace(file(statement.month()), statement.text());
+    byte[] bytes = signature.text().getBytes(StandardCharsets.UTF_8);
+    return workspace.files().claim(signed, bytes, "rw-r--r--");
   }
 
   /** Returns the amounts of all closed months before a month. */
   public Booked before(YearMonth month) {
     Booked booked = new Booked();
-    for (YearMonth closed : closed().headSet(month)) {
-      booked.add(read(closed).statement());
-    }
+    closed().headSet(month).forEach(closed -> booked.add(read(closed).statement()));
     return booked;
   }
 

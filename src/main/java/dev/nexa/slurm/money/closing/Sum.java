@@ -2,7 +2,6 @@ package dev.nexa.slurm.money.closing;
 
 import dev.nexa.slurm.base.text.Columns;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +24,8 @@ public record Sum(
     int adjustments,
     Amounts amounts,
     BigDecimal adjusted) {
-  private static final Columns<Sum> REST =
+  /** The columns of totals. */
+  public static final Columns<Sum> TOTAL =
       new Columns<Sum>()
           .text("currency", Sum::currency)
           .number("runs", Sum::runs)
@@ -42,16 +42,13 @@ public record Sum(
           .money("billed", sum -> sum.amounts.billed())
           .rare();
 
-  /** The columns of totals. */
-  public static final Columns<Sum> TOTAL = REST;
-
   /**
    * Returns the columns of groups.
    *
    * @param heading the name of a group, such as {@code project}
    */
   public static Columns<Sum> columns(String heading) {
-    return new Columns<Sum>().text(heading, sum -> sum.name.orElse(null)).and(REST);
+    return new Columns<Sum>().text(heading, sum -> sum.name.orElse(null)).and(TOTAL);
   }
 
   /** Returns the sums of postings by a name and by currency, in order of both. */
@@ -60,12 +57,11 @@ public record Sum(
     for (Posting posting : postings) {
       Optional<String> own = name.apply(posting);
       String key = posting.currency() + "\n" + own.map(text -> "1" + text).orElse("0");
-      Sum one = one(own, posting);
-      sums.merge(key, one, Sum::plus);
+      sums.merge(key, one(own, posting), Sum::plus);
     }
-    List<Sum> all = new ArrayList<>(sums.values());
-    all.sort(Comparator.comparing(Sum::currency).thenComparing(sum -> sum.name().orElse("")));
-    return all;
+    return sums.values().stream()
+        .sorted(Comparator.comparing(Sum::currency).thenComparing(sum -> sum.name().orElse("")))
+        .toList();
   }
 
   private static Sum one(Optional<String> name, Posting posting) {

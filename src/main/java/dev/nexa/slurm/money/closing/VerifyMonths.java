@@ -50,9 +50,7 @@ public final class VerifyMonths {
 
   /** Returns the findings about these months. */
   public List<Finding> of(SortedSet<YearMonth> months) {
-    for (YearMonth month : months) {
-      document(month);
-    }
+    months.forEach(this::document);
     files();
     return findings;
   }
@@ -110,9 +108,7 @@ public final class VerifyMonths {
     YearMonth before = month.minusMonths(1);
     Path earlier = statements.file(before);
     Optional<String> there =
-        Files.exists(earlier)
-            ? Optional.of(Sha256.of(DurableFiles.readBytes(earlier)))
-            : Optional.empty();
+        Optional.of(earlier).filter(Files::exists).map(DurableFiles::readBytes).map(Sha256::of);
     if (!Files.exists(statements.signature(before))) {
       Path signature = statements.signature(before);
       add(before, signature, "it is not there", restore(signature));
@@ -146,11 +142,9 @@ public final class VerifyMonths {
     RunProof proof = new RunProof(workspace);
     for (Statement statement : read) {
       Set<String> seen = new HashSet<>();
-      for (Posting posting : statement.postings()) {
-        if (seen.add(posting.runId())) {
-          behind(statement.month(), posting, ledger, proof);
-        }
-      }
+      statement.postings().stream()
+          .filter(posting -> seen.add(posting.runId()))
+          .forEach(posting -> behind(statement.month(), posting, ledger, proof));
     }
   }
 
@@ -167,7 +161,8 @@ public final class VerifyMonths {
           "the line of " + run + ", version " + posting.version() + ", is missing or was changed",
           repair());
     }
-    if (posting.proof().cost().isEmpty()) {
+    Optional<String> cost = posting.proof().cost();
+    if (cost.isEmpty()) {
       return;
     }
     Optional<Path> file = proof.file(run, posting.version());
@@ -175,11 +170,7 @@ public final class VerifyMonths {
     Advice audit = Advice.command("compares it with the journal", "nexa-slurm", "audit", run);
     if (file.isEmpty()) {
       add(month, place, "it is not there", audit);
-    } else if (!posting
-        .proof()
-        .cost()
-        .get()
-        .equals(Sha256.of(DurableFiles.readBytes(file.get())))) {
+    } else if (!cost.get().equals(Sha256.of(DurableFiles.readBytes(file.get())))) {
       add(month, place, "it was changed after the month was closed", audit);
     }
   }

@@ -67,13 +67,9 @@ public record BurnDown(
   }
 
   private static BigDecimal even(Money budget, int before, long length) {
-    return budget
-        .amount()
-        .multiply(BigDecimal.valueOf(length - before - 1))
-        .divide(
-            BigDecimal.valueOf(length),
-            Money.minorDigits(budget.currency()),
-            RoundingMode.HALF_EVEN);
+    int digits = Money.minorDigits(budget.currency());
+    BigDecimal left = budget.amount().multiply(BigDecimal.valueOf(length - before - 1));
+    return left.divide(BigDecimal.valueOf(length), digits, RoundingMode.HALF_EVEN);
   }
 
   /**

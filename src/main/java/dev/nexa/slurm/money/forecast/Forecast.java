@@ -38,10 +38,9 @@ public record Forecast(
   private static Optional<Money> total(Money spent, LocalDate first, LocalDate last, Instant asOf) {
     Duration all = Duration.between(begin(first), begin(last.plusDays(1)));
     Duration passed = Duration.between(begin(first), asOf);
-    if (passed.compareTo(all) >= 0) {
-      return Optional.of(spent);
-    }
-    return passed.compareTo(LEAST) < 0 ? Optional.empty() : Optional.of(scaled(spent, all, passed));
+    return passed.compareTo(all) >= 0
+        ? Optional.of(spent)
+        : passed.compareTo(LEAST) < 0 ? Optional.empty() : Optional.of(scaled(spent, all, passed));
   }
 
   private static Instant begin(LocalDate day) {
@@ -50,15 +49,10 @@ public record Forecast(
 
   /** Returns the money times {@code times}, divided by {@code parts}, rounded once. */
   private static Money scaled(Money money, Duration times, Duration parts) {
-    return new Money(
-        money
-            .amount()
-            .multiply(BigDecimal.valueOf(times.toSeconds()))
-            .divide(
-                BigDecimal.valueOf(parts.toSeconds()),
-                Money.minorDigits(money.currency()),
-                RoundingMode.HALF_EVEN),
-        money.currency());
+    int digits = Money.minorDigits(money.currency());
+    BigDecimal whole = money.amount().multiply(BigDecimal.valueOf(times.toSeconds()));
+    BigDecimal part = BigDecimal.valueOf(parts.toSeconds());
+    return new Money(whole.divide(part, digits, RoundingMode.HALF_EVEN), money.currency());
   }
 
   /** Returns whether the period is over, so that {@link #total} is no guess. */

@@ -74,17 +74,11 @@ public record Ledger(Workspace workspace) {
     List<Path> files = new ArrayList<>();
     boolean shared = workspace.isShared();
     for (Path file : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
-      if (!shared) {
-        // A copy of a month under another name must not count twice.
-        if (part(file).isEmpty()) {
-          files.add(file);
-        }
-        continue;
-      }
-      String owner = Workspace.ownerOf(file);
-      if (owner.equals(user(file))) {
+      String owner = shared ? Workspace.ownerOf(file) : "";
+      // In a workspace of one user, a copy of a month under another name must not count twice.
+      if (shared ? owner.equals(user(file)) : part(file).isEmpty()) {
         files.add(file);
-      } else {
+      } else if (shared) {
         problems.add(file + " belongs to " + owner + ": its lines are not counted");
       }
     }
@@ -162,9 +156,7 @@ public record Ledger(Workspace workspace) {
     String text = Json.compact(line);
     CRC32 crc = new CRC32();
     crc.update(text.getBytes(StandardCharsets.UTF_8));
-    return text.substring(0, text.length() - 1)
-        + ",\"crc32\":\""
-        + String.format("%08x", crc.getValue())
-        + "\"}";
+    String seal = ",\"crc32\":\"%08x\"}".formatted(crc.getValue());
+    return text.substring(0, text.length() - 1) + seal;
   }
 }

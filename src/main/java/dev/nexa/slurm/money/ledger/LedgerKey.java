@@ -1,6 +1,7 @@
 package dev.nexa.slurm.money.ledger;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -59,14 +60,10 @@ public enum LedgerKey {
       List.copyOf(EnumSet.complementOf(EnumSet.of(SCHEMA_VERSION)));
 
   /** Each key as it is written: {@code "run_id":}. */
-  private static final byte[][] WRITTEN = new byte[ALL.length][];
-
-  static {
-    for (int i = 0; i < ALL.length; i++) {
-      String written = "\"" + ALL[i].text() + "\":";
-      WRITTEN[i] = written.getBytes(StandardCharsets.US_ASCII);
-    }
-  }
+  private static final byte[][] WRITTEN =
+      Arrays.stream(ALL)
+          .map(key -> ("\"" + key.text() + "\":").getBytes(StandardCharsets.US_ASCII))
+          .toArray(byte[][]::new);
 
   /** Returns the key as it is written. */
   String text() {

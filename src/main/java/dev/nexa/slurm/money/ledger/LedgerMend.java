@@ -40,15 +40,9 @@ public final class LedgerMend {
   /** Moves the replaced lines and returns a sentence for each. */
   public List<String> mend() {
     List<String> moved = new ArrayList<>();
-    Ledger ledger = new Ledger(workspace);
     try (FileLock held = Ledger.lock(workspace.ledgerLock())) {
-      List<Path> broken = new ArrayList<>();
-      for (Path file : ledger.files()) {
-        if (read(file) && isOwn(file)) {
-          broken.add(file);
-        }
-      }
-      for (Path file : broken) {
+      List<Path> files = new Ledger(workspace).files();
+      for (Path file : files.stream().filter(this::read).filter(this::isOwn).toList()) {
         if (held.holds()) {
           mend(file, moved);
         }
@@ -59,8 +53,7 @@ public final class LedgerMend {
 
   /** In a workspace of several users, each of them mends the files of their own. */
   private boolean isOwn(Path file) {
-    String stem = "ledger-" + Ledger.month(file);
-    return file.equals(workspace.own(workspace.runs(), stem, ".jsonl"));
+    return file.equals(workspace.own(workspace.runs(), "ledger-" + Ledger.month(file), ".jsonl"));
   }
 
   /** Remembers the file's right lines, and returns whether the file has broken ones. */
@@ -150,10 +143,8 @@ public final class LedgerMend {
    */
   private static boolean isAlike(byte[] one, byte[] other) {
     int most = Math.min(one.length, other.length);
-    int begin = 0;
-    while (begin < most && one[begin] == other[begin]) {
-      begin++;
-    }
+    int differs = Arrays.mismatch(one, 0, most, other, 0, most);
+    int begin = differs < 0 ? most : differs;
     int end = 0;
     while (end < most - begin && one[one.length - 1 - end] == other[other.length - 1 - end]) {
       end++;

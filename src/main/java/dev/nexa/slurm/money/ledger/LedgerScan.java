@@ -121,11 +121,9 @@ final class LedgerScan {
   private void line(int begin, int feed, int number, Consumer<LedgerLine> told) {
     if (!isSealed(begin, feed)) {
       problems.add(
-          file
-              + ":"
-              + number
-              + ": this line is damaged (its CRC does not match), and its run is missing in the sums;"
-              + " `nexa-slurm audit --repair` writes it again from the run's cost file");
+          ("%s:%s: this line is damaged (its CRC does not match), and its run is missing in the"
+                  + " sums; `nexa-slurm audit --repair` writes it again from the run's cost file")
+              .formatted(file, number));
       return;
     }
     LedgerLine run;

@@ -9,15 +9,10 @@ import java.util.Set;
 /**
  * Finished runs that the ledger lacks, because somebody cut or deleted a file of it. A sum without
  * them would be too low, and a budget would be free again.
+ *
+ * @param left the ids of the runs that were not seen yet; it changes
  */
-public final class UnlistedRuns {
-  private final Workspace workspace;
-  private final Set<String> left;
-
-  private UnlistedRuns(Workspace workspace, Set<String> left) {
-    this.workspace = workspace;
-    this.left = left;
-  }
+public record UnlistedRuns(Workspace workspace, Set<String> left) {
 
   /**
    * Lists the runs that are finished now. Create it before the ledger is read, so that a run that
@@ -26,9 +21,7 @@ public final class UnlistedRuns {
   public static UnlistedRuns of(Workspace workspace) {
     Set<String> runs = workspace.runsWithCost();
     if (!runs.isEmpty()) {
-      for (RunId id : workspace.openRuns()) {
-        runs.remove(id.value());
-      }
+      workspace.openRuns().forEach(id -> runs.remove(id.value()));
     }
     return new UnlistedRuns(workspace, runs);
   }
@@ -40,17 +33,13 @@ public final class UnlistedRuns {
 
   /** Adds a sentence with the number of runs that were not seen, if there are any. */
   public void report(List<String> problems) {
-    int missing = 0;
-    for (String id : left) {
-      missing += RunId.parse(id).map(this::hasLine).orElse(false) ? 1 : 0;
-    }
+    long missing =
+        left.stream().filter(id -> RunId.parse(id).filter(this::hasLine).isPresent()).count();
     if (missing > 0) {
       problems.add(
-          "the ledger lacks "
-              + (missing == 1 ? "1 finished run" : missing + " finished runs")
-              + ", so sums are too low: `nexa-slurm audit --repair` writes "
-              + (missing == 1 ? "it" : "them")
-              + " again");
+          ("the ledger lacks %s finished run%s, so sums are too low: `nexa-slurm audit --repair`"
+                  + " writes %s again")
+              .formatted(missing, missing == 1 ? "" : "s", missing == 1 ? "it" : "them"));
     }
   }
 

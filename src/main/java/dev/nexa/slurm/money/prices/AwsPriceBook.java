@@ -7,7 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.money.prices.AwsPriceList.Instance;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,13 +88,10 @@ public final class AwsPriceBook {
   }
 
   private static Map<String, Instance> known(List<Instance> instances) {
-    Map<String, Instance> best = new LinkedHashMap<>();
-    for (Instance instance : instances) {
-      String gpu = GPUS.get(instance.family());
-      if (gpu != null && instance.gpus() > 0) {
-        best.merge(gpu, instance, AwsPriceBook::larger);
-      }
-    }
+    Map<String, Instance> best = new HashMap<>();
+    instances.stream()
+        .filter(instance -> GPUS.containsKey(instance.family()) && instance.gpus() > 0)
+        .forEach(one -> best.merge(GPUS.getOrDefault(one.family(), ""), one, AwsPriceBook::larger));
     return best;
   }
 
@@ -133,35 +130,31 @@ public final class AwsPriceBook {
       String as,
       String region,
       String currency) {
-    StringBuilder text = new StringBuilder();
-    text.append("# yaml-language-server: $schema=../../docs/schemas/prices.schema.json\n");
-    text.append("# From AWS's price list of ").append(as).append(": ").append(region);
-    text.append(", on demand, Linux, shared hardware.\n");
-    text.append("# A GPU's price is its part of the instance's, and covers CPUs and memory.");
-    text.append(" Your discounts go under overrides.\n");
-    text.append("currency: ").append(currency).append('\n');
-    text.append("as_of: ").append(as).append('\n');
+    StringBuilder text =
+        new StringBuilder(
+            """
+            # yaml-language-server: $schema=../../docs/schemas/prices.schema.json
+            # From AWS's price list of %s: %s, on demand, Linux, shared hardware.
+            # A GPU's price is its part of the instance's, and covers CPUs and memory. \
+            Your discounts go under overrides.
+            currency: %s
+            as_of: %s
+            """
+                .formatted(as, region, currency, as));
     if (!gpus.isEmpty()) {
       text.append("gpu_hour_covers_job: true\ngpu_hour:\n");
     }
     gpus.forEach(
         (gpu, instance) ->
-            text.append("  ")
-                .append(gpu)
-                .append(": ")
-                .append(part(instance, instance.gpus(), "GPUs")));
-    if (cpus.isPresent()) {
-      text.append("cpu_hour: ").append(part(cpus.get(), cpus.get().vcpus(), "vCPUs"));
-    }
+            text.append("  " + gpu + ": " + part(instance, instance.gpus(), "GPUs")));
+    cpus.ifPresent(one -> text.append("cpu_hour: " + part(one, one.vcpus(), "vCPUs")));
     return text.toString();
   }
 
   private static String part(Instance instance, int parts, String what) {
+    BigDecimal among = BigDecimal.valueOf(Math.max(1, parts));
     BigDecimal price =
-        instance
-            .price()
-            .divide(BigDecimal.valueOf(Math.max(1, parts)), DECIMALS, RoundingMode.HALF_UP)
-            .stripTrailingZeros();
+        instance.price().divide(among, DECIMALS, RoundingMode.HALF_UP).stripTrailingZeros();
     return "{price: %s, source: \"AWS on demand, %s%s: %s, %s an hour / %s %s\"}\n"
         .formatted(
             (price.scale() < 0 ? price.setScale(0) : price).toPlainString(),

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.json.JsonStream;
 import java.io.Reader;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -73,15 +74,12 @@ public record AwsPriceList(String published, List<Instance> instances) {
               } else if (path.equals("terms/OnDemand")) {
                 add(instances, wanted.get(name), value);
               } else if (path.equals("PriceList")) {
-                published[0] = later(published[0], one(instances, value, region));
+                String day = one(instances, value, region);
+                published[0] = Collections.max(List.of(published[0], day));
               }
             });
     return new AwsPriceList(
         day(others.optionalText("publicationDate").orElse(published[0])), instances);
-  }
-
-  private static String later(String one, String other) {
-    return one.compareTo(other) >= 0 ? one : other;
   }
 
   /**
@@ -93,8 +91,8 @@ public record AwsPriceList(String published, List<Instance> instances) {
         value instanceof String text
             ? Json.parseObject(text)
             : value instanceof JsonObject object ? object : new JsonObject();
-    Optional<JsonObject> product = document.optionalObject("product");
-    Optional<JsonObject> attributes = product.flatMap(found -> attributes(found, region));
+    Optional<JsonObject> attributes =
+        document.optionalObject("product").flatMap(product -> attributes(product, region));
     Object terms =
         document.optionalObject("terms").map(all -> all.members().get("OnDemand")).orElse(null);
     add(instances, attributes.orElse(null), terms);
@@ -106,21 +104,14 @@ public record AwsPriceList(String published, List<Instance> instances) {
    * any other product.
    */
   private static Optional<JsonObject> attributes(JsonObject product, Optional<String> region) {
-    Optional<JsonObject> found = product.optionalObject("attributes");
-    if (found.isEmpty()
-        || !product.optionalText("productFamily").orElse("").startsWith("Compute Instance")) {
-      return Optional.empty();
-    }
-    JsonObject attributes = found.get();
-    boolean plain =
-        has(attributes, "operatingSystem", "Linux")
-            && has(attributes, "tenancy", "Shared")
-            && has(attributes, "preInstalledSw", "NA")
-            && has(attributes, "capacitystatus", "Used");
-    boolean there = region.isEmpty() || has(attributes, "regionCode", region.get());
-    return plain && there && attributes.optionalText("instanceType").isPresent()
-        ? found
-        : Optional.empty();
+    String family = product.optionalText("productFamily").orElse("");
+    return product
+        .optionalObject("attributes")
+        .filter(found -> family.startsWith("Compute Instance"))
+        .filter(found -> has(found, "operatingSystem", "Linux") && has(found, "tenancy", "Shared"))
+        .filter(found -> has(found, "preInstalledSw", "NA") && has(found, "capacitystatus", "Used"))
+        .filter(found -> region.isEmpty() || has(found, "regionCode", region.get()))
+        .filter(found -> found.optionalText("instanceType").isPresent());
   }
 
   /** Returns whether the attribute has this value, or is missing. */

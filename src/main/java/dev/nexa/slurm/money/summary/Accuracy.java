@@ -4,12 +4,12 @@ import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Measures how good estimates were. It compares the compute cost of completed runs with the
@@ -47,8 +47,7 @@ public final class Accuracy {
       return;
     }
     for (List<String> key : by.keys(run)) {
-      List<String> whole = new ArrayList<>(key);
-      whole.add(currency);
+      List<String> whole = Stream.concat(key.stream(), Stream.of(currency)).toList();
       groups
           .computeIfAbsent(whole, words -> new Group(key, currency))
           .add(cost, reservation, Optional.ofNullable(run.decimal(LedgerKey.EXPECTED)));
@@ -57,11 +56,10 @@ public final class Accuracy {
 
   /** Returns the groups by currency and key. */
   public List<Group> groups() {
-    List<Group> all = new ArrayList<>(groups.values());
-    all.sort(
-        Comparator.comparing(Group::currency)
-            .thenComparing(group -> String.join("\n", group.key())));
-    return all;
+    Comparator<Group> byCurrency = Comparator.comparing(Group::currency);
+    return groups.values().stream()
+        .sorted(byCurrency.thenComparing(group -> String.join("\n", group.key())))
+        .toList();
   }
 
   /** The runs of one group in one currency. */
@@ -91,11 +89,8 @@ public final class Accuracy {
       if (likely.isPresent() && likely.get().signum() > 0) {
         expected = expected.add(likely.get());
         costOfExpected = costOfExpected.add(actual);
-        errors.add(
-            actual
-                .subtract(likely.get())
-                .abs()
-                .divide(likely.get(), DECIMALS, RoundingMode.HALF_EVEN));
+        BigDecimal error = actual.subtract(likely.get()).abs();
+        errors.add(error.divide(likely.get(), DECIMALS, RoundingMode.HALF_EVEN));
       }
     }
 

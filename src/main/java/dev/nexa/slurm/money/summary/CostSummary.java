@@ -6,7 +6,6 @@ import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -15,7 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,20 +86,19 @@ public final class CostSummary {
   }
 
   private void addCharges(LedgerLine run, List<List<String>> keys) {
-    charges
-        .billed(run.runId())
-        .forEach(
-            (currency, amount) -> {
-              keys.forEach(key -> group(key, currency).addBilled(amount));
-              total(currency).addBilled(amount);
-            });
-    charges
-        .api(run)
-        .forEach(
-            (currency, amount) -> {
-              keys.forEach(key -> group(key, currency).addApi(amount));
-              total(currency).addApi(amount);
-            });
+    Map<String, BigDecimal> billed = charges.billed(run.runId());
+    billed.forEach(
+        (currency, amount) ->
+            groupsAndTotal(keys, currency).forEach(one -> one.billed = one.billed.add(amount)));
+    Map<String, BigDecimal> api = charges.api(run);
+    api.forEach(
+        (currency, amount) ->
+            groupsAndTotal(keys, currency).forEach(one -> one.api = one.api.add(amount)));
+  }
+
+  private Stream<Group> groupsAndTotal(List<List<String>> keys, String currency) {
+    return Stream.concat(
+        keys.stream().map(key -> group(key, currency)), Stream.of(total(currency)));
   }
 
   private Group group(List<String> key, String currency) {
@@ -127,29 +126,22 @@ public final class CostSummary {
         by.words().get(0).equals(RunField.MONTH.word())
             ? byKey
             : Comparator.comparing(Group::total).reversed().thenComparing(byKey);
-    Comparator<Group> within =
-        order.isPresent() ? order.get().comparator(by.words(), usual) : usual;
-    List<Group> all = new ArrayList<>();
-    for (String currency : new TreeSet<>(groups.keySet())) {
-      List<Group> own = new ArrayList<>(groups.getOrDefault(currency, Map.of()).values());
-      own.sort(within);
-      int most = order.isPresent() ? order.get().most() : own.size();
-      all.addAll(own.subList(0, Math.min(most, own.size())));
-    }
-    return all;
+    Comparator<Group> within = order.map(one -> one.comparator(by.words(), usual)).orElse(usual);
+    int most = order.map(GroupOrder::most).orElse(Integer.MAX_VALUE);
+    return new TreeMap<>(groups)
+        .values().stream()
+            .flatMap(own -> own.values().stream().sorted(within).limit(most))
+            .toList();
   }
 
   /** Returns the number of groups that {@link #groups} leaves out. */
   public int leftOut() {
-    int all = groups.values().stream().mapToInt(ofCurrency -> ofCurrency.size()).sum();
-    return all - groups().size();
+    return groups.values().stream().mapToInt(Map::size).sum() - groups().size();
   }
 
   /** Returns the total of each currency. */
   public List<Group> totals() {
-    List<Group> all = new ArrayList<>(totals.values());
-    all.sort(Comparator.comparing(Group::currency));
-    return all;
+    return totals.values().stream().sorted(Comparator.comparing(Group::currency)).toList();
   }
 
   /**
@@ -262,19 +254,7 @@ public final class CostSummary {
       roundedAway += run.roundedAway;
       first = first.isEmpty() || run.month.compareTo(first) < 0 ? run.month : first;
       last = run.month.compareTo(last) > 0 ? run.month : last;
-      for (Map.Entry<CostKind, BigDecimal> amount : run.amounts.entrySet()) {
-        BigDecimal before = breakdown.get(amount.getKey());
-        breakdown.put(
-            amount.getKey(), before == null ? amount.getValue() : before.add(amount.getValue()));
-      }
-    }
-
-    private void addApi(BigDecimal amount) {
-      api = api.add(amount);
-    }
-
-    private void addBilled(BigDecimal amount) {
-      billed = billed.add(amount);
+      run.amounts.forEach((kind, amount) -> breakdown.merge(kind, amount, BigDecimal::add));
     }
 
     /** Returns the group's value for each word of {@link CostSummary#by}; empty for a total. */

@@ -2,7 +2,6 @@ package dev.nexa.slurm.money.summary;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
@@ -15,18 +14,13 @@ import java.util.function.Function;
 /**
  * A grouping of runs: by fields such as {@code model} or {@code tag}, by {@code tag:PREFIX} (the
  * text after {@code PREFIX:} in a run's first such tag), or by several of these.
+ *
+ * @param words the words as they were typed
+ * @param parts reads a run's values of each word
  */
-public final class GroupBy {
+public record GroupBy(List<String> words, List<Part> parts) {
   /** Stands for a missing value. */
   public static final String NONE = "-";
-
-  private final List<String> words;
-  private final List<Part> parts;
-
-  private GroupBy(List<String> words, List<Part> parts) {
-    this.words = words;
-    this.parts = parts;
-  }
 
   /**
    * Reads a grouping such as {@code stage,tag:team}.
@@ -35,8 +29,7 @@ public final class GroupBy {
    */
   public static GroupBy parse(String text) {
     List<String> words = List.of(text.split(",", -1));
-    List<Part> parts = words.stream().map(GroupBy::part).toList();
-    return new GroupBy(words, parts);
+    return new GroupBy(words, words.stream().map(GroupBy::part).toList());
   }
 
   private static Part part(String word) {
@@ -51,12 +44,7 @@ public final class GroupBy {
       List<String> names = RunField.words(true);
       String why =
           property.isEmpty()
-              ? "unknown name '"
-                  + word
-                  + "'"
-                  + (RunField.meant(word).isEmpty()
-                      ? Nearest.hint(word, names)
-                      : RunField.meant(word))
+              ? "unknown name '" + word + "'" + RunField.meant(word, names)
               : "'%s' is %s and makes no groups; --sort sorts by it"
                   .formatted(word, property.get().field().kind());
       throw new NexaException(
@@ -71,11 +59,6 @@ public final class GroupBy {
       List<String> values = known.texts(run);
       return values.isEmpty() ? List.of(NONE) : values;
     };
-  }
-
-  /** Returns the words as they were typed. */
-  public List<String> words() {
-    return words;
   }
 
   /**
@@ -108,7 +91,7 @@ public final class GroupBy {
   }
 
   /** Returns a run's values for one word. */
-  private interface Part {
+  interface Part {
     List<String> values(LedgerLine run);
   }
 

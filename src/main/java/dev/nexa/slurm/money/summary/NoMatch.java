@@ -88,14 +88,13 @@ public final class NoMatch {
    * @param kind the name of such a run, such as {@code finished run}
    */
   public String text(String kind) {
-    StringBuilder text = new StringBuilder("No ").append(kind).append(" matches '");
-    text.append(where.text().strip()).append("': there ").append(runs == 1 ? "is " : "are ");
-    text.append(runs).append(' ').append(kind).append(runs == 1 ? "" : "s").append(".\n");
-    for (Map.Entry<RunProperty, String> wanted : where.wanted().entrySet()) {
-      RunProperty property = wanted.getKey();
-      text.append("  ").append(property.word()).append(": ");
-      text.append(values(property, wanted.getValue())).append('\n');
-    }
+    String there = runs == 1 ? "is 1 " + kind : "are " + runs + " " + kind + "s";
+    StringBuilder text = new StringBuilder();
+    text.append("No %s matches '%s': there %s.\n".formatted(kind, where.text().strip(), there));
+    Map<RunProperty, String> wanted = where.wanted();
+    wanted.forEach(
+        (property, value) ->
+            text.append("  " + property.word() + ": " + values(property, value) + "\n"));
     return text.toString();
   }
 
@@ -131,12 +130,11 @@ public final class NoMatch {
             || (anyCase && all.stream().anyMatch(wanted::equalsIgnoreCase));
     return known || field == RunField.MONTH
         ? values
-        : "no run has '"
-            + wanted
-            + "'"
-            + (wanted.contains(",") ? " (--where takes one value; --by shows each)" : "")
-            + "; there "
-            + (all.size() == 1 ? "is " : "are ")
-            + values;
+        : "no run has '%s'%s; there %s %s"
+            .formatted(
+                wanted,
+                wanted.contains(",") ? " (--where takes one value; --by shows each)" : "",
+                all.size() == 1 ? "is" : "are",
+                values);
   }
 }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -48,13 +47,10 @@ public final class RunAnalysis {
 
   /** Returns the groups by falling number of runs, or by month if months are grouped first. */
   public List<Group> groups() {
-    List<Group> all = new ArrayList<>(groups.values());
     Comparator<Group> byKey = Comparator.comparing(group -> String.join("\n", group.key()));
-    all.sort(
-        by.words().get(0).equals(RunField.MONTH.word())
-            ? byKey
-            : Comparator.comparing(Group::runs).reversed().thenComparing(byKey));
-    return all;
+    Comparator<Group> byRuns = Comparator.comparing(Group::runs).reversed().thenComparing(byKey);
+    boolean byMonth = by.words().get(0).equals(RunField.MONTH.word());
+    return groups.values().stream().sorted(byMonth ? byKey : byRuns).toList();
   }
 
   /** Returns the total of all accepted runs. */

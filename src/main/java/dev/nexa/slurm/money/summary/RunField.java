@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.summary;
 
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.money.ledger.LedgerKey;
@@ -7,11 +8,11 @@ import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.runs.RunStatus;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The fields by which runs can be filtered, and the text fields by which they can be grouped. */
@@ -60,11 +61,19 @@ public enum RunField {
 
   /** The type of a field's values. */
   enum Type {
-    TEXT,
-    NUMBER,
+    TEXT("a text", "=VALUE"),
+    NUMBER("a number", ">10"),
     /** Seconds. */
-    DURATION,
-    TIME
+    DURATION("a duration", ">2h"),
+    TIME("a time", ">=2025-11");
+
+    private final String words;
+    private final String example;
+
+    Type(String words, String example) {
+      this.words = words;
+      this.example = example;
+    }
   }
 
   private final Type type;
@@ -91,16 +100,14 @@ public enum RunField {
 
   /** Returns the type in words, with its article: {@code a number}. */
   String kind() {
-    return switch (type) {
-      case TEXT -> "a text";
-      case NUMBER -> "a number";
-      case DURATION -> "a duration";
-      case TIME -> "a time";
-    };
+    return type.words;
   }
 
-  /** Returns the hint at a field that other programs call by this name; empty for other names. */
-  static String meant(String word) {
+  /**
+   * Returns the hint at a field that other programs call by this name, or at the nearest of these
+   * names; may be empty.
+   */
+  static String meant(String word, List<String> names) {
     String ours =
         switch (word.toLowerCase(Locale.ROOT)) {
           case "name", "experiment_name" -> "experiment";
@@ -113,17 +120,12 @@ public enum RunField {
           case "owner", "person" -> "user";
           default -> "";
         };
-    return ours.isEmpty() ? "" : " (did you mean " + ours + "?)";
+    return ours.isEmpty() ? Nearest.hint(word, names) : " (did you mean " + ours + "?)";
   }
 
   /** Returns an operator and a value that the field takes, such as {@code >10}. */
   String example() {
-    return switch (type) {
-      case TEXT -> "=VALUE";
-      case NUMBER -> ">10";
-      case DURATION -> ">2h";
-      case TIME -> ">=2025-11";
-    };
+    return type.example;
   }
 
   /** Returns the field's name as users type it. */
@@ -143,23 +145,15 @@ public enum RunField {
 
   /** Returns the words that name a run's state: its status, or the state of its job. */
   public static List<String> stateWords() {
-    List<String> words = new ArrayList<>(STATUSES);
-    words.add("queued");
-    for (String state : STATES) {
-      if (!words.contains(state)) {
-        words.add(state);
-      }
-    }
-    return words;
+    return Stream.of(STATUSES, List.of("queued"), STATES).flatMap(List::stream).distinct().toList();
   }
 
   private static List<String> states() {
     // The manifest has two states that no job has in Slurm.
-    List<String> states = new ArrayList<>(List.of("unconfirmed", "unknown"));
-    for (JobState state : JobState.values()) {
-      states.add(state.name().toLowerCase(Locale.ROOT));
-    }
-    return List.copyOf(states);
+    Stream<String> ofJobs = Arrays.stream(JobState.values()).map(JobState::name);
+    return Stream.concat(Stream.of("unconfirmed", "unknown"), ofJobs)
+        .map(name -> name.toLowerCase(Locale.ROOT))
+        .toList();
   }
 
   static Optional<RunField> of(String word) {
@@ -174,7 +168,7 @@ public enum RunField {
   public static List<String> words(boolean onlyText) {
     return Arrays.stream(values())
         .filter(field -> !onlyText || field.type == Type.TEXT)
-        .map(field -> field.word())
+        .map(RunField::word)
         .toList();
   }
 

@@ -30,8 +30,17 @@ import org.jspecify.annotations.Nullable;
  * <p>Operators are {@code =}, {@code !=}, {@code <}, {@code <=}, {@code >} and {@code >=}, and for
  * text fields {@code ~}, which means "contains". A missing value matches only {@code !=}, and for
  * text fields {@code =-}.
+ *
+ * @param text the terms as they were typed
+ * @param wanted the properties of the terms, in their order, each with the value that {@code =}
+ *     asks for; empty text for another operator
+ * @param months the months if the filter has a term {@code month=}, or is of months; else empty
  */
-public final class RunFilter {
+public record RunFilter(
+    String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
+  /** A text up to the next space that is not between quotes. */
+  private static final Pattern TERMS = Pattern.compile("(?:[^ \"]++|\"[^\"]*+\"?+)++");
+
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
 
   private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})[-/._ ]?(\\d{1,2})");
@@ -48,19 +57,6 @@ public final class RunFilter {
   private static final Pattern UNQUOTED =
       Pattern.compile("([^\\s=!<>~]+(?:!=|=|~))([^\\s=!<>~\"]+(?: +[^\\s=!<>~\"]+)+)$");
 
-  private final String text;
-  private final List<Term> terms;
-  private final Map<RunProperty, String> wanted;
-  private final Optional<MonthRange> months;
-
-  private RunFilter(
-      String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
-    this.text = text;
-    this.terms = terms;
-    this.wanted = wanted;
-    this.months = months;
-  }
-
   /** Returns a filter that accepts all runs. */
   public static RunFilter all() {
     return new RunFilter("", List.of(), Map.of(), Optional.empty());
@@ -76,20 +72,10 @@ public final class RunFilter {
   public static RunFilter parse(String text, Instant now) {
     List<Term> terms = new ArrayList<>();
     Map<RunProperty, String> wanted = new LinkedHashMap<>();
-    int at = 0;
-    while (at < text.length()) {
-      if (text.charAt(at) == ' ') {
-        at++;
-        continue;
-      }
-      int begin = at;
-      boolean quoted = false;
-      while (at < text.length() && (quoted || text.charAt(at) != ' ')) {
-        quoted ^= text.charAt(at) == '"';
-        at++;
-      }
-      Place place = new Place(terms.size() + 1, begin + 1, text.substring(begin, at));
-      if (quoted) {
+    Matcher spaced = TERMS.matcher(text);
+    while (spaced.find()) {
+      Place place = new Place(terms.size() + 1, spaced.start() + 1, spaced.group());
+      if (place.text.chars().filter(c -> c == '"').count() % 2 != 0) {
         throw place.wrong("the quote is not closed");
       }
       terms.add(term(place, text, now, wanted));
@@ -98,12 +84,10 @@ public final class RunFilter {
   }
 
   private static Optional<MonthRange> onlyMonth(Map<RunProperty, String> wanted, Instant now) {
-    for (Map.Entry<RunProperty, String> term : wanted.entrySet()) {
-      if (term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty()) {
-        return MonthRange.parse(term.getValue(), now);
-      }
-    }
-    return Optional.empty();
+    return wanted.entrySet().stream()
+        .filter(term -> term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty())
+        .findFirst()
+        .flatMap(term -> MonthRange.parse(term.getValue(), now));
   }
 
   /**
@@ -168,10 +152,7 @@ public final class RunFilter {
       throw place.wrong(
           "unknown name '%s'%s; known are %s, %s"
               .formatted(
-                  name,
-                  RunField.meant(name).isEmpty() ? Nearest.hint(name, names) : RunField.meant(name),
-                  String.join(", ", names),
-                  RunProperty.TAGS));
+                  name, RunField.meant(name, names), String.join(", ", names), RunProperty.TAGS));
     }
     RunProperty property = known.get();
     RunField field = property.field();
@@ -260,13 +241,9 @@ public final class RunFilter {
                   ? ""
                   : "; " + property.word() + "=- selects the runs that have none"));
     }
-    if (value.equals(GroupBy.NONE) && field != RunField.MONTH) {
-      if (operator.equals("=")) {
-        return run -> property.texts(run).isEmpty();
-      }
-      if (operator.equals("!=")) {
-        return run -> !property.texts(run).isEmpty();
-      }
+    boolean none = value.equals(GroupBy.NONE) && field != RunField.MONTH;
+    if (none && List.of("=", "!=").contains(operator)) {
+      return run -> property.texts(run).isEmpty() == operator.equals("=");
     }
     List<String> known = field.known();
     String word =
@@ -358,12 +335,7 @@ public final class RunFilter {
   }
 
   private static boolean contains(List<String> texts, String value) {
-    for (String text : texts) {
-      if (text.contains(value)) {
-        return true;
-      }
-    }
-    return false;
+    return texts.stream().anyMatch(text -> text.contains(value));
   }
 
   private static Term number(RunField field, String operator, BigDecimal value, Place place) {
@@ -431,53 +403,19 @@ public final class RunFilter {
     }
     return run -> {
       Instant own = field.time(run);
-      return own == null ? operator.equals("!=") : isThen(operator, own, then.from(), then.to());
+      return own == null
+          ? operator.equals("!=")
+          : holds(operator, own.isBefore(then.from()) ? -1 : own.isBefore(then.to()) ? 0 : 1);
     };
-  }
-
-  private static boolean isThen(String operator, Instant own, Instant from, Instant to) {
-    boolean before = own.isBefore(from);
-    boolean behind = !own.isBefore(to);
-    return switch (operator) {
-      case "=" -> !before && !behind;
-      case "!=" -> before || behind;
-      case "<" -> before;
-      case "<=" -> before || !behind;
-      case ">" -> behind;
-      default -> !before;
-    };
-  }
-
-  /** Returns the terms as they were typed. */
-  String text() {
-    return text;
-  }
-
-  /**
-   * Returns the properties of the terms, in their order, each with the value that {@code =} asks
-   * for; empty text for another operator.
-   */
-  Map<RunProperty, String> wanted() {
-    return wanted;
-  }
-
-  /** Returns the months if the filter has a term {@code month=}, or is of months; else empty. */
-  public Optional<MonthRange> months() {
-    return months;
   }
 
   /** Returns whether the run matches all terms. */
   public boolean accepts(LedgerLine run) {
-    for (Term term : terms) {
-      if (!term.holds(run)) {
-        return false;
-      }
-    }
-    return true;
+    return terms.stream().allMatch(term -> term.holds(run));
   }
 
   /** One term of the filter. */
-  private interface Term {
+  interface Term {
     boolean holds(LedgerLine run);
   }
 

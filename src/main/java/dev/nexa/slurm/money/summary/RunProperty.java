@@ -29,10 +29,8 @@ record RunProperty(String word, RunField field, Optional<String> prefix) {
 
   /** Returns a run's values of a text property; several only for {@code tag}, empty if unknown. */
   List<String> texts(LedgerLine run) {
-    if (prefix.isPresent()) {
-      String value = run.tagged(prefix.get());
-      return value == null ? List.of() : List.of(value);
-    }
-    return field.texts(run);
+    return prefix.isPresent()
+        ? prefix.map(run::tagged).map(List::of).orElse(List.of())
+        : field.texts(run);
   }
 }

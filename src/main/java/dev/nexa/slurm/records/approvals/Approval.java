@@ -55,22 +55,25 @@ public record Approval(
    */
   public Approval {
     requireId(id);
-    if (uses < 1) {
-      throw new IllegalArgumentException("expected at least one use, got " + uses);
-    }
-    if (maxCost.amount().signum() < 0) {
-      throw new IllegalArgumentException("expected a max_cost of zero or more, got " + maxCost);
-    }
-    if (!expires.isAfter(created)) {
-      throw new IllegalArgumentException("expires at " + expires + ", and is made at " + created);
+    require(uses >= 1, "expected at least one use, got " + uses);
+    require(maxCost.amount().signum() >= 0, "expected a max_cost of zero or more, got " + maxCost);
+    require(expires.isAfter(created), "expires at " + expires + ", and is made at " + created);
+  }
+
+  /**
+   * Checks a condition.
+   *
+   * @throws IllegalArgumentException with the message {@code otherwise} if it does not hold
+   */
+  static void require(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new IllegalArgumentException(otherwise);
     }
   }
 
   static void requireId(String id) {
-    if (!ID.matcher(id).matches()) {
-      throw new IllegalArgumentException(
-          "expected an approval's id of 16 hex digits, got '" + id + "'");
-    }
+    require(
+        ID.matcher(id).matches(), "expected an approval's id of 16 hex digits, got '" + id + "'");
   }
 
   /** Returns a new random id. */
@@ -144,9 +147,8 @@ public record Approval(
             json.flag("over_budget"),
             json.optionalText("note"),
             Codec.read(json, scope(json.text("kind"))));
-    if (!approval.statement().equals(statement)) {
-      throw new IllegalArgumentException("is not written as nexa-slurm writes a statement");
-    }
+    require(
+        approval.statement().equals(statement), "is not written as nexa-slurm writes a statement");
     return approval;
   }
 

@@ -77,11 +77,8 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
 
   private List<Path> files(String prefix) {
     List<Path> files = DurableFiles.list(path, "*");
-    files.removeIf(
-        file -> {
-          String name = file.getFileName().toString();
-          return !name.startsWith(prefix) || !NAME.matcher(name).matches();
-        });
+    files.removeIf(file -> !file.getFileName().toString().startsWith(prefix));
+    files.removeIf(file -> !NAME.matcher(file.getFileName().toString()).matches());
     return files;
   }
 
@@ -95,9 +92,8 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
     if (!BEGINNING.matcher(typed).matches()) {
       throw new NexaException(
           ErrorCode.APPROVAL_UNKNOWN,
-          "'"
-              + typed
-              + "' is not the id of an approval: expected hex digits such as 4f1c0a9be2d37765",
+          "'%s' is not the id of an approval: expected hex digits such as 4f1c0a9be2d37765"
+              .formatted(typed),
           Advice.command("shows them", "nexa-slurm", "approvals", "list"));
     }
     List<Found> matching = new ArrayList<>();

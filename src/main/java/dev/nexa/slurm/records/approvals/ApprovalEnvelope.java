@@ -37,9 +37,7 @@ public record ApprovalEnvelope(
    * @throws IllegalArgumentException if a pattern of {@code configs} is not valid
    */
   public ApprovalEnvelope {
-    for (String glob : configs) {
-      matcher(glob);
-    }
+    configs.forEach(ApprovalEnvelope::matcher);
   }
 
   /**

@@ -120,10 +120,10 @@ public final class ApprovalMatcher {
     if (!code.equals(codeNow)) {
       // The script holds the code's digest, so it differs too; that says nothing more.
       differences.add(
-          "the code: it changed; "
-              + code.map(digest -> "SHA-256 " + digest).orElse("no code")
-              + " was approved, this is "
-              + codeNow.orElse("none"));
+          "the code: it changed; %s was approved, this is %s"
+              .formatted(
+                  code.map(digest -> "SHA-256 " + digest).orElse("no code"),
+                  codeNow.orElse("none")));
     } else if (!approved
         .optionalText("program_sha256")
         .equals(now.optionalText("program_sha256"))) {
@@ -186,12 +186,11 @@ public final class ApprovalMatcher {
     within("the cluster", envelope.clusters(), text(proposal, "cluster"), differences);
     within("the account", envelope.accounts(), text(proposal, "account"), differences);
     within("the user", envelope.users(), List.of(proposal.submitter().user()), differences);
-    List<String> projects = new ArrayList<>();
-    for (String tag : proposal.tags()) {
-      if (tag.startsWith("project:")) {
-        projects.add(tag.substring("project:".length()));
-      }
-    }
+    List<String> projects =
+        proposal.tags().stream()
+            .filter(tag -> tag.startsWith("project:"))
+            .map(tag -> tag.substring("project:".length()))
+            .toList();
     within("the project", envelope.projects(), projects, differences);
     return differences;
   }
@@ -201,22 +200,19 @@ public final class ApprovalMatcher {
   }
 
   private static boolean matchesAny(List<String> globs, String config) {
-    boolean matches = globs.isEmpty();
-    for (String glob : globs) {
-      matches |= ApprovalEnvelope.matcher(glob).matches(Path.of(config));
-    }
-    return matches;
+    return globs.isEmpty()
+        || globs.stream()
+            .map(ApprovalEnvelope::matcher)
+            .anyMatch(glob -> glob.matches(Path.of(config)));
   }
 
   private static void within(
       String what, List<String> allowed, List<String> is, List<String> differences) {
     if (!allowed.isEmpty() && (is.isEmpty() || !allowed.containsAll(is))) {
       differences.add(
-          what
-              + ": "
-              + String.join(", ", allowed)
-              + " was approved, this is "
-              + (is.isEmpty() ? "none" : String.join(", ", is)));
+          "%s: %s was approved, this is %s"
+              .formatted(
+                  what, String.join(", ", allowed), is.isEmpty() ? "none" : String.join(", ", is)));
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
@@ -17,9 +18,11 @@ import java.util.Optional;
  * @param pid the process on that host
  * @param at when it was claimed, in whole seconds
  * @param reservation the highest cost of its run, including reruns of its tasks
+ * @param currency the currency of {@code reservation}
  * @param run the run's folder; empty until the run exists, and forever if the process died before
  * @param released whether the use does not count: no run followed, or a later use replaced this one
  */
+@Codec.WithNulls
 public record ApprovalUse(
     int number,
     String user,
@@ -27,6 +30,7 @@ public record ApprovalUse(
     long pid,
     Instant at,
     Money reservation,
+    String currency,
     Optional<String> run,
     boolean released) {
 
@@ -39,6 +43,7 @@ public record ApprovalUse(
         ProcessHandle.current().pid(),
         Instant.ofEpochSecond(Instant.now().getEpochSecond()),
         reservation,
+        reservation.currency(),
         Optional.empty(),
         false);
   }
@@ -52,42 +57,25 @@ public record ApprovalUse(
   }
 
   ApprovalUse numbered(int taken, Optional<String> of, boolean back) {
-    return new ApprovalUse(taken, user, host, pid, at, reservation, of, back);
+    return new ApprovalUse(taken, user, host, pid, at, reservation, currency, of, back);
   }
 
   /** Returns a copy with another reservation. */
   ApprovalUse reserving(Money inAll) {
-    return new ApprovalUse(number, user, host, pid, at, inAll, run, released);
+    return new ApprovalUse(number, user, host, pid, at, inAll, inAll.currency(), run, released);
   }
 
   /** Returns the content of the use's file. */
   public JsonObject toJson() {
-    return new JsonObject()
-        .with("number", number)
-        .with("user", user)
-        .with("host", host)
-        .with("pid", pid)
-        .with("at", at)
-        .with("reservation", reservation.amount().toPlainString())
-        .with("currency", reservation.currency())
-        .with("run", run.orElse(null))
-        .with("released", released);
+    return Codec.write(this);
   }
 
   /** Reads a stored use. A file that cannot be read counts as a use by an unknown user. */
   static ApprovalUse parse(int number, String text, String currency) {
     try {
-      JsonObject json = Json.parseObject(text);
-      return new ApprovalUse(
-          number,
-          json.text("user"),
-          json.text("host"),
-          json.number("pid"),
-          json.instant("at"),
-          Money.parse(json.text("reservation"), json.text("currency")),
-          json.optionalText("run"),
-          json.flag("released"));
-    } catch (IllegalArgumentException broken) {
+      ApprovalUse use = Codec.read(Json.parseObject(text), ApprovalUse.class);
+      return use.numbered(number, use.run, use.released);
+    } catch (IllegalArgumentException | ArithmeticException broken) {
       return new ApprovalUse(
           number,
           "unknown",
@@ -95,6 +83,7 @@ public record ApprovalUse(
           0,
           Instant.EPOCH,
           Money.zero(currency),
+          currency,
           Optional.empty(),
           false);
     }
@@ -102,12 +91,8 @@ public record ApprovalUse(
 
   @Override
   public String toString() {
-    return run.map(folder -> folder.substring(folder.lastIndexOf('/') + 1)).orElse("no run known")
-        + " by "
-        + user
-        + " on "
-        + host
-        + " at "
-        + at;
+    String name =
+        run.map(folder -> folder.substring(folder.lastIndexOf('/') + 1)).orElse("no run known");
+    return name + " by " + user + " on " + host + " at " + at;
   }
 }

@@ -18,10 +18,12 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Counts the uses of one approval over all workspaces and hosts.
@@ -83,11 +85,7 @@ public final class ApprovalUseLog {
 
   /** Returns the number of uses that are not released. */
   public static int taken(List<ApprovalUse> uses) {
-    int taken = 0;
-    for (ApprovalUse use : uses) {
-      taken += use.released() ? 0 : 1;
-    }
-    return taken;
+    return (int) uses.stream().filter(use -> !use.released()).count();
   }
 
   /**
@@ -125,12 +123,12 @@ public final class ApprovalUseLog {
       return Optional.empty();
     }
     YearMonth month = YearMonth.from(next.at().atZone(ZoneOffset.UTC));
-    BigDecimal sum = BigDecimal.ZERO;
-    for (ApprovalUse use : others) {
-      if (!use.released() && YearMonth.from(use.at().atZone(ZoneOffset.UTC)).equals(month)) {
-        sum = sum.add(settled.apply(use).orElse(use.reservation().amount()));
-      }
-    }
+    BigDecimal sum =
+        others.stream()
+            .filter(use -> !use.released())
+            .filter(use -> YearMonth.from(use.at().atZone(ZoneOffset.UTC)).equals(month))
+            .map(use -> settled.apply(use).orElse(use.reservation().amount()))
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
     BigDecimal left = most.get().amount().subtract(sum);
     return next.reservation().amount().compareTo(left) > 0
         ? Optional.of(
@@ -160,8 +158,7 @@ public final class ApprovalUseLog {
       ApprovalUse held,
       Money inAll,
       Function<ApprovalUse, Optional<BigDecimal>> settled) {
-    List<ApprovalUse> others = new ArrayList<>(uses);
-    others.removeIf(use -> use.number() == held.number());
+    List<ApprovalUse> others = uses.stream().filter(use -> use.number() != held.number()).toList();
     return overMonth(others, held.reserving(inAll), " in all", settled);
   }
 
@@ -240,13 +237,11 @@ public final class ApprovalUseLog {
     if (Files.exists(used)) {
       return "ask the owner of " + used + " (" + owner(used) + ") to check its file system";
     }
-    Path above = used.getParent();
-    while (above != null && !Files.exists(above)) {
-      above = above.getParent();
-    }
+    Optional<Path> above =
+        Stream.iterate(used, Objects::nonNull, Path::getParent).filter(Files::exists).findFirst();
     return ("each submitter must be able to write to %s, which does not exist; %s"
             + " types: mkdir -p -m 1777 %s")
-        .formatted(used, above == null ? "root" : owner(above), used);
+        .formatted(used, above.map(ApprovalUseLog::owner).orElse("root"), used);
   }
 
   private static String owner(Path path) {

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import java.math.BigDecimal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,13 +55,10 @@ final class ApprovedLimits {
     boolean attemptsFollow =
         changes.stream()
             .anyMatch(change -> change.path().equals("requeues") || change.path().equals("chain"));
-    List<String> lines = new ArrayList<>();
-    for (JsonDiff.Change change : changes) {
-      if (!change.path().equals("attempts") || !attemptsFollow) {
-        lines.add(line(change));
-      }
-    }
-    return lines;
+    return changes.stream()
+        .filter(change -> !change.path().equals("attempts") || !attemptsFollow)
+        .map(ApprovedLimits::line)
+        .toList();
   }
 
   private static String line(JsonDiff.Change change) {
@@ -73,12 +69,9 @@ final class ApprovedLimits {
       before = ApprovedValues.shown(change.before());
       after = ApprovedValues.shown(change.after());
     }
-    return word.map(Word::name).orElse(change.path())
-        + ": "
-        + before
-        + " was approved, this is "
-        + after
-        + word.map(known -> " (" + known.key() + ")").orElse("");
+    String name = word.map(Word::name).orElse(change.path());
+    String key = word.map(known -> " (" + known.key() + ")").orElse("");
+    return name + ": " + before + " was approved, this is " + after + key;
   }
 
   private static String shown(String path, @Nullable Object value) {

@@ -26,26 +26,22 @@ public record ApprovedPipeline(
    */
   public ApprovedPipeline {
     stages = List.copyOf(stages);
-    if (stages.isEmpty()) {
-      throw new IllegalArgumentException("expected at least one stage");
-    }
+    Approval.require(!stages.isEmpty(), "expected at least one stage");
     ApprovedRun.requireDigest(digest);
   }
 
   /** Returns the most that all stages could cost when they were approved. */
   public Money reservation() {
-    Money total = Money.zero(stages.get(0).run().reservation().currency());
-    for (Stage stage : stages) {
-      total = total.plus(stage.run().reservation());
-    }
-    return total;
+    return stages.stream()
+        .map(stage -> stage.run().reservation())
+        .reduce(Money.zero(stages.get(0).run().reservation().currency()), Money::plus);
   }
 
   /** Returns the stage with this plan; empty if there is none. */
   public Optional<ApprovedRun> ofPlan(String planDigest) {
     return stages.stream()
-        .filter(stage -> stage.run().configDigest().equals(planDigest))
-        .map(stage -> stage.run())
+        .map(Stage::run)
+        .filter(run -> run.configDigest().equals(planDigest))
         .findFirst();
   }
 

@@ -41,9 +41,8 @@ public record ApprovedRun(
 
   /** The digest becomes part of a file name, and the submitter could choose it. */
   static void requireDigest(String digest) {
-    if (!DIGEST.matcher(digest).matches()) {
-      throw new IllegalArgumentException(
-          "expected a config_digest of 64 hex digits, got '" + digest + "'");
-    }
+    Approval.require(
+        DIGEST.matcher(digest).matches(),
+        "expected a config_digest of 64 hex digits, got '" + digest + "'");
   }
 }

@@ -3,7 +3,6 @@ package dev.nexa.slurm.records.approvals;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonDiff;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,27 +13,23 @@ public final class ApprovedValues {
 
   /** One line for each value, by name: {@code nodes: 1 was approved, this is 2}. */
   public static List<String> differences(JsonObject approved, JsonObject now) {
-    List<String> lines = new ArrayList<>();
-    for (JsonDiff.Change change : changes(approved, now)) {
-      lines.add(
-          "%s: %s was approved, this is %s"
-              .formatted(change.path(), shown(change.before()), shown(change.after())));
-    }
-    return lines;
+    return changes(approved, now).stream()
+        .map(
+            change ->
+                "%s: %s was approved, this is %s"
+                    .formatted(change.path(), shown(change.before()), shown(change.after())))
+        .toList();
   }
 
   /** Returns the values that differ, by name. */
   static List<JsonDiff.Change> changes(JsonObject approved, JsonObject now) {
-    List<JsonDiff.Change> changes = new ArrayList<>(JsonDiff.between(approved, now));
-    changes.sort(Comparator.comparing(JsonDiff.Change::path));
-    return changes;
+    return JsonDiff.between(approved, now).stream()
+        .sorted(Comparator.comparing(JsonDiff.Change::path))
+        .toList();
   }
 
   /** Returns a value as it is in JSON; {@code none} for null. */
   static String shown(@Nullable Object value) {
-    if (value == null) {
-      return "none";
-    }
-    return value instanceof String text ? text : Json.compact(value);
+    return value == null ? "none" : value instanceof String text ? text : Json.compact(value);
   }
 }

@@ -55,8 +55,6 @@ public final class Grant {
 
   /** Releases the use because no run followed; does nothing if no use was claimed. */
   public void release() {
-    if (number.isPresent()) {
-      uses.release(use, number.getAsInt());
-    }
+    number.ifPresent(taken -> uses.release(use, taken));
   }
 }

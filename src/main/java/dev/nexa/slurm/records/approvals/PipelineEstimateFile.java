@@ -10,17 +10,13 @@ import java.util.Optional;
 /**
  * {@code estimates/<digest>.json} of a pipeline: the estimates of all its stages, as an approver
  * reads them.
+ *
+ * @param json the document
  */
-public final class PipelineEstimateFile {
+public record PipelineEstimateFile(JsonObject json) {
   private static final int NEWEST = 1;
   private static final String KIND = "kind";
   private static final String PIPELINE = "pipeline";
-
-  private final JsonObject json;
-
-  private PipelineEstimateFile(JsonObject json) {
-    this.json = json;
-  }
 
   /** One stage with its estimate. */
   public record Stage(String name, EstimateFile estimate) {}
@@ -62,11 +58,6 @@ public final class PipelineEstimateFile {
         : Optional.empty();
   }
 
-  /** Returns the document. */
-  public JsonObject json() {
-    return json;
-  }
-
   /** Returns the pipeline's path for people. */
   public String config() {
     return json.text("config");
@@ -83,13 +74,11 @@ public final class PipelineEstimateFile {
    * @throws IllegalArgumentException if the document is not whole
    */
   public List<Stage> stages() {
-    List<Stage> stages = new ArrayList<>();
-    for (JsonObject stage : json.objects("stages")) {
-      stages.add(
-          new Stage(
-              stage.text("stage"),
-              EstimateFile.parse(stage.object("estimate").toString(), stage.text("stage"))));
-    }
-    return stages;
+    return json.objects("stages").stream().map(PipelineEstimateFile::stage).toList();
+  }
+
+  private static Stage stage(JsonObject json) {
+    String name = json.text("stage");
+    return new Stage(name, EstimateFile.parse(json.object("estimate").toString(), name));
   }
 }

@@ -25,9 +25,7 @@ public record PipelineProposal(String config, String digest, List<Stage> stages)
 
   private static String digest(List<Stage> stages) {
     JsonObject digests = new JsonObject();
-    for (Stage stage : stages) {
-      digests.with(stage.name(), stage.proposal().digest());
-    }
+    stages.forEach(stage -> digests.with(stage.name(), stage.proposal().digest()));
     return Sha256.of(new JsonObject().with("stages", digests).toString());
   }
 
@@ -38,11 +36,9 @@ public record PipelineProposal(String config, String digest, List<Stage> stages)
 
   @Override
   public Money total() {
-    Money total = Money.zero(stages.get(0).proposal().total().currency());
-    for (Stage stage : stages) {
-      total = total.plus(stage.proposal().total());
-    }
-    return total;
+    return stages.stream()
+        .map(stage -> stage.proposal().total())
+        .reduce(Money.zero(stages.get(0).proposal().total().currency()), Money::plus);
   }
 
   @Override
@@ -54,6 +50,6 @@ public record PipelineProposal(String config, String digest, List<Stage> stages)
   public PipelineProposal at(Approval.Scope scope) {
     List<Stage> pinned =
         stages.stream().map(stage -> new Stage(stage.name(), stage.proposal().at(scope))).toList();
-    return new PipelineProposal(config, digest, List.copyOf(pinned));
+    return new PipelineProposal(config, digest, pinned);
   }
 }

@@ -47,9 +47,7 @@ public record SignedStatement(JsonObject statement, String armored) {
       String text, String type, Class<R> record, String otherwise) {
     SignedStatement file = parse(text, type);
     R said = Codec.read(file.statement().with(ARMORED, file.armored()), record);
-    if (!of(type, said).text().equals(text)) {
-      throw new IllegalArgumentException(otherwise);
-    }
+    Approval.require(of(type, said).text().equals(text), otherwise);
     return said;
   }
 
@@ -72,9 +70,7 @@ public record SignedStatement(JsonObject statement, String armored) {
   public static SignedStatement parse(String text, String type) {
     JsonObject json = Json.parseObject(text);
     JsonObject statement = json.object("statement");
-    if (!statement.text("type").equals(type)) {
-      throw new IllegalArgumentException("is a statement of another type");
-    }
+    Approval.require(statement.text("type").equals(type), "is a statement of another type");
     return new SignedStatement(statement, json.text("signature"));
   }
 

@@ -8,9 +8,10 @@ import dev.nexa.slurm.records.signatures.SshSignature;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Decides whose signature on an approval or a release counts.
@@ -52,8 +53,7 @@ public record Signers(
    * key is revoked. A key may have expired, or may have been removed from allowed_signers.
    */
   public Optional<String> refusalOfEarlier(SignedText text) {
-    Optional<String> refusal = forgery(text);
-    return refusal.isEmpty() ? revocation(text) : refusal;
+    return forgery(text).or(() -> revocation(text));
   }
 
   private Optional<String> revocation(SignedText text) {
@@ -93,9 +93,7 @@ public record Signers(
    * Returns the lines of both files that cannot be read; until they are mended, nobody can sign.
    */
   public List<String> problems() {
-    List<String> problems = new ArrayList<>(allowed.problems());
-    problems.addAll(revoked.problems());
-    return problems;
+    return Stream.concat(allowed.problems().stream(), revoked.problems().stream()).toList();
   }
 
   /**
@@ -105,27 +103,21 @@ public record Signers(
    * @param patterns whether to return patterns too; a pattern names nobody
    */
   public List<String> principals(String namespace, Instant now, boolean patterns) {
-    List<String> principals = new ArrayList<>();
-    for (AllowedSigners.Entry entry : allowed.entries()) {
-      if (!entry.isFor(namespace) || !entry.isValidAt(now) || isRevoked(entry.key())) {
-        continue;
-      }
-      for (String principal : entry.principals().split(",", -1)) {
-        boolean usable = patterns ? !principal.startsWith("!") : AllowedSigners.isName(principal);
-        if (usable && !principals.contains(principal)) {
-          principals.add(principal);
-        }
-      }
-    }
-    return principals;
+    Predicate<String> usable = patterns ? name -> !name.startsWith("!") : AllowedSigners::isName;
+    return allowed.entries().stream()
+        .filter(entry -> entry.isFor(namespace) && entry.isValidAt(now))
+        .filter(entry -> !isRevoked(entry.key()))
+        .flatMap(entry -> Stream.of(entry.principals().split(",", -1)))
+        .filter(usable)
+        .distinct()
+        .toList();
   }
 
   /** Returns whether the key is in the list of revoked keys. */
   public boolean isRevoked(SshPublicKey key) {
-    if (revoked.binary()) {
-      return revokedList.isEmpty() || keygen.isRevoked(revokedList.get(), key);
-    }
-    return revoked.names(key);
+    return revoked.binary()
+        ? revokedList.isEmpty() || keygen.isRevoked(revokedList.get(), key)
+        : revoked.names(key);
   }
 
   /**
@@ -165,13 +157,8 @@ public record Signers(
    * @param submitter empty for any submitter, whom only a pattern such as {@code *@site} may be
    */
   public Optional<String> nameOf(SshPublicKey key, Optional<UnixUser> submitter) {
-    for (String name : allowed.holders(key)) {
-      boolean may =
-          submitter.isPresent() ? submitter.get().mayBe(name) : name.matches("\\*+(@.*)?");
-      if (may) {
-        return Optional.of(name);
-      }
-    }
-    return Optional.empty();
+    Predicate<String> may =
+        submitter.isPresent() ? submitter.get()::mayBe : name -> name.matches("\\*+(@.*)?");
+    return allowed.holders(key).stream().filter(may).findFirst();
   }
 }

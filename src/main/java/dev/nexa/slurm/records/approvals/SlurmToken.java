@@ -8,7 +8,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * The file that tells Slurm about an approval: lines {@code key=value}, in a file named after the
@@ -45,9 +44,8 @@ public record SlurmToken(
    */
   public SlurmToken {
     Approval.requireId(id);
-    if (!scriptSha256.matches("[0-9a-f]{64}")) {
-      throw new IllegalArgumentException("expected a SHA-256, got " + scriptSha256);
-    }
+    Approval.require(
+        scriptSha256.matches("[0-9a-f]{64}"), "expected a SHA-256, got " + scriptSha256);
   }
 
   /**
@@ -123,17 +121,14 @@ public record SlurmToken(
   }
 
   private String name(String key) {
-    Optional<String> name = limits.optionalText(key);
-    return name.orElse("");
+    return limits.optionalText(key).orElse("");
   }
 
   private static String line(Object value) {
     String text = value.toString();
-    for (int i = 0; i < text.length(); i++) {
-      if (Character.isISOControl(text.charAt(i))) {
-        throw new IllegalArgumentException("a control character in '" + text.strip() + "'");
-      }
-    }
+    Approval.require(
+        text.chars().noneMatch(Character::isISOControl),
+        "a control character in '" + text.strip() + "'");
     return text;
   }
 }

@@ -55,10 +55,8 @@ public record TokenDirectory(Path path) {
     List<String> problems = new ArrayList<>();
     if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
       problems.add(
-          "there is no folder "
-              + path
-              + ", where slurmctld looks for approvals; root types: "
-              + makePath());
+          "there is no folder %s, where slurmctld looks for approvals; root types: %s"
+              .formatted(path, makePath()));
       return problems;
     }
     guarded(path, problems);
@@ -67,13 +65,10 @@ public record TokenDirectory(Path path) {
           "there is no folder %s, where slurmctld counts uses; root types: %s"
               .formatted(path.resolve("used"), makeUsed()));
     }
-    if (!problems.isEmpty()) {
-      return problems;
-    }
-    for (Path entry : DurableFiles.list(path, "*")) {
-      if (!entry.endsWith("used")) {
-        guarded(entry, problems);
-      }
+    if (problems.isEmpty()) {
+      DurableFiles.list(path, "*").stream()
+          .filter(entry -> !entry.endsWith("used"))
+          .forEach(entry -> guarded(entry, problems));
     }
     return problems;
   }

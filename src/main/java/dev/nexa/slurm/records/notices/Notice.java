@@ -89,10 +89,9 @@ public record Notice(
 
   private static String bounded(String text, int most) {
     String line = VisibleText.line(text.strip());
-    if (line.codePointCount(0, line.length()) <= most) {
-      return line;
-    }
-    return line.substring(0, line.offsetByCodePoints(0, most - 1)) + "…";
+    return line.codePointCount(0, line.length()) <= most
+        ? line
+        : line.substring(0, line.offsetByCodePoints(0, most - 1)) + "…";
   }
 
   /** Returns a copy with a fact for programs. */

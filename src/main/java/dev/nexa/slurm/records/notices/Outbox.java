@@ -28,7 +28,6 @@ import java.util.Optional;
  * recorded twice is one file. Everything else happens under the lock.
  */
 public final class Outbox {
-  private static final String USUAL = "rw-r--r--";
   private static final String END = ".json";
   private static final Duration KEPT = Duration.ofDays(30);
   private static final int LARGEST = 1 << 20;
@@ -68,12 +67,9 @@ public final class Outbox {
    */
   public boolean record(Notice notice) {
     open();
-    return workspace
-        .files()
-        .claim(
-            waitingFolder().resolve(notice.id() + END),
-            notice.text().getBytes(StandardCharsets.UTF_8),
-            USUAL);
+    byte[] text = notice.text().getBytes(StandardCharsets.UTF_8);
+    Path file = waitingFolder().resolve(notice.id() + END);
+    return workspace.files().claim(file, text, "rw-r--r--");
   }
 
   /**
@@ -146,14 +142,10 @@ public final class Outbox {
   /** Returns all notifications: those that wait, and those that are done. Newest first. */
   public List<Notice> all(List<String> problems) {
     List<Notice> all = new ArrayList<>();
-    for (Path file : names(waitingFolder())) {
-      if (Files.notExists(doneFolder().resolve(file.getFileName()))) {
-        read(file, problems).ifPresent(all::add);
-      }
-    }
-    for (Path file : names(doneFolder())) {
-      read(file, problems).ifPresent(all::add);
-    }
+    names(waitingFolder()).stream()
+        .filter(file -> Files.notExists(doneFolder().resolve(file.getFileName())))
+        .forEach(file -> read(file, problems).ifPresent(all::add));
+    names(doneFolder()).forEach(file -> read(file, problems).ifPresent(all::add));
     all.sort(Comparator.comparing(Notice::at).thenComparing(Notice::id).reversed());
     return all;
   }
@@ -230,16 +222,12 @@ public final class Outbox {
     DurableFiles.sweepDead(folder, now);
     DurableFiles.sweepDead(waitingFolder(), now);
     DurableFiles.sweepDead(doneFolder(), now);
-    for (Path file : names(doneFolder())) {
-      if (DurableFiles.written(file).isBefore(now.minus(KEPT))) {
-        workspace.files().unmark(file);
-      }
-    }
-    for (Path mark : names(failedFolder())) {
-      if (Files.notExists(doneFolder().resolve(mark.getFileName()))) {
-        workspace.files().unmark(mark);
-      }
-    }
+    names(doneFolder()).stream()
+        .filter(file -> DurableFiles.written(file).isBefore(now.minus(KEPT)))
+        .forEach(workspace.files()::unmark);
+    names(failedFolder()).stream()
+        .filter(mark -> Files.notExists(doneFolder().resolve(mark.getFileName())))
+        .forEach(workspace.files()::unmark);
   }
 
   /** Returns the file with the channels' pauses. */

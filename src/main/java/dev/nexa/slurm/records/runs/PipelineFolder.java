@@ -11,30 +11,24 @@ import java.time.Instant;
  *
  * <p>{@code pipeline.json} says which runs the pipeline has. It is written once, when the files of
  * all runs are on disk. A folder without it is no pipeline, and none of its runs is submitted.
+ *
+ * @param id the pipeline's id
  */
-public final class PipelineFolder {
+public record PipelineFolder(Workspace workspace, String id) {
   /** Name of the folder with a mark for each pipeline that has not ended. */
   static final String OPEN = "open";
 
   /** The stage in a pipeline's id. No run has this stage. */
   private static final String STAGE = "pipeline";
 
-  private final Workspace workspace;
-  private final String id;
-
-  PipelineFolder(Workspace workspace, String id) {
-    this.workspace = workspace;
-    this.id = new RunId(id).value();
+  /** Checks the id. */
+  public PipelineFolder {
+    id = new RunId(id).value();
   }
 
   /** Returns the n-th id of one second, counting from 1. It has the form of a run's id. */
   static String id(Instant now, int n) {
     return RunId.of(STAGE, now, n).value();
-  }
-
-  /** Returns the pipeline's id. */
-  public String id() {
-    return id;
   }
 
   /** Returns the folder. */

@@ -104,13 +104,12 @@ public final class ProvenFiles {
       if (found.isEmpty()) {
         return file + " is missing: the run's journal holds its SHA-256, " + expected;
       }
-      return file.endsWith(RunFolder.RUNNER)
-          ? ("%s: a file in it is not what was submitted: the SHA-256 over the"
-                  + " script and these files"
-                  + " is %s, the run's plan holds %s")
-              .formatted(file, found.get(), expected)
-          : ("%s was changed after the submit: its SHA-256 is %s, the run's journal" + " holds %s")
-              .formatted(file, found.get(), expected);
+      String form =
+          file.endsWith(RunFolder.RUNNER)
+              ? "%s: a file in it is not what was submitted: the SHA-256 over the script and these"
+                  + " files is %s, the run's plan holds %s"
+              : "%s was changed after the submit: its SHA-256 is %s, the run's journal holds %s";
+      return form.formatted(file, found.get(), expected);
     }
   }
 
@@ -147,12 +146,8 @@ public final class ProvenFiles {
    * @throws ChangedFileException if a file was changed
    */
   public Script script() {
-    byte[] bytes = bytes(run.script());
-    Script script = run.storedScript(new String(bytes, StandardCharsets.UTF_8));
-    Optional<Changed> changed = runner(script);
-    if (changed.isPresent()) {
-      throw new ChangedFileException(changed.get());
-    }
+    Script script = run.storedScript(text(run.script()));
+    runner(script).ifPresent(ProvenFiles::refuse);
     return script;
   }
 
@@ -163,10 +158,11 @@ public final class ProvenFiles {
    * @throws ChangedFileException if a file is missing or was changed
    */
   public void requireCode() {
-    List<Changed> changed = code(Sha256::of);
-    if (!changed.isEmpty()) {
-      throw new ChangedFileException(changed.get(0));
-    }
+    code(Sha256::of).stream().findFirst().ifPresent(ProvenFiles::refuse);
+  }
+
+  private static void refuse(Changed changed) {
+    throw new ChangedFileException(changed);
   }
 
   /** Computes the digest of a file. */
@@ -177,10 +173,10 @@ public final class ProvenFiles {
 
   private List<Changed> code(Digest digest) {
     List<Changed> changed = new ArrayList<>();
-    Optional<String> archive = plan().codeDigest();
-    if (archive.isPresent()) {
-      stored(run.codeArchive(archive.get()), archive.get(), digest).ifPresent(changed::add);
-    }
+    plan()
+        .codeDigest()
+        .flatMap(archive -> stored(run.codeArchive(archive), archive, digest))
+        .ifPresent(changed::add);
     Optional<String> program = plan().programDigest();
     if (program.isPresent()) {
       Path folder = run.program(program.get());
@@ -255,18 +251,15 @@ public final class ProvenFiles {
    * both are unchanged.
    */
   public Optional<Changed> settlementChange() {
-    Optional<Changed> changed = change(run.plan());
-    return changed.isPresent() ? changed : change(run.estimate());
+    return change(run.plan()).or(() -> change(run.estimate()));
   }
 
   private Optional<Changed> runner(Script script) {
-    Optional<String> expected =
-        digest(run.plan()).isPresent() ? plan().scriptDigest() : Optional.empty();
-    String found = script.digest();
-    return expected.isEmpty() || expected.get().equals(found)
-        ? Optional.empty()
-        : Optional.of(
-            new Changed(run.id(), config, run.runner(), expected.get(), Optional.of(found)));
+    Optional<String> found = Optional.of(script.digest());
+    return digest(run.plan())
+        .flatMap(planned -> plan().scriptDigest())
+        .filter(expected -> !found.equals(Optional.of(expected)))
+        .map(expected -> new Changed(run.id(), config, run.runner(), expected, found));
   }
 
   private String planText() {
@@ -284,14 +277,12 @@ public final class ProvenFiles {
   private byte[] bytes(Path file) {
     Optional<String> expected = digest(file);
     if (expected.isPresent() && Files.notExists(file)) {
-      throw new ChangedFileException(
-          new Changed(run.id(), config, file, expected.get(), Optional.empty()));
+      refuse(new Changed(run.id(), config, file, expected.get(), Optional.empty()));
     }
     byte[] bytes = DurableFiles.readBytes(file);
     String found = Sha256.of(bytes);
     if (expected.isPresent() && !expected.get().equals(found)) {
-      throw new ChangedFileException(
-          new Changed(run.id(), config, file, expected.get(), Optional.of(found)));
+      refuse(new Changed(run.id(), config, file, expected.get(), Optional.of(found)));
     }
     return bytes;
   }
@@ -303,10 +294,7 @@ public final class ProvenFiles {
     }
     Optional<String> found = Optional.empty();
     try {
-      found =
-          Files.exists(file)
-              ? Optional.of(Sha256.of(DurableFiles.readBytes(file)))
-              : Optional.empty();
+      found = Optional.of(file).filter(Files::exists).map(DurableFiles::readBytes).map(Sha256::of);
     } catch (UncheckedIOException unreadable) {
       // A folder in the file's place, or a file without read permission, is not what was submitted.
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The keys that may sign approvals. They are read from a file in the format of ssh-keygen(1),
@@ -127,13 +128,10 @@ public record AllowedSigners(
 
   /** Returns the principals on all lines with this key, whatever their namespaces and validity. */
   public List<String> holders(SshPublicKey key) {
-    List<String> holders = new ArrayList<>();
-    for (Entry entry : entries) {
-      if (entry.key().equals(key)) {
-        holders.addAll(List.of(entry.principals().split(",", -1)));
-      }
-    }
-    return holders;
+    return entries.stream()
+        .filter(entry -> entry.key().equals(key))
+        .flatMap(entry -> Stream.of(entry.principals().split(",", -1)))
+        .toList();
   }
 
   /** Returns whether a principal is a name: neither a pattern nor an exclusion. */
@@ -159,16 +157,14 @@ public record AllowedSigners(
     }
 
     Entry entry() {
-      if (SshPublicKey.isTypeName(word())) {
-        throw new IllegalArgumentException(
-            "no name before the key: expected such as ada@site " + word() + " AAAA…");
-      }
+      SshWire.require(
+          !SshPublicKey.isTypeName(word()),
+          "no name before the key: expected such as ada@site " + word() + " AAAA…");
       String principals = principals();
       skipSpace();
-      if (!hasKey()) {
-        throw new IllegalArgumentException(
-            "no key on this line: expected such as ada@site ssh-ed25519 AAAA…");
-      }
+      SshWire.require(
+          Stream.of(text.substring(at).split("[ \t\r]+", -1)).anyMatch(SshPublicKey::isTypeName),
+          "no key on this line: expected such as ada@site ssh-ed25519 AAAA…");
       if (!SshPublicKey.isTypeName(word())) {
         options();
         skipSpace();
@@ -177,30 +173,16 @@ public record AllowedSigners(
         throw new UnsupportedOperationException(
             "cert-authority is not taken: name the signers' own keys");
       }
-      if (!SshPublicKey.isTypeName(word())) {
-        throw new IllegalArgumentException("expected a public key behind '" + principals + "'");
-      }
+      SshWire.require(
+          SshPublicKey.isTypeName(word()), "expected a public key behind '" + principals + "'");
       return new Entry(number, principals, namespaces, after, before, key());
-    }
-
-    private boolean hasKey() {
-      for (String word : text.substring(at).split("[ \t\r]+", -1)) {
-        if (SshPublicKey.isTypeName(word)) {
-          return true;
-        }
-      }
-      return false;
     }
 
     private SshPublicKey key() {
       String[] words = text.substring(at).split("[ \t]+", 3);
-      if (words.length < 2) {
-        throw new IllegalArgumentException("expected the key behind " + words[0]);
-      }
+      SshWire.require(words.length >= 2, "expected the key behind " + words[0]);
       byte[] blob = SshPublicKey.decoded(words[1]);
-      if (!new SshWire(blob).name().equals(words[0])) {
-        throw new IllegalArgumentException("its key is no " + words[0]);
-      }
+      SshWire.require(new SshWire(blob).name().equals(words[0]), "its key is no " + words[0]);
       try {
         return SshPublicKey.of(blob);
       } catch (IllegalArgumentException mayNotSign) {
@@ -211,14 +193,10 @@ public record AllowedSigners(
     private String principals() {
       boolean quoted = text.charAt(0) == '"';
       int end = quoted ? text.indexOf('"', 1) : spaceFrom(0);
-      if (end < 0) {
-        throw new IllegalArgumentException("expected a closing '\"' behind the principals");
-      }
+      SshWire.require(end >= 0, "expected a closing '\"' behind the principals");
       String principals = text.substring(quoted ? 1 : 0, end);
       at = quoted ? end + 1 : end;
-      if (principals.isEmpty()) {
-        throw new IllegalArgumentException("expected a principal such as ada@site");
-      }
+      SshWire.require(!principals.isEmpty(), "expected a principal such as ada@site");
       return principals;
     }
 
@@ -227,9 +205,9 @@ public record AllowedSigners(
         option();
         if (at < text.length() && text.charAt(at) == ',') {
           at++;
-          if (at == text.length() || isSpace(text.charAt(at))) {
-            throw new IllegalArgumentException("expected an option behind the last ','");
-          }
+          SshWire.require(
+              at != text.length() && !isSpace(text.charAt(at)),
+              "expected an option behind the last ','");
         } else if (at < text.length() && !isSpace(text.charAt(at))) {
           throw new IllegalArgumentException("expected a ',' between options");
         }
@@ -250,21 +228,16 @@ public record AllowedSigners(
         before = Optional.of(KeyValidity.parse(quoted(), local));
       } else {
         throw new IllegalArgumentException(
-            "unknown option '"
-                + word()
-                + "'; known are namespaces=\"…\", valid-after=\"…\", valid-before=\"…\"");
+            "unknown option '%s'; known are namespaces=\"…\", valid-after=\"…\", valid-before=\"…\""
+                .formatted(word()));
       }
-      boolean never =
-          after.isPresent() && before.isPresent() && !after.get().isBefore(before.get());
-      if (never) {
-        throw new IllegalArgumentException("valid-after must be before valid-before");
-      }
+      SshWire.require(
+          after.isEmpty() || before.isEmpty() || after.get().isBefore(before.get()),
+          "valid-after must be before valid-before");
     }
 
     private static void requireFirst(Optional<?> earlier, String name) {
-      if (earlier.isPresent()) {
-        throw new IllegalArgumentException("gives " + name + " twice");
-      }
+      SshWire.require(earlier.isEmpty(), "gives " + name + " twice");
     }
 
     private boolean takes(String name) {
@@ -278,18 +251,15 @@ public record AllowedSigners(
      * Reads a value between quotes. A backslash before a quote makes the quote part of the value.
      */
     private String quoted() {
-      if (at >= text.length() || text.charAt(at) != '"') {
-        throw new IllegalArgumentException("expected a '\"' before an option's value");
-      }
+      SshWire.require(
+          at < text.length() && text.charAt(at) == '"', "expected a '\"' before an option's value");
       StringBuilder value = new StringBuilder();
       for (at++; at < text.length() && text.charAt(at) != '"'; at++) {
         boolean escaped = text.charAt(at) == '\\' && text.startsWith("\\\"", at);
         at += escaped ? 1 : 0;
         value.append(text.charAt(at));
       }
-      if (at >= text.length()) {
-        throw new IllegalArgumentException("expected a closing '\"' behind an option's value");
-      }
+      SshWire.require(at < text.length(), "expected a closing '\"' behind an option's value");
       at++;
       return value.toString();
     }

@@ -36,31 +36,22 @@ final class KeyValidity {
   static Instant parse(String text, ZoneId local) {
     boolean utc = text.endsWith("Z") || text.endsWith("z");
     String digits = utc ? text.substring(0, text.length() - 1) : text;
-    boolean whole = digits.length() == 8 || digits.length() == 12 || digits.length() == 14;
-    for (int i = 0; i < digits.length(); i++) {
-      whole &= digits.charAt(i) >= '0' && digits.charAt(i) <= '9';
-    }
-    if (whole) {
-      String padded = digits + "000000".substring(0, 14 - digits.length());
-      try {
-        return LocalDateTime.of(
-                part(padded, 0, 4),
-                part(padded, 4, 6),
-                part(padded, 6, 8),
-                part(padded, 8, 10),
-                part(padded, 10, 12),
-                part(padded, 12, 14))
-            .atZone(utc ? ZoneOffset.UTC : local)
-            .toInstant();
-      } catch (DateTimeException notATime) {
-        throw new IllegalArgumentException("'" + text + "' is no time", notATime);
-      }
-    }
-    throw new IllegalArgumentException(
+    SshWire.require(
+        digits.matches("\\d{8}(\\d{4}(\\d{2})?)?"),
         "expected a time such as 20261101, 202611011430 or 20261101143000Z, got '" + text + "'");
-  }
-
-  private static int part(String digits, int from, int to) {
-    return Integer.parseInt(digits.substring(from, to));
+    String padded = digits + "000000".substring(0, 14 - digits.length());
+    try {
+      return LocalDateTime.of(
+              Integer.parseInt(padded, 0, 4, 10),
+              Integer.parseInt(padded, 4, 6, 10),
+              Integer.parseInt(padded, 6, 8, 10),
+              Integer.parseInt(padded, 8, 10, 10),
+              Integer.parseInt(padded, 10, 12, 10),
+              Integer.parseInt(padded, 12, 14, 10))
+          .atZone(utc ? ZoneOffset.UTC : local)
+          .toInstant();
+    } catch (DateTimeException notATime) {
+      throw new IllegalArgumentException("'" + text + "' is no time", notATime);
+    }
   }
 }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import java.util.List;
+
 /**
  * Matches OpenSSH's pattern lists (ssh_config(5), PATTERNS), such as {@code ada@site,*@lab,!eve@*}.
  * {@code *} matches any text, {@code ?} one character, and {@code !} excludes each text that its
@@ -10,17 +12,9 @@ public final class PatternList {
 
   /** Returns whether a pattern matches the whole text and no excluding pattern does. */
   static boolean matches(String list, String text) {
-    boolean matches = false;
-    for (String pattern : list.split(",", -1)) {
-      boolean negated = pattern.startsWith("!");
-      if (one(negated ? pattern.substring(1) : pattern, text)) {
-        if (negated) {
-          return false;
-        }
-        matches = true;
-      }
-    }
-    return matches;
+    List<String> patterns = List.of(list.split(",", -1));
+    return patterns.stream().noneMatch(each -> each.startsWith("!") && one(each.substring(1), text))
+        && patterns.stream().anyMatch(each -> !each.startsWith("!") && one(each, text));
   }
 
   /**

@@ -66,9 +66,9 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
     if (words.length == 1 && lower.startsWith("sha256:")) {
       return whole(words[0]);
     }
-    if (words.length < 2 || !SshPublicKey.isTypeName(words[0])) {
-      throw new IllegalArgumentException("expected a public key or SHA256:…");
-    }
+    SshWire.require(
+        words.length >= 2 && SshPublicKey.isTypeName(words[0]),
+        "expected a public key or SHA256:…");
     byte[] blob = SshPublicKey.decoded(words[1]);
     requireKey(words[0], blob);
     return SshPublicKey.fingerprint(blob);
@@ -78,11 +78,10 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
   private static String whole(String digest) {
     String bare = digest.replaceAll("=+$", "");
     byte[] bytes = SshPublicKey.decoded(bare);
-    if (bytes.length != 32
-        || !Base64.getEncoder().withoutPadding().encodeToString(bytes).equals(bare)) {
-      throw new IllegalArgumentException(
-          "expected SHA256: and the 43 letters that ssh-keygen -l prints, got '" + digest + "'");
-    }
+    SshWire.require(
+        bytes.length == 32
+            && Base64.getEncoder().withoutPadding().encodeToString(bytes).equals(bare),
+        "expected SHA256: and the 43 letters that ssh-keygen -l prints, got '" + digest + "'");
     return "SHA256:" + bare;
   }
 
@@ -90,13 +89,9 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
   private static void requireKey(String type, byte[] blob) {
     SshWire wire = new SshWire(blob);
     String held = wire.name();
-    if (!held.equals(type)) {
-      throw new IllegalArgumentException("says " + type + " and holds a key " + held);
-    }
-    if (type.contains("-cert-v0")) {
-      throw new IllegalArgumentException(
-          "is a certificate: write the public key that it certifies");
-    }
+    SshWire.require(held.equals(type), "says " + type + " and holds a key " + held);
+    SshWire.require(
+        !type.contains("-cert-v0"), "is a certificate: write the public key that it certifies");
     do {
       wire.string();
     } while (!wire.isAtEnd());

@@ -86,17 +86,11 @@ public final class SigningFailure {
         Advice.step(
             "start an agent and give it the private key: eval \"$(ssh-agent)\"; ssh-add PRIVATE_KEY");
     Advice names = Advice.step("or name the private key itself: --key PRIVATE_KEY");
+    String none = "no private key belongs to " + key + ": there is no " + privateKey + ", and ";
     return environment.getOrDefault("SSH_AUTH_SOCK", "").isEmpty()
-        ? error(
-            ("no private key belongs to %s: there is no %s, and no ssh-agent is"
-                    + " running (SSH_AUTH_SOCK is not set)")
-                .formatted(key, privateKey),
-            starts,
-            names)
+        ? error(none + "no ssh-agent is running (SSH_AUTH_SOCK is not set)", starts, names)
         : error(
-            ("no private key belongs to %s: there is no %s, and the ssh-agent does"
-                    + " not hold the key or can't be reached")
-                .formatted(key, privateKey),
+            none + "the ssh-agent does not hold the key or can't be reached",
             Advice.command("lists the agent's keys", "ssh-add", "-l"),
             Advice.step("give the agent the private key: ssh-add PRIVATE_KEY"),
             names);

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -64,16 +65,8 @@ public record SshKeygen(Map<String, String> environment) {
           Path allowed = write(folder, "allowed", bytes("signer " + key.line() + "\n"));
           Path signature = write(folder, "sig", bytes(armored));
           Path statement = write(folder, "statement", message);
-          List<String> argv =
-              List.of(
-                  "/bin/sh",
-                  "-c",
-                  VERIFY,
-                  "sh",
-                  namespace,
-                  "" + allowed,
-                  "" + signature,
-                  "" + statement);
+          List<String> argv = new ArrayList<>(List.of("/bin/sh", "-c", VERIFY, "sh", namespace));
+          List.of(allowed, signature, statement).forEach(file -> argv.add(file.toString()));
           return run(argv, FIXED, folder).succeeded();
         });
   }

@@ -65,8 +65,7 @@ public final class SshPublicKey {
    * @throws IllegalArgumentException if the bytes are no key, or a key that may not sign
    */
   public static SshPublicKey of(byte[] blob) {
-    String type = new SshWire(blob).name();
-    SshPublicKey key = new SshPublicKey(type, blob.clone());
+    SshPublicKey key = new SshPublicKey(new SshWire(blob).name(), blob.clone());
     if (key.isSecurityKey()) {
       key.requireSecurityKey();
     } else {
@@ -82,13 +81,9 @@ public final class SshPublicKey {
    */
   public static SshPublicKey parse(String line) {
     String[] words = line.strip().split("[ \t]+", 3);
-    if (words.length < 2) {
-      throw new IllegalArgumentException("expected a public key such as ssh-ed25519 AAAA…");
-    }
+    SshWire.require(words.length >= 2, "expected a public key such as ssh-ed25519 AAAA…");
     SshPublicKey key = of(decoded(words[1]));
-    if (!key.type.equals(words[0])) {
-      throw new IllegalArgumentException("says " + words[0] + " and holds a key " + key.type);
-    }
+    SshWire.require(key.type.equals(words[0]), "says " + words[0] + " and holds a key " + key.type);
     return key;
   }
 
@@ -183,9 +178,7 @@ public final class SshPublicKey {
   private static PublicKey ed25519(SshWire wire) throws GeneralSecurityException {
     byte[] raw = wire.string();
     wire.end();
-    if (raw.length != 32) {
-      throw new IllegalArgumentException("holds " + raw.length + " bytes instead of 32");
-    }
+    SshWire.require(raw.length == 32, "holds " + raw.length + " bytes instead of 32");
     boolean odd = (raw[31] & 0x80) != 0;
     raw[31] &= 0x7f;
     byte[] y = new byte[32];
@@ -215,9 +208,8 @@ public final class SshPublicKey {
     wire.end();
     ECParameterSpec curve = curve();
     int size = (curve.getCurve().getField().getFieldSize() + 7) / 8;
-    if (point.length != 1 + 2 * size || point[0] != 4) {
-      throw new IllegalArgumentException("holds a point that is not whole");
-    }
+    SshWire.require(
+        point.length == 1 + 2 * size && point[0] == 4, "holds a point that is not whole");
     BigInteger x = new BigInteger(1, Arrays.copyOfRange(point, 1, 1 + size));
     BigInteger y = new BigInteger(1, Arrays.copyOfRange(point, 1 + size, point.length));
     requireOnCurve(curve, x, y);
@@ -226,9 +218,7 @@ public final class SshPublicKey {
   }
 
   private static void requireCurve(String named, String expected) {
-    if (!named.equals(expected)) {
-      throw new IllegalArgumentException("names the curve " + named + " instead of " + expected);
-    }
+    SshWire.require(named.equals(expected), "names the curve " + named + " instead of " + expected);
   }
 
   /** Checks y² = x³ + ax + b, because Java accepts points that are not on the curve. */
@@ -236,9 +226,9 @@ public final class SshPublicKey {
     BigInteger p = ((ECFieldFp) curve.getCurve().getField()).getP();
     BigInteger right =
         x.pow(3).add(curve.getCurve().getA().multiply(x)).add(curve.getCurve().getB()).mod(p);
-    if (x.compareTo(p) >= 0 || y.compareTo(p) >= 0 || !y.pow(2).mod(p).equals(right)) {
-      throw new IllegalArgumentException("holds a point that is not on its curve");
-    }
+    SshWire.require(
+        x.compareTo(p) < 0 && y.compareTo(p) < 0 && y.pow(2).mod(p).equals(right),
+        "holds a point that is not on its curve");
   }
 
   /** Returns the curve of an ecdsa key. */

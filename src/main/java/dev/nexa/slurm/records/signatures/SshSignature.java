@@ -2,6 +2,7 @@ package dev.nexa.slurm.records.signatures;
 
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.Signature;
@@ -44,23 +45,22 @@ public final class SshSignature {
    * @throws IllegalArgumentException if the text is anything else
    */
   public static SshSignature parse(String armored) {
-    if (!armored.startsWith(BEGIN) || !armored.endsWith(END)) {
-      throw new IllegalArgumentException("has no whole SSH signature at its end");
-    }
+    SshWire.require(
+        armored.startsWith(BEGIN) && armored.endsWith(END),
+        "has no whole SSH signature at its end");
     String inner = armored.substring(BEGIN.length(), armored.length() - END.length());
     StringBuilder base64 = new StringBuilder();
     for (String line : inner.split("\n", -1)) {
-      if (line.length() > LONGEST_LINE) {
-        throw new IllegalArgumentException("has a signature with a line that is too long");
-      }
+      SshWire.require(
+          line.length() <= LONGEST_LINE, "has a signature with a line that is too long");
       base64.append(line);
     }
     byte[] blob = SshPublicKey.decoded(base64.toString());
-    if (!inner.endsWith("\n")
-        || inner.contains("\n\n")
-        || !Base64.getEncoder().encodeToString(blob).contentEquals(base64)) {
-      throw new IllegalArgumentException("has a signature in a form that is not ssh-keygen's");
-    }
+    SshWire.require(
+        inner.endsWith("\n")
+            && !inner.contains("\n\n")
+            && Base64.getEncoder().encodeToString(blob).contentEquals(base64),
+        "has a signature in a form that is not ssh-keygen's");
     return of(blob);
   }
 
@@ -71,25 +71,17 @@ public final class SshSignature {
    */
   public static SshSignature of(byte[] blob) {
     SshWire wire = new SshWire(blob);
-    if (!Arrays.equals(wire.take(MAGIC.length), MAGIC)) {
-      throw new IllegalArgumentException("is no SSH signature");
-    }
+    SshWire.require(Arrays.equals(wire.take(MAGIC.length), MAGIC), "is no SSH signature");
     int version = wire.number();
-    if (version != 1) {
-      throw new IllegalArgumentException("is an SSH signature of version " + version + ", not 1");
-    }
+    SshWire.require(version == 1, "is an SSH signature of version " + version + ", not 1");
     SshPublicKey key = SshPublicKey.of(wire.string());
     String namespace = new String(wire.string(), StandardCharsets.UTF_8);
-    if (namespace.isEmpty()) {
-      throw new IllegalArgumentException("is a signature without a namespace");
-    }
-    if (wire.string().length > 0) {
-      throw new IllegalArgumentException("is a signature with something reserved in it");
-    }
+    SshWire.require(!namespace.isEmpty(), "is a signature without a namespace");
+    SshWire.require(wire.string().length == 0, "is a signature with something reserved in it");
     String hash = wire.name();
-    if (!hash.equals("sha256") && !hash.equals("sha512")) {
-      throw new IllegalArgumentException("is a signature by hash " + hash + ": sha256 or sha512");
-    }
+    SshWire.require(
+        hash.equals("sha256") || hash.equals("sha512"),
+        "is a signature by hash " + hash + ": sha256 or sha512");
     SshWire inner = new SshWire(wire.string());
     wire.end();
     String algorithm = inner.name();
@@ -107,10 +99,8 @@ public final class SshSignature {
         key.type().equals("ssh-rsa")
             ? algorithm.equals("rsa-sha2-256") || algorithm.equals("rsa-sha2-512")
             : algorithm.equals(key.type());
-    if (!fits) {
-      throw new IllegalArgumentException(
-          "is a signature " + algorithm + " of a key " + key.type() + ": they do not fit");
-    }
+    SshWire.require(
+        fits, "is a signature " + algorithm + " of a key " + key.type() + ": they do not fit");
   }
 
   /** Returns the key that claims to have signed. */
@@ -154,9 +144,7 @@ public final class SshSignature {
   }
 
   private static void string(ByteArrayOutputStream out, byte[] bytes) {
-    for (int shift = 24; shift >= 0; shift -= 8) {
-      out.write(bytes.length >>> shift);
-    }
+    out.writeBytes(ByteBuffer.allocate(4).putInt(bytes.length).array());
     out.writeBytes(bytes);
   }
 
@@ -178,9 +166,7 @@ public final class SshSignature {
     }
     int length =
         key.java() instanceof RSAPublicKey rsa ? (rsa.getModulus().bitLength() + 7) / 8 : 64;
-    if (value.length != length) {
-      throw new IllegalArgumentException("a signature of another length than its key's");
-    }
+    SshWire.require(value.length == length, "a signature of another length than its key's");
     return value;
   }
 
@@ -194,9 +180,8 @@ public final class SshSignature {
     BigInteger s = wire.positive();
     wire.end();
     BigInteger order = key.curve().getOrder();
-    if (r.compareTo(order) >= 0 || s.compareTo(order) >= 0) {
-      throw new IllegalArgumentException("a signature outside its curve");
-    }
+    SshWire.require(
+        r.compareTo(order) < 0 && s.compareTo(order) < 0, "a signature outside its curve");
     int size = (order.bitLength() + 7) / 8;
     byte[] pair = new byte[2 * size];
     put(r, pair, size);

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -16,21 +17,26 @@ final class SshWire {
     this.bytes = bytes.clone();
   }
 
-  byte[] take(int count) {
-    if (count < 0 || count > bytes.length - at) {
-      throw new IllegalArgumentException("is cut short");
+  /**
+   * Checks a condition.
+   *
+   * @throws IllegalArgumentException with the message {@code otherwise} if it does not hold
+   */
+  static void require(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new IllegalArgumentException(otherwise);
     }
+  }
+
+  byte[] take(int count) {
+    require(count >= 0 && count <= bytes.length - at, "is cut short");
     byte[] taken = Arrays.copyOfRange(bytes, at, at + count);
     at += count;
     return taken;
   }
 
   int number() {
-    byte[] four = take(4);
-    return (four[0] & 0xff) << 24
-        | (four[1] & 0xff) << 16
-        | (four[2] & 0xff) << 8
-        | (four[3] & 0xff);
+    return ByteBuffer.wrap(take(4)).getInt();
   }
 
   /** Reads a length and that many bytes. A length above 2 GiB is negative here, and is refused. */
@@ -42,9 +48,7 @@ final class SshWire {
   String name() {
     byte[] name = string();
     for (byte letter : name) {
-      if (letter <= ' ' || letter > '~') {
-        throw new IllegalArgumentException("holds a name that is no plain text");
-      }
+      require(letter > ' ' && letter <= '~', "holds a name that is no plain text");
     }
     return new String(name, StandardCharsets.US_ASCII);
   }
@@ -52,13 +56,11 @@ final class SshWire {
   /** Reads a positive number in its shortest encoding. */
   BigInteger positive() {
     byte[] digits = string();
-    if (digits.length == 0) {
-      throw new IllegalArgumentException("holds a zero where none may be");
-    }
+    require(digits.length != 0, "holds a zero where none may be");
     BigInteger number = new BigInteger(digits);
-    if (number.signum() <= 0 || !Arrays.equals(number.toByteArray(), digits)) {
-      throw new IllegalArgumentException("holds a number in a form that is not SSH's");
-    }
+    require(
+        number.signum() > 0 && Arrays.equals(number.toByteArray(), digits),
+        "holds a number in a form that is not SSH's");
     return number;
   }
 
@@ -67,9 +69,6 @@ final class SshWire {
   }
 
   void end() {
-    if (!isAtEnd()) {
-      throw new IllegalArgumentException(
-          "has " + (bytes.length - at) + " more bytes behind its end");
-    }
+    require(isAtEnd(), "has " + (bytes.length - at) + " more bytes behind its end");
   }
 }

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -75,16 +76,13 @@ public record LossCurve(
     Path own = Path.of(durable, "checkpoints", StorageClaims.nameOn(durable, run));
     Path checkpoints = plan.tasks() > 1 ? own.resolve("task_" + task) : own;
     List<LossCurve> curves = ofTrainer(checkpoints);
-    if (!curves.isEmpty()) {
-      return curves;
-    }
-    for (Path store : stores(plan.json(), run, checkpoints)) {
-      curves = ofMlflow(store);
-      if (!curves.isEmpty()) {
-        return curves;
-      }
-    }
-    return List.of();
+    return !curves.isEmpty()
+        ? curves
+        : stores(plan.json(), run, checkpoints).stream()
+            .map(LossCurve::ofMlflow)
+            .filter(found -> !found.isEmpty())
+            .findFirst()
+            .orElse(List.of());
   }
 
   /**
@@ -104,18 +102,12 @@ public record LossCurve(
   }
 
   private static List<Path> stores(JsonObject plan, RunFolder run, Path checkpoints) {
-    List<Path> stores = new ArrayList<>();
     Optional<String> set = plan.optionalObject("env").flatMap(env -> env.optionalText(TRACKING));
-    if (set.isPresent()) {
-      String place = set.get().replaceFirst("^file:(//)?", "");
-      if (place.startsWith("/") && !place.contains("$")) {
-        stores.add(Path.of(place));
-      }
-      return stores;
+    if (set.isEmpty()) {
+      return List.of(checkpoints.resolve("mlruns"), run.path().resolve("mlruns"));
     }
-    stores.add(checkpoints.resolve("mlruns"));
-    stores.add(run.path().resolve("mlruns"));
-    return stores;
+    String place = set.get().replaceFirst("^file:(//)?", "");
+    return place.startsWith("/") && !place.contains("$") ? List.of(Path.of(place)) : List.of();
   }
 
   /** Returns the curves of the newest trainer_state.json in a folder of checkpoints. */
@@ -148,17 +140,14 @@ public record LossCurve(
     if (!(entry.members().get("step") instanceof BigDecimal step)) {
       return;
     }
-    entry
-        .members()
-        .forEach(
-            (name, value) -> {
-              if (LOSS.matcher(name).matches()) {
-                // The stream reads a bare NaN as null.
-                double loss =
-                    value instanceof BigDecimal number ? number.doubleValue() : Double.NaN;
-                curves.computeIfAbsent(name, key -> new Growing()).add(step.doubleValue(), loss);
-              }
-            });
+    for (String name : entry.members().keySet()) {
+      if (LOSS.matcher(name).matches()) {
+        // The stream reads a bare NaN as null.
+        Object value = entry.members().get(name);
+        double loss = value instanceof BigDecimal number ? number.doubleValue() : Double.NaN;
+        curves.computeIfAbsent(name, key -> new Growing()).add(step.doubleValue(), loss);
+      }
+    }
   }
 
   /**
@@ -166,14 +155,13 @@ public record LossCurve(
    * end.
    */
   private static List<Path> states(Path checkpoints) {
-    List<Path> states = new ArrayList<>();
-    for (Path folder : folders(checkpoints)) {
-      states.add(folder.resolve(STATE));
-    }
-    states.sort((a, b) -> Long.compare(number(b), number(a)));
-    states.add(0, checkpoints.resolve(STATE));
-    states.removeIf(file -> !Files.isRegularFile(file));
-    return states;
+    Stream<Path> ofSteps =
+        folders(checkpoints).stream()
+            .map(folder -> folder.resolve(STATE))
+            .sorted((a, b) -> Long.compare(number(b), number(a)));
+    return Stream.concat(Stream.of(checkpoints.resolve(STATE)), ofSteps)
+        .filter(Files::isRegularFile)
+        .toList();
   }
 
   private static long number(Path state) {
@@ -184,18 +172,14 @@ public record LossCurve(
 
   /** Returns the curves of the newest run in a file store: experiment/run/metrics/NAME. */
   static List<LossCurve> ofMlflow(Path store) {
-    Optional<Path> newest = Optional.empty();
-    long at = Long.MIN_VALUE;
-    for (Path experiment : folders(store)) {
-      for (Path run : folders(experiment)) {
-        Path metrics = run.resolve("metrics");
-        long changed = changed(metrics);
-        if (changed > at) {
-          at = changed;
-          newest = Optional.of(metrics);
-        }
-      }
-    }
+    Optional<Path> newest =
+        folders(store).stream()
+            .flatMap(experiment -> folders(experiment).stream())
+            .map(run -> run.resolve("metrics"))
+            .map(metrics -> Map.entry(metrics, changed(metrics)))
+            .filter(metrics -> metrics.getValue() > Long.MIN_VALUE)
+            .max(Map.Entry.comparingByValue())
+            .map(Map.Entry::getKey);
     if (newest.isEmpty()) {
       return List.of();
     }
@@ -238,11 +222,10 @@ public record LossCurve(
   }
 
   private static List<LossCurve> listed(Map<String, Growing> curves, String source, Path file) {
-    List<LossCurve> listed = new ArrayList<>();
+    List<LossCurve> all = new ArrayList<>();
     curves.forEach(
-        (name, curve) ->
-            listed.add(new LossCurve(name, source, file, curve.points(), curve.gap())));
-    return listed;
+        (name, one) -> all.add(new LossCurve(name, source, file, one.points(), one.gap())));
+    return all;
   }
 
   private static List<Path> folders(Path folder) {
@@ -300,11 +283,9 @@ public record LossCurve(
     List<Point> points() {
       List<Points.Point> losses = raw.toList();
       List<Points.Point> means = smooth.toList();
-      List<Point> points = new ArrayList<>();
-      for (int i = 0; i < losses.size(); i++) {
-        points.add(new Point(losses.get(i).at(), losses.get(i).value(), means.get(i).value()));
-      }
-      return List.copyOf(points);
+      return IntStream.range(0, losses.size())
+          .mapToObj(i -> new Point(losses.get(i).at(), losses.get(i).value(), means.get(i).value()))
+          .toList();
     }
   }
 }

@@ -106,11 +106,11 @@ final class SampleReader {
     try {
       boolean read =
           switch (fields[0]) {
-            case "h" -> head(fields);
-            case "d" -> device(fields);
-            case "g" -> gpu(fields);
-            case "n" -> node(fields);
-            case "e" -> event(fields);
+            case "h" -> fields.length > 1 && fields[1].equals("1") && head(fields);
+            case "d" -> fields.length == 4 && device(fields);
+            case "g" -> fields.length == 8 && gpu(fields);
+            case "n" -> fields.length == 8 && node(fields);
+            case "e" -> fields.length == 4 && event(fields);
             default -> false;
           };
       broken += read ? 0 : 1;
@@ -120,9 +120,6 @@ final class SampleReader {
   }
 
   private boolean head(String[] fields) {
-    if (fields.length < 2 || !fields[1].equals("1")) {
-      return false;
-    }
     Map<String, String> said = new TreeMap<>();
     for (int i = 2; i < fields.length; i++) {
       int equals = fields[i].indexOf('=');
@@ -155,18 +152,12 @@ final class SampleReader {
   }
 
   private boolean device(String[] fields) {
-    if (fields.length != 4) {
-      return false;
-    }
     long mib = whole(fields[3]);
     gpuMemory.put(gpuNumber(fields[1]), mib < 0 ? 0 : (long) (mib * MIB));
     return true;
   }
 
   private boolean gpu(String[] fields) {
-    if (fields.length != 8) {
-      return false;
-    }
     long at = millis(fields[1]);
     Optional<Integer> gpu = Optional.of(gpuNumber(fields[2]));
     // All fields are read before one counts.
@@ -185,9 +176,6 @@ final class SampleReader {
   }
 
   private boolean node(String[] fields) {
-    if (fields.length != 8) {
-      return false;
-    }
     long at = millis(fields[1]);
     long memory = whole(fields[3]);
     long[] now = {
@@ -222,9 +210,6 @@ final class SampleReader {
   }
 
   private boolean event(String[] fields) {
-    if (fields.length != 4) {
-      return false;
-    }
     millis(fields[1]);
     switch (fields[2]) {
       case "hang", "failed" -> hangs++;
@@ -275,24 +260,19 @@ final class SampleReader {
 
   /** Returns a number from 0; -1 for an empty field. */
   private static long whole(String text) {
-    if (text.isEmpty()) {
-      return -1;
-    }
-    if (!text.matches("\\d{1,18}")) {
-      throw new NumberFormatException(text);
-    }
-    return Long.parseLong(text);
+    return text.isEmpty() ? -1 : Long.parseLong(formed(text, "\\d{1,18}"));
   }
 
   /** Returns a number from 0; -1 for an empty field. */
   private static double decimal(String text) {
-    if (text.isEmpty()) {
-      return -1;
-    }
-    if (!text.matches("\\d{1,15}(\\.\\d{1,9})?")) {
+    return text.isEmpty() ? -1 : Double.parseDouble(formed(text, "\\d{1,15}(\\.\\d{1,9})?"));
+  }
+
+  private static String formed(String text, String form) {
+    if (!text.matches(form)) {
       throw new NumberFormatException(text);
     }
-    return Double.parseDouble(text);
+    return text;
   }
 
   NodeTelemetry result(TelemetryFile file) {
@@ -314,18 +294,13 @@ final class SampleReader {
         after.add(new NodeTelemetry.Sample.Value(key.measure(), key.gpu(), one.newest));
       }
     }
-    boolean any = begin >= 0;
     return new NodeTelemetry(
         file,
         facts,
         gpuMemory.values().stream().mapToLong(Long::longValue).sum(),
         List.copyOf(series),
-        any
-            ? Optional.of(new NodeTelemetry.Sample(Instant.ofEpochMilli(begin), before))
-            : Optional.empty(),
-        any
-            ? Optional.of(new NodeTelemetry.Sample(Instant.ofEpochMilli(newest), after))
-            : Optional.empty(),
+        sample(begin, before),
+        sample(newest, after),
         new NodeTelemetry.Totals(grown(1), grown(2), grown(3), grown(4)),
         samples,
         broken,
@@ -334,12 +309,14 @@ final class SampleReader {
         ended);
   }
 
+  private static Optional<NodeTelemetry.Sample> sample(
+      long at, List<NodeTelemetry.Sample.Value> values) {
+    return Optional.of(new NodeTelemetry.Sample(Instant.ofEpochMilli(at), values))
+        .filter(any -> at >= 0);
+  }
+
   private static long newest(Map<Key, Growing> series) {
-    long newest = -1;
-    for (Growing one : series.values()) {
-      newest = Math.max(newest, one.last);
-    }
-    return newest;
+    return series.values().stream().mapToLong(one -> one.last).max().orElse(-1);
   }
 
   private Optional<Long> grown(int counter) {

@@ -64,10 +64,7 @@ public final class Spread {
 
   /** Returns the mean over time; empty if there is none. */
   public OptionalDouble mean() {
-    if (isEmpty()) {
-      return OptionalDouble.empty();
-    }
-    return OptionalDouble.of(total == 0 ? first : sum / total);
+    return isEmpty() ? OptionalDouble.empty() : OptionalDouble.of(total == 0 ? first : sum / total);
   }
 
   /** Returns the sum over time: for watts, this is joules. */

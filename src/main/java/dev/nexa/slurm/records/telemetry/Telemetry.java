@@ -4,7 +4,6 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,11 +50,9 @@ public record Telemetry(
 
   /** Reads one task: an element for each attempt and node, the oldest attempt first. */
   public static List<NodeTelemetry> read(RunFolder run, RunState journal, int task) {
-    List<NodeTelemetry> all = new ArrayList<>();
-    for (TelemetryFile file : TelemetryFile.of(run, journal, task)) {
-      file.read().ifPresent(all::add);
-    }
-    return all;
+    return TelemetryFile.of(run, journal, task).stream()
+        .flatMap(file -> file.read().stream())
+        .toList();
   }
 
   /** Reads one task: an element for each attempt and node, the oldest attempt first. */
@@ -74,40 +71,33 @@ public record Telemetry(
         sum.add(node.get());
         attempts.merge(file.task(), Attempt.of(node.get()), Attempt::with);
         String attempt = attempt(file.submission(), file.task(), file.restart());
-        for (Series series : node.get().series()) {
-          if (series.measure() == Measure.GPU_POWER) {
-            Spread watts = series.spread();
-            energy.merge(
-                attempt, new Energy(watts.integral(), watts.millis() / 1000.0), Energy::with);
-          }
-        }
+        node.get().series().stream()
+            .filter(series -> series.measure() == Measure.GPU_POWER)
+            .map(series -> series.spread())
+            .map(watts -> new Energy(watts.integral(), watts.millis() / 1000.0))
+            .forEach(used -> energy.merge(attempt, used, Energy::with));
       }
     }
     Map<Integer, BigDecimal> utilization = new TreeMap<>();
-    for (Map.Entry<Integer, Attempt> task : attempts.entrySet()) {
-      task.getValue()
-          .utilization
-          .mean()
-          .ifPresent(
-              mean ->
-                  utilization.put(
-                      task.getKey(),
-                      BigDecimal.valueOf(mean)
-                          .divide(HUNDRED, DECIMALS, RoundingMode.HALF_UP)
-                          .min(BigDecimal.ONE)));
-    }
+    attempts.forEach(
+        (task, attempt) ->
+            attempt.utilization.mean().ifPresent(mean -> utilization.put(task, share(mean))));
     return new Telemetry(sum.summary(), utilization, energy);
+  }
+
+  private static BigDecimal share(double percent) {
+    return BigDecimal.valueOf(percent)
+        .divide(HUNDRED, DECIMALS, RoundingMode.HALF_UP)
+        .min(BigDecimal.ONE);
   }
 
   /** The GPUs of one attempt, on all its nodes. */
   private record Attempt(String name, Spread utilization) {
     static Attempt of(NodeTelemetry node) {
       Spread all = new Spread(Measure.Unit.PERCENT);
-      for (Series series : node.series()) {
-        if (series.measure() == Measure.GPU_UTILIZATION) {
-          all.add(series.spread());
-        }
-      }
+      node.series().stream()
+          .filter(series -> series.measure() == Measure.GPU_UTILIZATION)
+          .forEach(series -> all.add(series.spread()));
       return new Attempt(node.file().submission() + "." + node.file().restart(), all);
     }
 

@@ -2,7 +2,6 @@ package dev.nexa.slurm.records.telemetry;
 
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.Submission;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -44,27 +43,22 @@ public record TelemetryFile(Path path, String submission, int task, int restart,
 
   /** Returns the files of all tasks: by submission, then by task, attempt and node. */
   public static List<TelemetryFile> of(RunFolder run, RunState journal) {
-    List<TelemetryFile> files = new ArrayList<>();
-    for (Submission submission : journal.submissions()) {
-      files.addAll(in(run.submission(submission.key()), submission.key(), "*"));
-    }
-    return files;
+    return journal.submissions().stream()
+        .flatMap(submission -> in(run, submission.key(), "*").stream())
+        .toList();
   }
 
   /** Returns the files of one task, the oldest attempt first. */
   public static List<TelemetryFile> of(RunFolder run, RunState journal, int task) {
-    List<TelemetryFile> files = new ArrayList<>();
-    for (Submission submission : journal.submissions()) {
-      if (submission.tasks().indices().contains(task)) {
-        files.addAll(in(run.submission(submission.key()), submission.key(), task + ".*"));
-      }
-    }
-    return files;
+    return journal.submissions().stream()
+        .filter(submission -> submission.tasks().indices().contains(task))
+        .flatMap(submission -> in(run, submission.key(), task + ".*").stream())
+        .toList();
   }
 
-  private static List<TelemetryFile> in(Path submission, String key, String begin) {
+  private static List<TelemetryFile> in(RunFolder run, String key, String begin) {
     List<TelemetryFile> files = new ArrayList<>();
-    Path results = submission.resolve("results");
+    Path results = run.submission(key).resolve("results");
     try (DirectoryStream<Path> found =
         Files.newDirectoryStream(results, begin + ".telemetry.*.csv")) {
       for (Path file : found) {

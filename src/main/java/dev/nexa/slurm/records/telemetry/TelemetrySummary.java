@@ -135,7 +135,10 @@ public record TelemetrySummary(
           activity = node.facts().activity();
         }
       }
-      addWork(node.series().stream().filter(Sum::isUse).toList());
+      addWork(
+          node.series().stream()
+              .filter(series -> series.measure() == Measure.GPU_UTILIZATION)
+              .toList());
       node.before().ifPresent(before::add);
       node.after().ifPresent(after::add);
       gpuMemory = Math.max(gpuMemory, node.gpuMemoryBytes());
@@ -144,21 +147,12 @@ public record TelemetrySummary(
       move(1, node.totals().writtenBytes());
       move(2, node.totals().receivedBytes());
       move(3, node.totals().sentBytes());
-      if (node.fewestGpus().isPresent() && lost.isEmpty()) {
-        TelemetryFile file = node.file();
-        lost =
-            Optional.of(
-                new Lost(
-                    file.task(),
-                    file.restart(),
-                    file.node(),
-                    node.fewestGpus().get(),
-                    node.facts().gpus()));
-      }
+      lost = lost.or(() -> node.fewestGpus().map(seen -> lost(node, seen)));
     }
 
-    private static boolean isUse(Series series) {
-      return series.measure() == Measure.GPU_UTILIZATION;
+    private static Lost lost(NodeTelemetry node, int seen) {
+      TelemetryFile file = node.file();
+      return new Lost(file.task(), file.restart(), file.node(), seen, node.facts().gpus());
     }
 
     /** Adds the time of a node's GPUs from their first to their last work. */
@@ -199,9 +193,7 @@ public record TelemetrySummary(
     }
 
     private void move(int which, Optional<Long> bytes) {
-      if (bytes.isPresent()) {
-        moved[which] = Math.max(0, moved[which]) + bytes.get();
-      }
+      bytes.ifPresent(more -> moved[which] = Math.max(0, moved[which]) + more);
     }
 
     private Optional<Long> moved(int which) {
@@ -232,10 +224,8 @@ public record TelemetrySummary(
               new Measures(measures),
               gpuMemory == 0 ? Optional.empty() : Optional.of(gpuMemory),
               limit == Long.MAX_VALUE ? Optional.empty() : Optional.of(limit),
-              watts.isEmpty()
-                  ? Optional.empty()
-                  : Optional.of(
-                      BigDecimal.valueOf(watts.integral()).setScale(0, RoundingMode.HALF_UP)),
+              Optional.of(BigDecimal.valueOf(watts.integral()).setScale(0, RoundingMode.HALF_UP))
+                  .filter(joules -> !watts.isEmpty()),
               new NodeTelemetry.Totals(moved(0), moved(1), moved(2), moved(3)),
               before.values(),
               after.values(),
@@ -260,11 +250,9 @@ public record TelemetrySummary(
 
     Map<Measure, BigDecimal> values() {
       Map<Measure, BigDecimal> values = new EnumMap<>(Measure.class);
-      for (Map.Entry<Measure, Double> sum : sums.entrySet()) {
-        Integer count = counts.get(sum.getKey());
-        values.put(
-            sum.getKey(), rounded(sum.getKey(), sum.getValue() / (count == null ? 1 : count)));
-      }
+      sums.forEach(
+          (measure, sum) ->
+              values.put(measure, rounded(measure, sum / counts.getOrDefault(measure, 1))));
       return values;
     }
   }

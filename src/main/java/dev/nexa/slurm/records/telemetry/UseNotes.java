@@ -147,8 +147,7 @@ public final class UseNotes {
         && memory.peak().doubleValue() * gpusPerNode < SMALL * use.gpuMemoryBytes().get()) {
       note.append(", and ").append(Memory.rounded(memory.peak().longValue()));
       note.append(" of the ").append(Memory.rounded(use.gpuMemoryBytes().get() / gpusPerNode));
-      note.append(" of each were used");
-      note.append(": try a larger batch_size");
+      note.append(" of each were used: try a larger batch_size");
       return Optional.of(
           note.append(gpusPerNode > 1 ? ", or fewer resources.gpus_per_node" : "").toString());
     }
@@ -183,11 +182,10 @@ public final class UseNotes {
       return Optional.empty();
     }
     return Optional.of(
-        "a node used "
-            + Memory.rounded(memory.peak().longValue())
-            + " of "
-            + Memory.rounded(use.memoryLimitBytes().get())
-            + " of memory, nearly all: try more resources.memory");
+        "a node used %s of %s of memory, nearly all: try more resources.memory"
+            .formatted(
+                Memory.rounded(memory.peak().longValue()),
+                Memory.rounded(use.memoryLimitBytes().get())));
   }
 
   private static String percent(BigDecimal percent) {

@@ -52,11 +52,10 @@ record Attempt(
    * exit code; this happens when a finished task is requeued.
    */
   Attempt ended(long now, String newState, String code, boolean more) {
-    boolean closed = end != 0;
-    long until = closed ? end : Math.max(now, start);
-    String exit = closed ? exitCode : code;
-    boolean left = start != 0 && !over;
-    return new Attempt(task, restart, raw, submit, start, until, newState, exit, more, !left);
+    long until = end != 0 ? end : Math.max(now, start);
+    String exit = end != 0 ? exitCode : code;
+    boolean gone = start == 0 || over;
+    return new Attempt(task, restart, raw, submit, start, until, newState, exit, more, gone);
   }
 
   Attempt gone() {
@@ -78,10 +77,7 @@ record Attempt(
 
   /** Returns the state as squeue prints it, of an attempt that is not over. */
   JobState queueState() {
-    if (pending()) {
-      return JobState.PENDING;
-    }
-    return running() ? JobState.RUNNING : JobState.COMPLETING;
+    return pending() ? JobState.PENDING : running() ? JobState.RUNNING : JobState.COMPLETING;
   }
 
   /** Returns a time of an attempt; empty if there is none. */

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.LongFunction;
@@ -36,11 +37,7 @@ record Dependency(List<Condition> conditions) {
     MET,
     WAITS,
     /** It can start only if a job that it waits for runs again. */
-    NEVER;
-
-    private Verdict and(Verdict other) {
-      return compareTo(other) >= 0 ? this : other;
-    }
+    NEVER
   }
 
   Dependency {
@@ -56,12 +53,8 @@ record Dependency(List<Condition> conditions) {
   static Dependency parse(String text) {
     List<Condition> conditions = new ArrayList<>();
     for (String one : text.isEmpty() ? new String[0] : text.split(",", -1)) {
-      Matcher form = FORM.matcher(one);
-      if (!form.matches()) {
-        throw new IllegalArgumentException(
-            "expected afterok, afterany, afternotok or aftercorr with ids of jobs, got '%s'"
-                .formatted(one));
-      }
+      Matcher form =
+          Job.match(FORM, one, "afterok, afterany, afternotok or aftercorr with ids of jobs");
       Type type = Type.valueOf(form.group(1).toUpperCase(Locale.ROOT));
       for (String id : form.group(2).substring(1).split(":", -1)) {
         conditions.add(new Condition(type, Long.parseLong(id)));
@@ -70,32 +63,25 @@ record Dependency(List<Condition> conditions) {
     return new Dependency(conditions);
   }
 
-  /** Returns every job that is waited for. */
-  List<Long> jobs() {
-    return conditions.stream().map(Condition::job).toList();
-  }
-
   /**
    * Returns whether a pending attempt of the waiting job may start. A task that was requeued waits
    * no more.
    *
-   * @param histories the history of each job in {@link #jobs}
+   * @param histories the history of each job that is waited for
    */
   Verdict verdict(Attempt pending, LongFunction<JobHistory> histories) {
-    Verdict verdict = Verdict.MET;
-    for (Condition condition : pending.restart() > 0 ? List.<Condition>of() : conditions) {
-      JobHistory job = histories.apply(condition.job());
-      verdict = verdict.and(verdict(condition.type(), pending.task(), job));
-    }
-    return verdict;
+    return conditions.stream()
+        .filter(condition -> pending.restart() == 0)
+        .map(one -> verdict(one.type(), pending.task(), histories.apply(one.job())))
+        .max(Comparator.naturalOrder())
+        .orElse(Verdict.MET);
   }
 
   private static Verdict verdict(Type type, int task, JobHistory job) {
     boolean one = type == Type.AFTERCORR && job.has(task);
     List<Attempt> tasks = job.last(attempt -> !one || attempt.task() == task);
     boolean over = tasks.stream().allMatch(Dependency::ended);
-    boolean failed =
-        tasks.stream().filter(Dependency::ended).anyMatch(at -> !at.state().equals("COMPLETED"));
+    boolean failed = tasks.stream().anyMatch(at -> ended(at) && !at.state().equals("COMPLETED"));
     return switch (type) {
       case AFTEROK, AFTERCORR -> failed ? Verdict.NEVER : over ? Verdict.MET : Verdict.WAITS;
       case AFTERANY -> over ? Verdict.MET : Verdict.WAITS;

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.units.SlurmSize;
 import dev.nexa.slurm.base.units.TimeLimit;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -35,6 +34,8 @@ record Job(
   private static final String NO_TASK = "4294967294";
 
   private static final Pattern ARRAY = Pattern.compile("[^%]+(?:%(\\d{1,7}))?");
+  private static final Pattern MODE = Pattern.compile("append|truncate");
+  private static final Pattern COUNT = Pattern.compile("[1-9]\\d{0,5}");
   private static final Pattern OUTPUT = Pattern.compile("%[%Aa]");
   private static final Pattern WARNING =
       Pattern.compile(
@@ -59,13 +60,8 @@ record Job(
     submission.array().ifPresent(array -> options.put(SbatchOption.ARRAY, array));
     String array = options.getOrDefault(SbatchOption.ARRAY, "0");
     String mode = options.getOrDefault(SbatchOption.OPEN_MODE, "truncate");
-    if (!ARRAY.matcher(array).matches()) {
-      throw new IllegalArgumentException("expected an array such as 0-7%2, got '" + array + "'");
-    }
-    if (!List.of("append", "truncate").contains(mode)) {
-      throw new IllegalArgumentException(
-          "expected the mode append or truncate, got '" + mode + "'");
-    }
+    match(ARRAY, array, "an array such as 0-7%2");
+    match(MODE, mode, "the mode append or truncate");
     Duration minute = submission.settings().minute();
     Optional<String> time = Optional.ofNullable(options.get(SbatchOption.TIME));
     return new Job(
@@ -78,12 +74,30 @@ record Job(
         Optional.ofNullable(options.get(SbatchOption.SIGNAL)).map(Job::warning));
   }
 
-  private static Warning warning(String text) {
-    Matcher warning = WARNING.matcher(text);
-    if (!warning.matches()) {
-      throw new IllegalArgumentException(
-          "expected a signal to the script such as B:USR1@60, got '" + text + "'");
+  /**
+   * Checks a condition.
+   *
+   * @throws IllegalArgumentException with the message {@code otherwise} if it does not hold
+   */
+  static void require(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new IllegalArgumentException(otherwise);
     }
+  }
+
+  /**
+   * Returns the match of a whole text.
+   *
+   * @throws IllegalArgumentException that names what was expected, if the text has another form
+   */
+  static Matcher match(Pattern form, String text, String expected) {
+    Matcher match = form.matcher(text);
+    require(match.matches(), "expected " + expected + ", got '" + text + "'");
+    return match;
+  }
+
+  private static Warning warning(String text) {
+    Matcher warning = match(WARNING, text, "a signal to the script such as B:USR1@60");
     return new Warning(warning.group(1), Integer.parseInt(warning.group(2)));
   }
 
@@ -116,12 +130,9 @@ record Job(
   Path output(int task) {
     Map<String, String> values =
         Map.of("%%", "%", "%A", "" + id, "%a", isArray() ? "" + task : NO_TASK);
-    return submission
-        .directory()
-        .resolve(
-            OUTPUT
-                .matcher(submission.output())
-                .replaceAll(found -> values.getOrDefault(found.group(), "")));
+    Matcher output = OUTPUT.matcher(submission.output());
+    String log = output.replaceAll(found -> values.getOrDefault(found.group(), ""));
+    return submission.directory().resolve(log);
   }
 
   /** Returns the {@code %N} of the array; empty if there is none. */
@@ -161,9 +172,9 @@ record Job(
      * @throws IllegalArgumentException if a value is not valid, or not one node is requested
      */
     static Resources of(Map<SbatchOption, String> options, int processors) {
-      if (count(options, SbatchOption.NODES) != 1) {
-        throw new IllegalArgumentException("expected one node: this machine is the only one");
-      }
+      require(
+          count(options, SbatchOption.NODES) == 1,
+          "expected one node: this machine is the only one");
       int tasks = count(options, SbatchOption.NTASKS_PER_NODE);
       int asked = tasks * count(options, SbatchOption.CPUS_PER_TASK);
       return new Resources(
@@ -174,19 +185,14 @@ record Job(
 
     private static int count(Map<SbatchOption, String> options, SbatchOption option) {
       String text = options.getOrDefault(option, "1");
-      if (!text.matches("[1-9]\\d{0,5}")) {
-        throw new IllegalArgumentException(
-            "expected a number under --" + option.longName() + ", got '" + text + "'");
-      }
+      match(COUNT, text, "a number under --" + option.longName());
       return Integer.parseInt(text);
     }
 
     /** Reads a size: MiB by default, rounded up; 0 means all memory (sbatch(1), --mem). */
     private static Optional<Long> mebibytes(String text) {
       OptionalLong bytes = SlurmSize.bytes(text, SlurmSize.MIB);
-      if (bytes.isEmpty()) {
-        throw new IllegalArgumentException("expected memory such as 8G, got '" + text + "'");
-      }
+      require(bytes.isPresent(), "expected memory such as 8G, got '" + text + "'");
       return Optional.of((bytes.getAsLong() + SlurmSize.MIB - 1) / SlurmSize.MIB)
           .filter(mib -> mib > 0);
     }

@@ -5,10 +5,12 @@ import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -67,11 +69,26 @@ record JobDirectory(long id, Path path) {
 
   /** Returns the mark of an attempt's processes, which is in their environment; plain ASCII. */
   String mark(Attempt attempt) {
+    String folder = read("read", path, path::toRealPath).toString();
+    return Sha256.of(folder).substring(0, 16) + "/" + attempt.raw() + "." + attempt.restart();
+  }
+
+  /** Reads something of a file that may be missing. */
+  interface Reading<T> {
+    T read() throws IOException;
+  }
+
+  /**
+   * Reads something of a file.
+   *
+   * @param what what is read, in a message
+   * @throws java.io.UncheckedIOException if it cannot be read
+   */
+  static <T> T read(String what, Path file, Reading<T> reading) {
     try {
-      String folder = path.toRealPath().toString();
-      return Sha256.of(folder).substring(0, 16) + "/" + attempt.raw() + "." + attempt.restart();
+      return reading.read();
     } catch (IOException failed) {
-      throw DurableFiles.failure("read", path, failed);
+      throw DurableFiles.failure(what, file, failed);
     }
   }
 
@@ -86,11 +103,7 @@ record JobDirectory(long id, Path path) {
 
   /** Returns whether this user submitted the job. Only its user can read {@code job.json}. */
   boolean isMine() {
-    try {
-      return FileOwner.isMine(path);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", path, failed);
-    }
+    return read("read the owner of", path, () -> FileOwner.isMine(path));
   }
 
   /** Writes the files that are needed before the job exists. */
@@ -121,9 +134,8 @@ record JobDirectory(long id, Path path) {
   }
 
   Job job() {
-    LocalSubmission submission =
-        LocalSubmission.of(Json.parseObject(DurableFiles.read(description())));
-    return Job.of(id, submission, DurableFiles.read(script()));
+    JsonObject json = Json.parseObject(DurableFiles.read(description()));
+    return Job.of(id, LocalSubmission.of(json), DurableFiles.read(script()));
   }
 
   /**
@@ -155,8 +167,6 @@ record JobDirectory(long id, Path path) {
    */
   void record(JobHistory history, JobEvent... events) {
     FILES.append(events(), Stream.of(events).map(JobEvent::line).collect(Collectors.joining()));
-    for (JobEvent event : events) {
-      history.apply(event);
-    }
+    List.of(events).forEach(history::apply);
   }
 }

@@ -47,16 +47,15 @@ record JobEvent(
 
   /** Returns the event as one line with its newline. */
   String line() {
-    JsonObject json =
-        new JsonObject()
+    return new JsonObject()
             .with("at", at)
             .with("task", task)
             .with("event", kind)
             .with("raw", raw)
             .with("state", state)
             .with("exit", exitCode)
-            .with("again", again);
-    return Json.compact(json) + "\n";
+            .with("again", again)
+        + "\n";
   }
 
   /** Reads a line; earlier versions wrote only what an event has. */

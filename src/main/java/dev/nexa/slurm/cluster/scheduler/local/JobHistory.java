@@ -56,8 +56,7 @@ final class JobHistory {
 
   /** Returns the newest attempt of a task. The job must have the task. */
   Attempt last(int task) {
-    List<Attempt> all = attempts.getOrDefault(task, List.of());
-    return all.get(all.size() - 1);
+    return last(attempt -> attempt.task() == task).get(0);
   }
 
   /** Returns the newest attempts that match the condition, in the order of tasks. */
@@ -88,20 +87,19 @@ final class JobHistory {
    */
   List<QueueEntry> queue(Dependency dependency, LongFunction<JobHistory> others) {
     boolean busy = !last(attempt -> attempt.running() || attempt.ending()).isEmpty();
-    List<QueueEntry> entries = new ArrayList<>();
-    for (Attempt attempt : last(attempt -> !attempt.over())) {
-      entries.add(
-          new QueueEntry(
-              attempt.raw(),
-              job.id(),
-              attempt.task(),
-              attempt.queueState(),
-              attempt.pending() ? reason(dependency.verdict(attempt, others), busy) : "None",
-              Attempt.time(attempt.start()),
-              Optional.empty(),
-              job.name()));
-    }
-    return entries;
+    return last(attempt -> !attempt.over()).stream()
+        .map(
+            attempt ->
+                new QueueEntry(
+                    attempt.raw(),
+                    job.id(),
+                    attempt.task(),
+                    attempt.queueState(),
+                    attempt.pending() ? reason(dependency.verdict(attempt, others), busy) : "None",
+                    Attempt.time(attempt.start()),
+                    Optional.empty(),
+                    job.name()))
+        .toList();
   }
 
   /** Returns why a pending task waits, as Slurm's reason code. */
@@ -142,7 +140,6 @@ final class JobHistory {
     Attempt attempt = alike.get(0);
     boolean started = attempt.start() != 0;
     boolean ended = attempt.end() != 0;
-    long until = ended ? attempt.end() : now;
     String state = ended ? attempt.state() : started ? "RUNNING" : "PENDING";
     String tres = job.resources().tres();
     List<Integer> tasks =
@@ -157,7 +154,7 @@ final class JobHistory {
             Instant.ofEpochSecond(attempt.submit()),
             Attempt.time(attempt.start()),
             Attempt.time(attempt.end()),
-            started ? Math.max(0, until - attempt.start()) : 0),
+            started ? Math.max(0, (ended ? attempt.end() : now) - attempt.start()) : 0),
         new AccountingRecord.Allocated(
             started ? job.submission().host() : "None assigned", 1, started ? tres : "", tres),
         AccountingRecord.Witness.ACCOUNTING,

@@ -2,7 +2,6 @@ package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileOwner;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,11 +51,7 @@ record JobRequest(Path file, Kind kind, OptionalInt task) {
 
   /** Returns the id of the user who made the request. */
   long uid() {
-    try {
-      return FileOwner.of(file).uid();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", file, failed);
-    }
+    return JobDirectory.read("read the owner of", file, () -> FileOwner.of(file).uid());
   }
 
   void done() {

@@ -102,13 +102,14 @@ public final class JobRunner {
 
   /** Handles requests and tasks once; false if no task is left. */
   private boolean step() {
-    for (JobRequest request : JobRequest.of(directory)) {
-      if (handle(request)) {
-        request.done();
+    JobRequest.of(directory).stream().filter(this::handle).forEach(JobRequest::done);
+    running.values().removeIf(task -> !task.look(now()));
+    int atOnce = history.job().atOnce();
+    for (Attempt pending : history.last(Attempt::pending)) {
+      if (running.size() < atOnce && mayStart(pending)) {
+        start(pending);
       }
     }
-    running.values().removeIf(task -> !task.look(now()));
-    startMore();
     heartbeat();
     return history.open() || !close();
   }
@@ -116,11 +117,11 @@ public final class JobRunner {
   /** Marks the job as over; false if a request came at the same time. */
   private boolean close() {
     state.markOver(directory);
-    if (JobRequest.of(directory).isEmpty()) {
-      return true;
+    boolean over = JobRequest.of(directory).isEmpty();
+    if (!over) {
+      state.markOpen(directory);
     }
-    state.markOpen(directory);
-    return false;
+    return over;
   }
 
   /** Carries out a cancellation or a requeue; true if it is done. */
@@ -146,28 +147,12 @@ public final class JobRunner {
     return done;
   }
 
-  private void startMore() {
-    int atOnce = history.job().atOnce();
-    if (running.size() >= atOnce) {
-      return;
-    }
-    for (Attempt pending : history.last(Attempt::pending)) {
-      if (running.size() < atOnce && !isTooSoon(pending) && mayStart(pending)) {
-        start(pending);
-      }
-    }
-  }
-
-  /**
-   * Returns whether the attempt before the pending attempt ended in this second. Accounting has
-   * whole seconds, and two attempts of one second would be one row to its readers. Slurm waits for
-   * two minutes.
-   */
-  private static boolean isTooSoon(Attempt pending) {
-    return pending.restart() > 0 && now() <= pending.submit();
-  }
-
   private boolean mayStart(Attempt pending) {
+    // Accounting has whole seconds, and two attempts of one second would be one row to its readers.
+    // Slurm waits for two minutes.
+    if (pending.restart() > 0 && now() <= pending.submit()) {
+      return false;
+    }
     if (System.nanoTime() - looked > LOOK.toNanos()) {
       dependency = directory.dependency();
       others = state.histories();
@@ -194,20 +179,18 @@ public final class JobRunner {
    * id.
    */
   private long rawId(Attempt pending) {
-    Job job = history.job();
-    boolean keeps = pending.restart() > 0 || !job.isArray() || history.unnumbered() == 1;
-    return keeps ? pending.raw() : state.claimTask(job.id());
+    boolean keeps = pending.restart() > 0 || !history.job().isArray() || history.unnumbered() == 1;
+    return keeps ? pending.raw() : state.claimTask(directory.id());
   }
 
   private void heartbeat() {
-    if (now() < lastHeartbeat + Liveness.HEARTBEAT.toSeconds()) {
-      return;
+    if (now() >= lastHeartbeat + Liveness.HEARTBEAT.toSeconds()) {
+      lastHeartbeat = now();
+      if (!lock.holds()) {
+        throw new IllegalStateException("somebody who took us for dead has this job now");
+      }
+      new Liveness(directory).giveSign();
     }
-    lastHeartbeat = now();
-    if (!lock.holds()) {
-      throw new IllegalStateException("somebody who took us for dead has this job now");
-    }
-    new Liveness(directory).giveSign();
   }
 
   private static long now() {

@@ -27,8 +27,6 @@ record Liveness(JobDirectory job) {
   /** A process that cannot be checked counts as dead after this time without a heartbeat. */
   private static final Duration SILENCE = Duration.ofMinutes(10);
 
-  private static final int WORDS = 5;
-
   /** Read once, because the host's name may change while we run, and the lookup may be slow. */
   private static final String HOST = ProcessIdentity.localHost();
 
@@ -39,13 +37,10 @@ record Liveness(JobDirectory job) {
   }
 
   private static String place() {
-    try {
-      String boot = DurableFiles.read(Path.of("/proc/sys/kernel/random/boot_id")).strip();
-      Path space = Files.readSymbolicLink(Path.of("/proc/self/ns/pid"));
-      return HOST + " " + boot + " " + space;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/proc/self/ns/pid"), failed);
-    }
+    String boot = DurableFiles.read(Path.of("/proc/sys/kernel/random/boot_id")).strip();
+    Path space = Path.of("/proc/self/ns/pid");
+    Path target = JobDirectory.read("read", space, () -> Files.readSymbolicLink(space));
+    return HOST + " " + boot + " " + target;
   }
 
   static String ourLine() {
@@ -59,7 +54,7 @@ record Liveness(JobDirectory job) {
   static Optional<Boolean> alive(String line) {
     String[] ours = ourLine().split(" ", -1);
     String[] its = words(line);
-    if (its.length < WORDS || !its[0].equals(ours[0])) {
+    if (its.length == 0 || !its[0].equals(ours[0])) {
       return Optional.empty();
     }
     if (!its[1].equals(ours[1])) {

@@ -72,7 +72,7 @@ public final class LocalScheduler implements Scheduler {
     this.state = new StateDirectory(stateDir.toAbsolutePath());
     this.environment = Map.copyOf(environment);
     this.settings = settings;
-    this.runners = new RunnerStarter(state, javaCommand, environment);
+    this.runners = new RunnerStarter(state, List.copyOf(javaCommand), this.environment);
   }
 
   @Override
@@ -117,33 +117,29 @@ public final class LocalScheduler implements Scheduler {
 
   /** Checks the script and the submission before a file is written. */
   private void check(LocalSubmission submission, String script) {
-    if (!script.startsWith("#!") || script.contains("\r\n") || script.indexOf('\0') >= 0) {
-      throw new IllegalArgumentException(
-          "a script begins with #! and an interpreter, and has no NUL and no DOS line ends");
-    }
+    Job.require(
+        script.startsWith("#!") && !script.contains("\r\n") && script.indexOf('\0') < 0,
+        "a script begins with #! and an interpreter, and has no NUL and no DOS line ends");
     SbatchOption.requireKnown(script);
     Job.of(0, submission, script);
-    requireJobs(Dependency.parse(submission.dependency()));
+    requireJobs(submission.dependency());
   }
 
-  private void requireJobs(Dependency dependency) {
-    for (long id : dependency.jobs()) {
-      if (!state.isMine(id)) {
-        throw new IllegalArgumentException("there is no job " + id + " to wait for");
-      }
+  private void requireJobs(String dependency) {
+    for (Dependency.Condition condition : Dependency.parse(dependency).conditions()) {
+      Job.require(
+          state.isMine(condition.job()), "there is no job " + condition.job() + " to wait for");
     }
   }
 
   private void requirePrograms() {
-    if (!Files.exists(Path.of("/proc/self/stat"))) {
-      throw new IllegalArgumentException("it needs Linux: there is no /proc here");
-    }
+    Job.require(Files.exists(Path.of("/proc/self/stat")), "it needs Linux: there is no /proc here");
     String path = environment.getOrDefault("PATH", DEFAULT_PATH);
     String[] folders = path.split(File.pathSeparator, -1);
     for (String program : PROGRAMS) {
-      if (Arrays.stream(folders).noneMatch(at -> Files.isExecutable(Path.of(at, program)))) {
-        throw new IllegalArgumentException("it needs the program " + program + " in " + path);
-      }
+      Job.require(
+          Arrays.stream(folders).anyMatch(at -> Files.isExecutable(Path.of(at, program))),
+          "it needs the program " + program + " in " + path);
     }
   }
 
@@ -216,7 +212,7 @@ public final class LocalScheduler implements Scheduler {
   public void dependOn(long jobId, String dependency) {
     answer(
         () -> {
-          requireJobs(Dependency.parse(dependency));
+          requireJobs(dependency);
           require(jobId).waitFor(dependency);
           return true;
         });

@@ -3,6 +3,7 @@ package dev.nexa.slurm.cluster.scheduler.local;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.process.ProcessTable;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -27,16 +29,25 @@ final class ProcessGroup {
     variable = TaskEnvironment.MARK + "=" + mark;
   }
 
+  /** Returns the start of a process with these variables only, and all output in one file. */
+  static ProcessBuilder builder(List<String> argv, Map<String, String> environment, Path output) {
+    ProcessBuilder builder = new ProcessBuilder(argv);
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    builder.redirectInput(new File("/dev/null"));
+    builder.redirectErrorStream(true);
+    return builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
+  }
+
   /** Returns the pids of the living processes. */
   List<Long> members() {
     List<ProcessTable.Entry> all = ProcessTable.all();
     long self = ProcessHandle.current().pid();
     Set<Long> found = new HashSet<>();
-    for (ProcessTable.Entry entry : all) {
-      if (entry.pid() != self && ProcessTable.hasVariable(entry.pid(), variable)) {
-        found.add(entry.pid());
-      }
-    }
+    all.stream()
+        .map(ProcessTable.Entry::pid)
+        .filter(pid -> pid != self && ProcessTable.hasVariable(pid, variable))
+        .forEach(found::add);
     boolean grew = !found.isEmpty();
     while (grew) {
       grew = false;
@@ -64,18 +75,12 @@ final class ProcessGroup {
       if (pids.isEmpty()) {
         return;
       }
-      for (long pid : pids) {
-        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+      pids.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+      try {
+        Thread.sleep(PAUSE_MILLIS);
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
       }
-      pause();
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(PAUSE_MILLIS);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 

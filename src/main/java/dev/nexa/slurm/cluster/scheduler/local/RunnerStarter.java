@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.process.ProcessIdentity;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -15,22 +14,13 @@ import java.util.List;
 import java.util.Map;
 
 /** Starts runners, and makes sure that every job that is not over has one. */
-final class RunnerStarter {
+record RunnerStarter(
+    StateDirectory state, List<String> javaCommand, Map<String, String> environment) {
   private static final DurableFiles FILES = DurableFiles.onDisk();
 
   /** Options for a process that mostly waits: a small heap, one compiler, no files in /tmp. */
   private static final List<String> FRUGAL =
       List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m");
-
-  private final StateDirectory state;
-  private final List<String> javaCommand;
-  private final Map<String, String> environment;
-
-  RunnerStarter(StateDirectory state, List<String> javaCommand, Map<String, String> environment) {
-    this.state = state;
-    this.javaCommand = List.copyOf(javaCommand);
-    this.environment = Map.copyOf(environment);
-  }
 
   /**
    * Starts a runner in its own session, so that it outlives this process and its terminal.
@@ -43,14 +33,9 @@ final class RunnerStarter {
     argv.addAll(FRUGAL);
     argv.add(JobRunner.class.getName());
     argv.add(job.path().toAbsolutePath().toString());
-    ProcessBuilder builder = new ProcessBuilder(argv);
-    builder.environment().clear();
-    builder.environment().putAll(environment);
+    ProcessBuilder builder = ProcessGroup.builder(argv, environment, job.log());
     // In the C locale, Java cannot open files whose names are not ASCII.
     builder.environment().put("LC_ALL", "C.UTF-8");
-    builder.redirectInput(new File("/dev/null"));
-    builder.redirectErrorStream(true);
-    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(job.log().toFile()));
     Process process;
     try {
       FileModes.append(job.log(), Files.exists(job.log())).close();
@@ -79,7 +64,6 @@ final class RunnerStarter {
       }
     } catch (FileLock.LockedException taken) {
       // The process that holds the lock repairs the job.
-      return;
     }
   }
 

@@ -84,9 +84,11 @@ final class RunningTask {
       finish(status.get(), now);
       return false;
     }
-    if (stopped) {
-      kill();
-    } else if (job.limit().isPresent()) {
+    if (stopped && System.nanoTime() - killAt >= 0) {
+      process.signalAll("KILL");
+      killAt = System.nanoTime() + KILL_AGAIN.toNanos();
+    }
+    if (!stopped && job.limit().isPresent()) {
       Duration limit = job.limit().get();
       warn(limit);
       if (passed().compareTo(limit) >= 0) {
@@ -128,13 +130,6 @@ final class RunningTask {
     say(why);
     process.signalAll("CONT");
     process.signalAll("TERM");
-  }
-
-  private void kill() {
-    if (System.nanoTime() - killAt >= 0) {
-      process.signalAll("KILL");
-      killAt = System.nanoTime() + KILL_AGAIN.toNanos();
-    }
   }
 
   private void warn(Duration limit) {

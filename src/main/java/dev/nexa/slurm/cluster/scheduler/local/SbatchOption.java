@@ -56,11 +56,9 @@ enum SbatchOption {
   static Map<SbatchOption, String> of(String script) {
     Map<SbatchOption, String> options = new EnumMap<>(SbatchOption.class);
     for (Word word : SbatchWords.of(script)) {
-      Optional<SbatchOption> option = option(word);
-      if (option.isPresent()) {
-        options.put(option.get(), word.text().substring(word.text().indexOf('=') + 1));
-      }
-      if (option.equals(Optional.of(REQUEUE))) {
+      String value = word.text().substring(word.text().indexOf('=') + 1);
+      option(word).ifPresent(option -> options.put(option, value));
+      if (word.text().equals("--requeue")) {
         options.remove(NO_REQUEUE);
       }
     }
@@ -76,15 +74,12 @@ enum SbatchOption {
     for (Word word : SbatchWords.of(script)) {
       if (option(word).isEmpty()) {
         String name = word.text().split("=", 2)[0].replaceFirst("^-+", "");
+        List<String> names = Arrays.stream(values()).map(SbatchOption::longName).toList();
         throw new IllegalArgumentException(
             "line %d: expected an option such as --time=5, got '%s'%s"
-                .formatted(word.line(), word.text(), Nearest.hint(name, names())));
+                .formatted(word.line(), word.text(), Nearest.hint(name, names)));
       }
     }
-  }
-
-  private static List<String> names() {
-    return Arrays.stream(values()).map(SbatchOption::longName).toList();
   }
 
   private static Optional<SbatchOption> option(Word word) {

@@ -1,7 +1,5 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
-import dev.nexa.slurm.base.files.DurableFiles;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -47,7 +45,6 @@ final class TaskEnvironment {
       environment.putArray(attempt.task());
     }
     environment.putNode();
-    environment.putResources();
     return environment.variables;
   }
 
@@ -76,11 +73,7 @@ final class TaskEnvironment {
 
   /** Java has no user ids, but the owner of /proc/self has. */
   private static Object id(String attribute) {
-    try {
-      return Files.getAttribute(SELF, attribute);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", SELF, failed);
-    }
+    return JobDirectory.read("read the owner of", SELF, () -> Files.getAttribute(SELF, attribute));
   }
 
   private void putArray(int task) {
@@ -104,9 +97,6 @@ final class TaskEnvironment {
     variables.putAll(
         Map.of(
             "SLURMD_NODENAME", host, "HOSTNAME", host, "ENVIRONMENT", "BATCH", "TMPDIR", "/tmp"));
-  }
-
-  private void putResources() {
     Job.Resources given = job.resources();
     put(given.cpus(), "CPUS_ON_NODE", "JOB_CPUS_PER_NODE");
     put(given.tasks(), "TASKS_PER_NODE");

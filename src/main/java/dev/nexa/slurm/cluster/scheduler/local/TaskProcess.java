@@ -1,7 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.process.ProcessTable;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -70,13 +69,8 @@ final class TaskProcess {
     List<String> argv = new ArrayList<>(List.of("setsid", "bash", "-p", "-c", HOLDER, "holder"));
     argv.add(submission.umask());
     argv.addAll(command);
-    ProcessBuilder builder = new ProcessBuilder(argv);
-    builder.environment().clear();
-    builder.environment().putAll(environment);
+    ProcessBuilder builder = ProcessGroup.builder(argv, environment, output);
     builder.directory(submission.directory().toFile());
-    builder.redirectInput(new File("/dev/null"));
-    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
-    builder.redirectErrorStream(true);
     return new TaskProcess(builder.start(), new ProcessGroup(mark));
   }
 

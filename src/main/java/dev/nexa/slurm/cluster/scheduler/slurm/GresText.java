@@ -18,7 +18,7 @@ final class GresText {
       String[] part = item.strip().split(":", -1);
       if (part[0].equals("gpu")) {
         String last = part[part.length - 1];
-        boolean counted = part.length > 1 && isNumber(last);
+        boolean counted = part.length > 1 && last.matches("[0-9]{1,9}");
         String type = part.length == 1 || (part.length == 2 && counted) ? "" : part[1];
         gpus.merge(type, counted ? Long.parseLong(last) : 1L, Long::sum);
       }
@@ -39,11 +39,5 @@ final class GresText {
       depth -= c == ')' && depth > 0 ? 1 : 0;
     }
     return kept.toString();
-  }
-
-  private static boolean isNumber(String text) {
-    return !text.isEmpty()
-        && text.length() < 10
-        && text.chars().allMatch(c -> c >= '0' && c <= '9');
   }
 }

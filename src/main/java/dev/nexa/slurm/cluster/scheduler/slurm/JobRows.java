@@ -28,11 +28,8 @@ final class JobRows {
    * command sacct hides its REVOKED rows too, unless it is asked for duplicates (sacct(1)).
    */
   static List<AccountingRecord> together(List<AccountingRecord> rows) {
-    boolean usual = true;
-    for (AccountingRecord row : rows) {
-      usual &= row.state() != JobState.RESIZING && row.state() != JobState.REVOKED;
-    }
-    if (usual) {
+    Set<JobState> unusual = Set.of(JobState.RESIZING, JobState.REVOKED);
+    if (rows.stream().map(AccountingRecord::state).noneMatch(unusual::contains)) {
       return rows;
     }
     Map<String, List<AccountingRecord>> jobs = new LinkedHashMap<>();

@@ -101,9 +101,7 @@ public final class JobText {
     GresText.gpus(known(values, "JOB_GRES"))
         .forEach(
             (type, count) ->
-                all.append(",gres/gpu")
-                    .append(type.isEmpty() ? "" : ":" + type)
-                    .append('=')
+                all.append(type.isEmpty() ? ",gres/gpu=" : ",gres/gpu:" + type + "=")
                     .append(count));
     return all.toString();
   }

@@ -55,7 +55,6 @@ final class PrintedValue {
 
   /** Returns the time of 32-bit epoch seconds; empty for 0 and for any other text. */
   static Optional<Instant> time(String text) {
-    Optional<Long> seconds = id(text);
-    return seconds.map(Instant::ofEpochSecond);
+    return id(text).map(Instant::ofEpochSecond);
   }
 }

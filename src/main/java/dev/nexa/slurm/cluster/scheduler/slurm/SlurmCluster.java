@@ -114,9 +114,7 @@ public record SlurmCluster(
     }
 
     Spread atMost(Optional<Long> limit) {
-      return limit.isEmpty()
-          ? this
-          : new Spread(Math.min(least, limit.get()), Math.min(most, limit.get()));
+      return limit.map(l -> new Spread(Math.min(least, l), Math.min(most, l))).orElse(this);
     }
 
     /** Returns whether all nodes have the same amount. */

@@ -28,16 +28,11 @@ final class AwsRefusal {
       Set.of("AccessDeniedException", "AccessDenied", "UnauthorizedOperation", "OptInRequired");
   private static final Set<String> WRONG_KEY =
       Set.of(
-          "UnrecognizedClientException",
-          "InvalidClientTokenId",
-          "InvalidSignatureException",
-          "SignatureDoesNotMatch",
-          "IncompleteSignature",
-          "MissingAuthenticationToken",
-          "MissingAuthenticationTokenException",
-          "ExpiredToken",
-          "ExpiredTokenException",
-          "RequestExpired");
+          ("UnrecognizedClientException InvalidClientTokenId InvalidSignatureException"
+                  + " SignatureDoesNotMatch IncompleteSignature MissingAuthenticationToken"
+                  + " MissingAuthenticationTokenException ExpiredToken ExpiredTokenException"
+                  + " RequestExpired")
+              .split(" ", -1));
 
   private AwsRefusal() {}
 
@@ -46,9 +41,8 @@ final class AwsRefusal {
     String who = question.profile().map(name -> " in the profile '" + name + "'").orElse("");
     if (String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("sso")) {
       return credentials(
-          "AWS: there are no credentials"
-              + who
-              + ": nobody has logged in, or the login has expired",
+          "AWS: there are no credentials%s: nobody has logged in, or the login has expired"
+              .formatted(who),
           "aws sso login" + profile(question));
     }
     return credentials(
@@ -69,13 +63,10 @@ final class AwsRefusal {
     boolean late =
         failure instanceof ApiCallTimeoutException
             || failure instanceof ApiCallAttemptTimeoutException;
+    String how =
+        late ? " in time" : cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")";
     return failure(
-        "AWS: "
-            + host(question)
-            + " does not answer"
-            + (late
-                ? " in time"
-                : cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")"),
+        "AWS: %s does not answer%s".formatted(host(question), how),
         "check that this host can reach it; behind a proxy, set HTTPS_PROXY=http://HOST:PORT",
         "nothing was imported: type it again");
   }
@@ -98,9 +89,8 @@ final class AwsRefusal {
     }
     if (answered.isThrottlingException() || code.equals("LimitExceededException")) {
       return failure(
-          "AWS: Cost Explorer still says that it is asked too often, after "
-              + CostExplorer.ATTEMPTS
-              + " tries",
+          "AWS: Cost Explorer still says that it is asked too often, after %s tries"
+              .formatted(CostExplorer.ATTEMPTS),
           "nothing was imported: type it again in some minutes");
     }
     return switch (code) {

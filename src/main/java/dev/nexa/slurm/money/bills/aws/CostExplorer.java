@@ -29,7 +29,6 @@ import software.amazon.awssdk.services.costexplorer.model.Granularity;
 import software.amazon.awssdk.services.costexplorer.model.GroupDefinition;
 import software.amazon.awssdk.services.costexplorer.model.GroupDefinitionType;
 import software.amazon.awssdk.services.costexplorer.model.LimitExceededException;
-import software.amazon.awssdk.services.costexplorer.model.ResultByTime;
 
 /**
  * Calls GetCostAndUsage, grouped by a tag and the service, and reads all pages. AWS charges 0.01
@@ -56,11 +55,9 @@ public final class CostExplorer implements CostSource {
       for (int page = 1; page <= MOST_PAGES; page++) {
         GetCostAndUsageResponse response = client.getCostAndUsage(request);
         charges.addAll(Page.charges(question.tag(), response.resultsByTime()));
-        for (ResultByTime result : response.resultsByTime()) {
-          if (Boolean.TRUE.equals(result.estimated())) {
-            estimated.add(YearMonth.from(Page.day(result)));
-          }
-        }
+        response.resultsByTime().stream()
+            .filter(result -> Boolean.TRUE.equals(result.estimated()))
+            .forEach(result -> estimated.add(YearMonth.from(Page.day(result))));
         String next = response.nextPageToken();
         if (next == null || next.isEmpty()) {
           return new Answer(charges, estimated, page);
