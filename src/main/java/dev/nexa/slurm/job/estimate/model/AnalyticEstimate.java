@@ -34,8 +34,14 @@ public record AnalyticEstimate(
         mfu.calibrated()
             ? "as the last " + mfu.runs() + " runs like it used"
             : "as published runs use, because fewer than " + Mfu.ENOUGH + " of yours tell";
-    String form = "%.2e FLOPs at %s of %.0f TFLOP/s a GPU, %s";
-    String sentence = String.format(Locale.ROOT, form, flops, percent(mfu), peak / 1e12, share);
+    String sentence =
+        String.format(
+            Locale.ROOT,
+            "%.2e FLOPs at %s of %.0f TFLOP/s a GPU, %s",
+            flops,
+            percent(mfu),
+            peak / 1e12,
+            share);
     return new AnalyticEstimate(
         hours / mfu.high(),
         hours / mfu.middle(),
