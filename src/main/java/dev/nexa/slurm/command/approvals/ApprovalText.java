@@ -20,10 +20,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Formats an approval for a user, before and after it is signed. */
 public final class ApprovalText {
+  private static final Pattern NOT_DRAWN = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]");
   private static final Columns<ShowApprovals.Row> COLUMNS =
       new Columns<ShowApprovals.Row>()
           .text("id", row -> approval(row).map(Approval::id))
@@ -51,20 +53,18 @@ public final class ApprovalText {
   }
 
   private static String scope(Approval approval) {
-    if (approval.scope() instanceof ApprovedRun run) {
-      return run.config();
-    }
-    return approval.scope() instanceof ApprovedPipeline pipeline
-        ? "pipeline " + pipeline.config()
-        : "envelope " + ((ApprovalEnvelope) approval.scope()).name();
+    return approval.scope() instanceof ApprovedRun run
+        ? run.config()
+        : approval.scope() instanceof ApprovedPipeline pipeline
+            ? "pipeline " + pipeline.config()
+            : "envelope " + ((ApprovalEnvelope) approval.scope()).name();
   }
 
   /** Returns the content of an approval, in a few lines. */
   public static String of(Approval approval) {
     StringBuilder text = new StringBuilder();
     if (approval.scope() instanceof ApprovedRun run) {
-      text.append("one run of ").append(plain(run.config()));
-      text.append(": can cost ").append(run.reservation()).append('\n');
+      text.append("one run of " + plain(run.config()) + ": can cost " + run.reservation() + "\n");
       line(text, "runs", hardware(run.limits()));
       tokens(text, run.limits());
       line(text, "charged to", charged(run.limits()));
@@ -97,12 +97,8 @@ public final class ApprovalText {
   /** Returns the content of an approval that is not signed yet, and what else is known of it. */
   static String of(ApproveEstimate.Draft draft) {
     StringBuilder text = new StringBuilder(of(draft.approval()));
-    for (ApproveEstimate.Fact fact : draft.facts()) {
-      line(text, fact.word(), fact.value());
-    }
-    for (String note : draft.notes()) {
-      text.append("note: ").append(plain(note)).append('\n');
-    }
+    draft.facts().forEach(fact -> line(text, fact.word(), fact.value()));
+    draft.notes().forEach(note -> text.append("note: ").append(plain(note)).append('\n'));
     return text.toString();
   }
 
@@ -148,14 +144,10 @@ public final class ApprovalText {
 
   /** Returns a line with the revoker, the time and the reason. */
   public static String revocation(JsonObject revocation) {
-    StringBuilder text = new StringBuilder("by ");
-    text.append(word(revocation, "revoked_by")).append(" at ");
-    text.append(word(revocation, "revoked_at"));
-    if (revocation.members().get("reason") != null) {
-      text.append(": ").append(word(revocation, "reason"));
-    }
+    String by = "by " + word(revocation, "revoked_by") + " at " + word(revocation, "revoked_at");
+    Object reason = revocation.members().get("reason");
     StringBuilder line = new StringBuilder();
-    line(line, "revoked", text.toString());
+    line(line, "revoked", reason == null ? by : by + ": " + reason);
     return line.toString();
   }
 
@@ -169,14 +161,12 @@ public final class ApprovalText {
   }
 
   private static void pipeline(StringBuilder text, ApprovedPipeline pipeline) {
-    text.append("one run of the pipeline ").append(plain(pipeline.config()));
-    text.append(": can cost ").append(pipeline.reservation()).append('\n');
+    text.append("one run of the pipeline " + plain(pipeline.config()));
+    text.append(": can cost " + pipeline.reservation() + "\n");
     for (ApprovedPipeline.Stage stage : pipeline.stages()) {
       ApprovedRun run = stage.run();
-      line(
-          text,
-          plain(stage.name()),
-          plain(run.config()) + ": " + run.reservation() + ", " + hardware(run.limits()));
+      String costs = plain(run.config()) + ": " + run.reservation() + ", ";
+      line(text, plain(stage.name()), costs + hardware(run.limits()));
       tokens(text, run.limits());
       line(text, "script", run.whatRuns().text("script_sha256"));
     }
@@ -207,20 +197,9 @@ public final class ApprovalText {
    * text.
    */
   private static String plain(String text) {
-    StringBuilder plain = new StringBuilder();
-    text.codePoints()
-        .forEach(
-            letter -> {
-              int type = Character.getType(letter);
-              boolean drawn =
-                  type != Character.CONTROL
-                      && type != Character.FORMAT
-                      && type != Character.LINE_SEPARATOR
-                      && type != Character.PARAGRAPH_SEPARATOR
-                      && type != Character.SURROGATE;
-              plain.append(drawn ? Character.toString(letter) : String.format("\\u%04x", letter));
-            });
-    return plain.toString();
+    return NOT_DRAWN
+        .matcher(text)
+        .replaceAll(letter -> "\\\\u%04x".formatted(letter.group().codePointAt(0)));
   }
 
   private static String hardware(JsonObject limits) {
@@ -242,19 +221,14 @@ public final class ApprovalText {
   }
 
   private static void tokens(StringBuilder text, JsonObject limits) {
-    Optional<ApiTokens> tokens = ApiTokens.ofApproved(limits);
-    if (tokens.isPresent()) {
-      line(text, "API tokens", tokens.get().words());
-    }
+    ApiTokens.ofApproved(limits).ifPresent(tokens -> line(text, "API tokens", tokens.words()));
   }
 
   private static String charged(JsonObject limits) {
     StringBuilder text = new StringBuilder("cluster " + limits.text("cluster"));
     for (ResourceOption option : ResourceOption.values()) {
-      limits
-          .optionalText(option.approvalKey())
-          .ifPresent(
-              value -> text.append(", ").append(option.approvalKey()).append(' ').append(value));
+      String key = option.approvalKey();
+      limits.optionalText(key).ifPresent(value -> text.append(", " + key + " " + value));
     }
     return text.append(limits.flag("exclusive") ? ", whole nodes" : "").toString();
   }
@@ -263,28 +237,19 @@ public final class ApprovalText {
   private static String prices(JsonObject rates, String gpuType) {
     StringBuilder text = new StringBuilder();
     price(text, "", rates, gpuType);
-    return text.append(" (")
-        .append(rates.text("book"))
-        .append(" as of ")
-        .append(rates.text("as_of"))
-        .append(')')
-        .toString();
+    return text + " (" + rates.text("book") + " as of " + rates.text("as_of") + ")";
   }
 
   private static void price(StringBuilder text, String name, JsonObject value, String gpuType) {
     for (Map.Entry<String, @Nullable Object> entry : value.members().entrySet()) {
       if (entry.getValue() instanceof JsonObject below) {
-        boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
-        if (!other) {
+        if (!name.equals("gpu_hour") || entry.getKey().equals(gpuType)) {
           // A model's prices are one level deeper: its name alone would not say what they are.
           boolean direction = entry.getKey().equals("input") || entry.getKey().equals("output");
           price(text, direction ? name + " " + entry.getKey() : entry.getKey(), below, gpuType);
         }
       } else if (entry.getKey().equals("price")) {
-        text.append(text.length() == 0 ? "" : ", ")
-            .append(name)
-            .append(' ')
-            .append(entry.getValue());
+        text.append(text.length() == 0 ? "" : ", ").append(name + " " + entry.getValue());
       }
     }
   }
@@ -299,12 +264,7 @@ public final class ApprovalText {
   public static String uses(List<ApprovalUse> uses) {
     StringBuilder text = new StringBuilder();
     for (ApprovalUse use : uses) {
-      text.append("  use ")
-          .append(use.number())
-          .append("  ")
-          .append(use.reservation())
-          .append(", ");
-      text.append(use);
+      text.append("  use " + use.number() + "  " + use.reservation() + ", " + use);
       if (use.released()) {
         text.append(
             use.run().isPresent()

@@ -189,24 +189,21 @@ public final class ApproveCommand extends Subcommand {
             name + " works only with --envelope",
             name.equals("--users")
                 ? "leave it out; to name the submitter of one run: --for USER"
-                : "leave it out; a family of runs: nexa-slurm approve --envelope NAME "
-                    + name
-                    + " …");
+                : "leave it out; a family of runs: nexa-slurm approve --envelope NAME %s …"
+                    .formatted(name));
       }
     }
   }
 
   private static Optional<BigDecimal> amount(OptionSpec option) {
-    String text = option.getValue();
-    if (text == null) {
-      return Optional.empty();
-    }
-    if (!AMOUNT.matcher(text).matches()) {
+    Optional<String> text = value(option);
+    String name = option.longestName();
+    if (text.isPresent() && !AMOUNT.matcher(text.get()).matches()) {
       throw invalid(
-          option.longestName() + ": expected an amount such as 500 or 99.50, got '" + text + "'",
-          "the currency is the price book's: " + option.longestName() + " 500");
+          name + ": expected an amount such as 500 or 99.50, got '" + text.get() + "'",
+          "the currency is the price book's: " + name + " 500");
     }
-    return Optional.of(new BigDecimal(text));
+    return text.map(BigDecimal::new);
   }
 
   private ApproveEstimate.Terms terms() {
@@ -231,11 +228,8 @@ public final class ApproveCommand extends Subcommand {
     if (submitter.getValue() != null) {
       throw conflict("an envelope has --users, not --for", "--users " + submitter.getValue());
     }
-    boolean anything = true;
-    for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
-      anything &= list(names).isEmpty();
-    }
-    if (anything) {
+    if (List.of(configs, stages, clusters, accounts, users, projects).stream()
+        .allMatch(names -> list(names).isEmpty())) {
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
           "the envelope has no limits: add --configs, --accounts or --users",

@@ -11,7 +11,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
-import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
@@ -145,9 +144,8 @@ public final class ApproveEstimate {
       }
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
-          "the submitter is not known: "
-              + typed
-              + " is a config, which does not say who will submit the run",
+          "the submitter is not known: %s is a config, which does not say who will submit the run"
+              .formatted(typed),
           Advice.step("add --for USER, or --for any"),
           Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
     }
@@ -223,14 +221,13 @@ public final class ApproveEstimate {
       String project = run.tagged("project");
       projects.add(project == null ? "none" : project);
       for (BudgetStatus budget : budgets) {
-        if (budget.covers(run)) {
-          String before = left.put(budget.name(), left(budget, needs));
-          if (before == null && isTooLittle(budget, needs) && !terms.overBudget()) {
-            notes.add(
-                "submit will refuse the run: budget "
-                    + budget.name()
-                    + " has too little left, and this approval is without --over-budget");
-          }
+        boolean isFirst =
+            budget.covers(run) && left.put(budget.name(), left(budget, needs)) == null;
+        if (isFirst && isTooLittle(budget, needs) && !terms.overBudget()) {
+          notes.add(
+              "submit will refuse the run: budget "
+                  + budget.name()
+                  + " has too little left, and this approval is without --over-budget");
         }
       }
     }
@@ -257,14 +254,24 @@ public final class ApproveEstimate {
   /** Returns what an approval of a run says, after the estimate and its prices were checked. */
   private ApprovedRun checked(String typed, EstimateFile estimate, List<String> notes) {
     Estimate priced = requireAddsUp(typed, estimate);
-    Rates rates = priced.rates();
-    for (String note :
-        new OwnPrices(context, typed, priced, estimate.limits()).notes(terms.trustPrices())) {
-      if (!notes.contains(note)) {
-        notes.add(note);
-      }
+    new OwnPrices(context, typed, priced, estimate.limits())
+        .notes(terms.trustPrices()).stream()
+            .filter(note -> !notes.contains(note))
+            .forEach(notes::add);
+    Money reservation = new Money(estimate.reserved(), priced.rates().currency());
+    try {
+      return new ApprovedRun(
+          estimate.config(),
+          estimate.configDigest(),
+          estimate.whatRuns(),
+          estimate.limits(),
+          submitter(estimate),
+          priced.rates().toJson(),
+          reservation);
+    } catch (IllegalArgumentException | ArithmeticException broken) {
+      throw new NexaException(
+          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
     }
-    return asked(typed, estimate, rates, new Money(estimate.reserved(), rates.currency()));
   }
 
   /**
@@ -290,22 +297,6 @@ public final class ApproveEstimate {
     return most;
   }
 
-  private ApprovedRun asked(String typed, EstimateFile estimate, Rates rates, Money reservation) {
-    try {
-      return new ApprovedRun(
-          estimate.config(),
-          estimate.configDigest(),
-          estimate.whatRuns(),
-          estimate.limits(),
-          submitter(estimate),
-          rates.toJson(),
-          reservation);
-    } catch (IllegalArgumentException | ArithmeticException broken) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
-    }
-  }
-
   /**
    * Approves a family of runs. {@code upTo} must be present.
    *
@@ -321,7 +312,7 @@ public final class ApproveEstimate {
                         ErrorCode.ARGUMENT_MISSING,
                         "--envelope needs --up-to: the most that one run may cost",
                         Advice.step("add --up-to AMOUNT, such as --up-to 200")));
-    Money most = money(upTo, policy.approvalOver().currency());
+    Money most = inPolicysCurrency(upTo);
     return sign(most, most, envelope, List.of(), new ArrayList<>(), review);
   }
 
@@ -361,13 +352,12 @@ public final class ApproveEstimate {
   }
 
   private Optional<UnixUser> submitter(EstimateFile estimate) {
-    if (terms.submitter().isEmpty()) {
-      return Optional.of(UnixUser.fromJson(estimate.submitter()));
-    }
-    String named = terms.submitter().get();
-    return named.equals("any")
-        ? Optional.empty()
-        : Optional.of(new UnixUser(named, Optional.empty()));
+    String named = terms.submitter().orElse("any");
+    return terms.submitter().isEmpty()
+        ? Optional.of(UnixUser.fromJson(estimate.submitter()))
+        : named.equals("any")
+            ? Optional.empty()
+            : Optional.of(new UnixUser(named, Optional.empty()));
   }
 
   /** Returns a warning if this machine has no user of this name. Another machine may have one. */
@@ -453,18 +443,17 @@ public final class ApproveEstimate {
 
   /** Returns a valid approval that allows all this, and that the submitter may use. */
   private Optional<ShowApprovals.Row> existing(ExistingApproval.Wanted wanted) {
-    List<ShowApprovals.Row> usable = new ArrayList<>();
-    for (ShowApprovals.Row row : new ShowApprovals(context).like(wanted.scope())) {
-      Optional<UnixUser> submitter = wanted.scope().submitter();
-      boolean own =
-          !approvals.policy().selfApproval()
-              && submitter.isPresent()
-              && row.file().isPresent()
-              && approvals.signers().selfApproval(row.file().get(), submitter.get()).isPresent();
-      if (!own) {
-        usable.add(row);
-      }
-    }
+    Optional<UnixUser> submitter =
+        approvals.policy().selfApproval() ? Optional.empty() : wanted.scope().submitter();
+    List<ShowApprovals.Row> usable =
+        new ArrayList<>(new ShowApprovals(context).like(wanted.scope()));
+    submitter.ifPresent(
+        user ->
+            usable.removeIf(
+                row ->
+                    row.file()
+                        .flatMap(file -> approvals.signers().selfApproval(file, user))
+                        .isPresent()));
     return ExistingApproval.find(wanted, usable, Instant.now());
   }
 
@@ -485,9 +474,7 @@ public final class ApproveEstimate {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in UTC), or a"
-              + " time such as 2026-12-01T18:00:00Z, got '"
-              + text
-              + "'",
+              + (" time such as 2026-12-01T18:00:00Z, got '" + text + "'"),
           wrong,
           Advice.step("--expires 7d"));
     }
@@ -502,10 +489,9 @@ public final class ApproveEstimate {
               .formatted(TimeLimit.words(rules.longest()), policy.name()),
           "--expires " + rules.longest().toHours() + "h");
     }
-    boolean own =
-        approval.scope().submitter().isPresent()
-            && approval.scope().submitter().get().mayBe(approval.approver());
-    if (own && !rules.selfApproval()) {
+    Optional<UnixUser> submitter = approval.scope().submitter();
+    if (submitter.filter(user -> user.mayBe(approval.approver())).isPresent()
+        && !rules.selfApproval()) {
       throw new NexaException(
           ErrorCode.APPROVAL_BY_SUBMITTER,
           approval.approver() + " would submit this run: submitters cannot approve their own runs",
@@ -551,14 +537,12 @@ public final class ApproveEstimate {
     }
     int at = own.get().indexOf('@');
     String site = at < 0 ? "" : own.get().substring(at);
+    String who =
+        submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter");
     throw new NexaException(
         ErrorCode.APPROVAL_BY_SUBMITTER,
-        file
-            + " gives this key only to the pattern "
-            + own.get()
-            + ". A pattern names nobody, so it may mean "
-            + submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter")
-            + rule,
+        "%s gives this key only to the pattern %s. A pattern names nobody, so it may mean %s%s"
+            .formatted(file, own.get(), who, rule),
         Advice.step(
             SigningKey.owners(approvals)
                 + " writes a line with the name of the key's owner in its place:"),
@@ -602,17 +586,12 @@ public final class ApproveEstimate {
               SigningKey.owners(approvals) + " can add the new key's line to " + allowed.file()));
     } else if (!holders.contains(approver) && holders.stream().anyMatch(AllowedSigners::isName)) {
       // Does not advise to add a line that would give the key to another name.
+      String names = String.join(", ", holders);
       advice.add(
-          Advice.step(
-              "this key belongs to "
-                  + String.join(", ", holders)
-                  + ": type the command again without --as"));
+          Advice.step("this key belongs to " + names + ": type the command again without --as"));
     } else if (holders.stream().noneMatch(AllowedSigners::isName)) {
-      advice.add(
-          Advice.step(
-              "give a name that the pattern matches, "
-                  + String.join(", ", holders)
-                  + ": --as NAME"));
+      String names = String.join(", ", holders);
+      advice.add(Advice.step("give a name that the pattern matches, " + names + ": --as NAME"));
     } else {
       advice.add(
           Advice.step(
@@ -647,11 +626,17 @@ public final class ApproveEstimate {
 
   /** Returns whether this user can write to the folder, or make it. */
   private static boolean mayWrite(Path folder) {
+    Path there = nearest(folder);
+    return Files.isDirectory(there) && Files.isWritable(there);
+  }
+
+  /** Returns the folder, or the nearest one above it that exists. */
+  private static Path nearest(Path folder) {
     Path there = folder;
     while (there.getParent() != null && !Files.exists(there)) {
       there = there.getParent();
     }
-    return Files.isDirectory(there) && Files.isWritable(there);
+    return there;
   }
 
   /** Returns notes about an approval that submit will not find, and what each person types. */
@@ -674,11 +659,7 @@ public final class ApproveEstimate {
   }
 
   private static String owner(Path folder) {
-    Path there = folder;
-    while (there.getParent() != null && !Files.exists(there)) {
-      there = there.getParent();
-    }
-    return Workspace.ownerOf(there);
+    return Workspace.ownerOf(nearest(folder));
   }
 
   private Path keep(ApprovalFile file, Path folder) {

@@ -67,15 +67,8 @@ public final class InstallPolicy {
   }
 
   private static List<String> notes(Policy.Gate gate, ClusterProfile profile) {
-    List<String> unknown = new ArrayList<>();
-    profile
-        .partitions()
-        .forEach(
-            (name, partition) -> {
-              if (partition.gpusPerNode().isEmpty()) {
-                unknown.add(name);
-              }
-            });
+    List<String> unknown = new ArrayList<>(profile.partitions().keySet());
+    unknown.removeIf(name -> profile.partitions().get(name).gpusPerNode().isPresent());
     List<String> notes = new ArrayList<>();
     if (gate.observes()) {
       notes.add(
@@ -84,9 +77,8 @@ public final class InstallPolicy {
     }
     if (profile.partitions().isEmpty()) {
       notes.add(
-          "the profile "
-              + profile.name()
-              + " names no partitions: every job with whole nodes (--exclusive) needs an approval; `nexa-slurm init` reads them off the cluster");
+          "the profile %s names no partitions: every job with whole nodes (--exclusive) needs an approval; `nexa-slurm init` reads them off the cluster"
+              .formatted(profile.name()));
     } else if (!unknown.isEmpty()) {
       notes.add(
           ("the profile %s does not say gpus_per_node of %s: jobs with whole nodes "

@@ -108,14 +108,11 @@ public final class PolicyCommand extends CommandGroup {
       boolean replaced = Files.exists(written);
       install.write(rendered, Path.of(file), command());
       boolean inPlace = besideSlurmConf(written);
-      say(
-          "wrote "
-              + written
-              + " from "
-              + rendered.policy()
-              + (inPlace && replaced
-                  ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
-                  : "; Slurm does not use it yet"));
+      String use =
+          inPlace && replaced
+              ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
+              : "; Slurm does not use it yet";
+      say("wrote " + written + " from " + rendered.policy() + use);
       say("next, on each machine of slurmctld, as root:");
       List<String> steps = new ArrayList<>(List.of("read " + written));
       Path place = inPlace ? written : Path.of(USUAL_FILE);
@@ -151,12 +148,8 @@ public final class PolicyCommand extends CommandGroup {
       RootCommand.of(spec())
           .typedWorkspace()
           .ifPresent(folder -> command.addAll(List.of("--workspace", folder.toString())));
-      if (cluster.getValue() != null) {
-        command.addAll(List.of("--cluster", cluster.getValue()));
-      }
-      if (approved.getValue() != null) {
-        command.addAll(List.of("--approved-dir", approved.getValue()));
-      }
+      value(cluster).ifPresent(name -> command.addAll(List.of("--cluster", name)));
+      value(approved).ifPresent(folder -> command.addAll(List.of("--approved-dir", folder)));
       return command;
     }
 
@@ -165,7 +158,7 @@ public final class PolicyCommand extends CommandGroup {
       if (problems.isEmpty()) {
         say("the script is up to date, and only root can approve");
       }
-      return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+      return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
   }
 
@@ -203,16 +196,12 @@ public final class PolicyCommand extends CommandGroup {
               .replay(new ReplayPolicy.Asked(time.begin(), time.end(), file, zone));
       replayed.notes().forEach(this::note);
       replayed.problems().forEach(err()::println);
+      String begin = time.begin().atZone(zone).toString();
+      String end = time.end().atZone(zone).toString();
       return answer(
           json,
           () -> ReplayText.json(replayed),
-          () ->
-              out()
-                  .print(
-                      ReplayText.text(
-                          replayed,
-                          time.begin().atZone(zone).toString(),
-                          time.end().atZone(zone).toString())));
+          () -> out().print(ReplayText.text(replayed, begin, end)));
     }
   }
 
@@ -266,9 +255,7 @@ public final class PolicyCommand extends CommandGroup {
     /** Returns the policy as text for users. */
     String text() {
       StringBuilder text = new StringBuilder("policy: " + file + "\n");
-      for (String other : ignored) {
-        text.append("ignored: ").append(other).append('\n');
-      }
+      ignored.forEach(other -> text.append("ignored: ").append(other).append('\n'));
       return text.append('\n').append(SETTINGS.of(settings).table()).toString();
     }
   }

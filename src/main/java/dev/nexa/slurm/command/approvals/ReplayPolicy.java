@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.sacct.RequestRow;
-import dev.nexa.slurm.cluster.sacct.RequestRow.Limit;
 import dev.nexa.slurm.cluster.sacct.RequestRows;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
@@ -39,6 +38,7 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code policy replay}: what the policy in force would have refused of the jobs in
@@ -142,9 +142,10 @@ public final class ReplayPolicy {
       judgeBudget(budget, jobs, rules);
     }
     List<Line> byRule = new ArrayList<>();
-    for (String rule : rules) {
-      byRule.add(line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList()));
-    }
+    rules.forEach(
+        rule ->
+            byRule.add(
+                line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList())));
     byRule.add(line("any of them", jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList()));
     return new Replayed(
         asked,
@@ -226,10 +227,7 @@ public final class ReplayPolicy {
         Duration could = limit.orElse(row.elapsed());
         BigDecimal tasks = BigDecimal.valueOf(row.tasks());
         most = most.add(price(rates, row, could).multiply(tasks));
-        long gpus = 0;
-        for (long count : row.tres().gpusBy("gpu", 0).values()) {
-          gpus += count;
-        }
+        long gpus = row.tres().gpusBy("gpu", 0).values().stream().mapToLong(Long::longValue).sum();
         gpuHours =
             gpuHours.add(
                 BigDecimal.valueOf(gpus * could.toMinutes() * row.tasks())
@@ -266,8 +264,7 @@ public final class ReplayPolicy {
         row.partition().isEmpty()
             ? Optional.empty()
             : Optional.of(row.partition().split(",", -1)[0]);
-    Optional<String> account =
-        row.account().isEmpty() ? Optional.empty() : Optional.of(row.account());
+    Optional<String> account = Optional.of(row.account()).filter(name -> !name.isEmpty());
     List<String> gpus = List.copyOf(row.tres().gpusBy(gpuType(row), 0).keySet());
     return Rates.of(prices, PriceKey.of(profile, partition, account, day, gpus));
   }
@@ -290,14 +287,13 @@ public final class ReplayPolicy {
 
   /** Returns the time limit; empty if there is none. Without a column, the elapsed time. */
   private Optional<Duration> limit(RequestRow row) {
-    if (row.limit().kind() == Limit.Kind.SET) {
-      return Optional.of(row.limit().time());
-    }
-    if (row.limit().kind() == Limit.Kind.UNKNOWN) {
-      return Optional.of(row.elapsed());
-    }
-    ClusterProfile.Partition partition = profile.partitions().get(row.partition());
-    return partition == null ? Optional.empty() : partition.maxTime();
+    return switch (row.limit().kind()) {
+      case SET -> Optional.of(row.limit().time());
+      case UNKNOWN -> Optional.of(row.elapsed());
+      default ->
+          Optional.ofNullable(profile.partitions().get(row.partition()))
+              .flatMap(ClusterProfile.Partition::maxTime);
+    };
   }
 
   /** Applies the rules that look at one job only. */
@@ -306,11 +302,9 @@ public final class ReplayPolicy {
     if (over.currency().equals(prices.currency())) {
       String rule = "approval_over " + over;
       rules.add(rule);
-      for (Job job : jobs) {
-        if (job.unlimited || job.most.compareTo(over.amount()) > 0) {
-          job.refusedBy.add(rule);
-        }
-      }
+      jobs.stream()
+          .filter(job -> job.unlimited || job.most.compareTo(over.amount()) > 0)
+          .forEach(job -> job.refusedBy.add(rule));
     } else {
       notes.add("approval_over is in " + over.currency() + ", the prices in " + prices.currency());
     }
@@ -318,11 +312,9 @@ public final class ReplayPolicy {
       BigDecimal most = policy.gate().get().gpuHoursOver();
       String rule = "slurm.gpu_hours_over " + most.toPlainString();
       rules.add(rule);
-      for (Job job : jobs) {
-        if (job.gpuHours.isEmpty() || job.gpuHours.get().compareTo(most) > 0) {
-          job.refusedBy.add(rule);
-        }
-      }
+      jobs.stream()
+          .filter(job -> job.gpuHours.isEmpty() || job.gpuHours.get().compareTo(most) > 0)
+          .forEach(job -> job.refusedBy.add(rule));
     }
   }
 
@@ -382,12 +374,10 @@ public final class ReplayPolicy {
   }
 
   private List<Line> groups(List<Job> jobs, boolean byUser) {
-    Map<String, List<Job>> groups = new LinkedHashMap<>();
-    for (Job job : jobs) {
-      String key = (byUser ? job.user + "\n" : "") + job.account;
-      groups.computeIfAbsent(key, none -> new ArrayList<>()).add(job);
-    }
-    return groups.values().stream()
+    return jobs.stream()
+        .collect(Collectors.groupingBy(job -> (byUser ? job.user + "\n" : "") + job.account))
+        .values()
+        .stream()
         .map(group -> line("", group))
         .sorted(
             Comparator.comparing(Line::refusedCost)
@@ -429,11 +419,6 @@ public final class ReplayPolicy {
   }
 
   private static boolean begins(Job job, String rule) {
-    for (String one : job.refusedBy) {
-      if (one.startsWith(rule)) {
-        return true;
-      }
-    }
-    return false;
+    return job.refusedBy.stream().anyMatch(one -> one.startsWith(rule));
   }
 }
