@@ -21,6 +21,7 @@ import dev.nexa.slurm.money.ledger.UnlistedRuns;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.signatures.SshPublicKey;
 import dev.nexa.slurm.run.Context;
@@ -98,11 +99,9 @@ final class CloseMonth {
       String time = id.value().substring(id.value().indexOf('_') + 1);
       String made = time.substring(0, 4) + "-" + time.substring(4, 6);
       if (made.compareTo(month.toString()) <= 0) {
-        Optional<String> user =
-            context.workspace().run(id).exists()
-                ? Optional.of(context.workspace().run(id).owner())
-                : Optional.empty();
-        open.add(new Statement.Unfinished(id.value(), user));
+        Optional<RunFolder> run =
+            Optional.of(context.workspace().run(id)).filter(RunFolder::exists);
+        open.add(new Statement.Unfinished(id.value(), run.map(RunFolder::owner)));
       }
     }
     return open;
@@ -158,10 +157,8 @@ final class CloseMonth {
   private void requireUnreported(Statement statement) {
     YearMonth month = statement.month();
     Path file = statements.file(month);
-    boolean differs =
-        statements.unsigned().contains(month)
-            && !Sha256.of(DurableFiles.readBytes(file)).equals(Sha256.of(statement.text()));
-    if (differs) {
+    if (statements.unsigned().contains(month)
+        && !Sha256.of(DurableFiles.readBytes(file)).equals(Sha256.of(statement.text()))) {
       throw refused(
           file + " has no signature, and is not what would be written in its place",
           Advice.step(

@@ -84,16 +84,14 @@ public final class CostsCommand extends Subcommand {
                 : CostsText.forPeople(summary, costs::unrounded).markdown() + below(summary),
         () -> CostsText.json(summary, problems, Instant.now()));
     costs.unsettled().ifPresent(err()::println);
+    String months = options.months().map(MonthRange::toString).orElse("all months");
     summary
         .unmatched()
         .forEach(
             (currency, sum) ->
                 note(
                     "%s %s of the imported bills of %s belong to no finished run"
-                        .formatted(
-                            sum.toPlainString(),
-                            currency,
-                            options.months().map(MonthRange::toString).orElse("all months"))));
+                        .formatted(sum.toPlainString(), currency, months)));
   }
 
   private String table(SummarizeCosts costs, CostSummary summary) {
@@ -214,8 +212,7 @@ public final class CostsCommand extends Subcommand {
             + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
                 ? ConfigReader.ADMIN_POLICY
                 : "configs/policy.yaml")
-            + ";"
-            + " `nexa-slurm explain docs/budgets.md` shows how.\n";
+            + "; `nexa-slurm explain docs/budgets.md` shows how.\n";
       }
       String current =
           problems.isEmpty()
@@ -281,14 +278,11 @@ public final class CostsCommand extends Subcommand {
 
     private static CostsText.Cost of(CostFile cost, OptionalInt task, boolean settled) {
       cost.total();
-      List<Attempt> attempts = cost.attempts();
-      return task.isEmpty()
-          ? new CostsText.Cost(cost, attempts, false, settled)
-          : new CostsText.Cost(
-              cost,
-              attempts.stream().filter(one -> one.task() == task.getAsInt()).toList(),
-              true,
-              settled);
+      List<Attempt> attempts =
+          cost.attempts().stream()
+              .filter(one -> task.isEmpty() || one.task() == task.getAsInt())
+              .toList();
+      return new CostsText.Cost(cost, attempts, task.isPresent(), settled);
     }
   }
 }

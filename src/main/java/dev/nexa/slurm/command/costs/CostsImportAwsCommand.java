@@ -15,7 +15,6 @@ import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -86,14 +85,16 @@ final class CostsImportAwsCommand extends Subcommand {
 
   private static JsonObject document(ImportAwsCosts.Result result, Instant now) {
     List<JsonObject> months = new ArrayList<>();
-    for (Map.Entry<YearMonth, ImportedMonth> month : result.months().entrySet()) {
-      months.add(
-          new JsonObject()
-              .with("month", month.getKey().toString())
-              .with("asked", month.getValue().at().equals(now))
-              .with("read", month.getValue().at())
-              .with("estimated", month.getValue().estimated()));
-    }
+    result
+        .months()
+        .forEach(
+            (month, read) ->
+                months.add(
+                    new JsonObject()
+                        .with("month", month.toString())
+                        .with("asked", read.at().equals(now))
+                        .with("read", read.at())
+                        .with("estimated", read.estimated())));
     return CostsImportCommand.document(result.imported())
         .with("requests", result.requests())
         .with("months", months)

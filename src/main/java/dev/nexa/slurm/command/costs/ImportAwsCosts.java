@@ -21,6 +21,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Implements {@code costs import aws}: imports whole months from AWS Cost Explorer, and queries a
@@ -80,7 +82,11 @@ public final class ImportAwsCosts {
       months(question).forEach(asked::add);
     }
     Bills.Imported imported =
-        new Bills(workspace).keepMonths(PROVIDER, rows(meant, charges), names(asked));
+        new Bills(workspace)
+            .keepMonths(
+                PROVIDER,
+                rows(meant, charges),
+                asked.stream().map(YearMonth::toString).collect(Collectors.toSet()));
     for (YearMonth month : asked) {
       ImportedMonth read = read(meant, estimated.contains(month));
       read.keep(workspace, PROVIDER, month);
@@ -97,14 +103,11 @@ public final class ImportAwsCosts {
     List<Question> spans = new ArrayList<>();
     LocalDate begun = meant.to();
     for (YearMonth month : months(meant)) {
-      Optional<ImportedMonth> read = ImportedMonth.of(workspace, PROVIDER, month);
-      boolean holds =
-          !refresh
-              && read.isPresent()
-              && read.get().asks(read(meant, false))
-              && read.get().holds(month, now);
-      if (holds) {
-        known.put(month, read.get());
+      Optional<ImportedMonth> held =
+          ImportedMonth.of(workspace, PROVIDER, month)
+              .filter(old -> !refresh && old.asks(read(meant, false)) && old.holds(month, now));
+      if (held.isPresent()) {
+        known.put(month, held.get());
         if (begun.isBefore(month.atDay(1))) {
           spans.add(span(meant, begun, month.atDay(1)));
         }
@@ -125,19 +128,9 @@ public final class ImportAwsCosts {
   }
 
   private static List<YearMonth> months(Question question) {
-    List<YearMonth> months = new ArrayList<>();
-    for (YearMonth month = YearMonth.from(question.from());
-        month.atDay(1).isBefore(question.to());
-        month = month.plusMonths(1)) {
-      months.add(month);
-    }
-    return months;
-  }
-
-  private static Set<String> names(Set<YearMonth> months) {
-    Set<String> names = new HashSet<>();
-    months.forEach(month -> names.add(month.toString()));
-    return names;
+    return Stream.iterate(YearMonth.from(question.from()), month -> month.plusMonths(1))
+        .takeWhile(month -> month.atDay(1).isBefore(question.to()))
+        .toList();
   }
 
   private ImportedMonth read(Question question, boolean estimated) {
@@ -149,16 +142,10 @@ public final class ImportAwsCosts {
   private static List<BillRow> rows(Question meant, List<Charge> charges) {
     List<BillRow> rows = new ArrayList<>();
     Map<String, Integer> seen = new HashMap<>();
+    String span = meant.daily() ? " day " : " month ";
     for (Charge charge : charges) {
-      String name =
-          "%s %s%s$%s %s %s"
-              .formatted(
-                  charge.day(),
-                  meant.daily() ? "day " : "month ",
-                  meant.tag(),
-                  charge.tagValue(),
-                  charge.service(),
-                  charge.currency());
+      String name = charge.day() + span + meant.tag() + "$" + charge.tagValue();
+      name += " " + charge.service() + " " + charge.currency();
       int before = seen.merge(name, 1, Integer::sum) - 1;
       rows.add(
           new BillRow(

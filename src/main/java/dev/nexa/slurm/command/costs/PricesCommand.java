@@ -102,6 +102,7 @@ public final class PricesCommand extends CommandGroup {
       List<String> notes = new ArrayList<>();
       String path = file.getValue();
       PriceBook book = new ShowPrices(context()).check(path, LocalDate.now(ZoneOffset.UTC), notes);
+      int overrides = Math.max(0, book.entries().size() - 1);
       return answer(
           json,
           () ->
@@ -112,20 +113,13 @@ public final class PricesCommand extends CommandGroup {
                   .with("currency", book.currency())
                   .with("digest", book.digest())
                   .with("gpu_types", new ArrayList<>(book.gpuTypes()))
-                  .with("overrides", Math.max(0, book.entries().size() - 1))
+                  .with("overrides", overrides)
                   .with("notes", notes),
           () -> {
-            int overrides = Math.max(0, book.entries().size() - 1);
-            say(
-                path
-                    + ": a price book in "
-                    + book.currency()
-                    + ", as of "
-                    + book.asOf()
-                    + (book.gpuTypes().isEmpty()
-                        ? ""
-                        : "; GPUs " + String.join(", ", book.gpuTypes()))
-                    + (overrides == 0 ? "" : "; overrides: " + overrides));
+            String gpus = String.join(", ", book.gpuTypes());
+            String has = gpus.isEmpty() ? "" : "; GPUs " + gpus;
+            has += overrides == 0 ? "" : "; overrides: " + overrides;
+            say(path + ": a price book in " + book.currency() + ", as of " + book.asOf() + has);
             notes.forEach(note -> say("note: " + note));
           });
     }

@@ -141,16 +141,12 @@ public final class ShowPrices {
   }
 
   private List<ClusterProfile> profiles() {
-    List<ClusterProfile> profiles = new ArrayList<>();
     Path folder = context.root().resolve("configs/clusters");
-    if (!Files.isDirectory(folder)) {
-      return profiles;
-    }
-    for (Path file : DurableFiles.list(folder, "*.yaml")) {
-      String name = file.getFileName().toString();
-      profiles.add(context.configs().cluster(name.substring(0, name.length() - 5)));
-    }
-    return profiles;
+    List<Path> files = Files.isDirectory(folder) ? DurableFiles.list(folder, "*.yaml") : List.of();
+    return files.stream()
+        .map(file -> file.getFileName().toString())
+        .map(name -> context.configs().cluster(name.substring(0, name.length() - 5)))
+        .toList();
   }
 
   /**
@@ -188,11 +184,8 @@ public final class ShowPrices {
         without.add(price.source());
       }
     }
-    for (String source : without) {
-      notes.add("no date in the source \"" + source + "\"");
-    }
-    for (String source : free) {
-      notes.add("a price of 0, which is free, by the source \"" + source + "\"");
-    }
+    without.forEach(source -> notes.add("no date in the source \"" + source + "\""));
+    free.forEach(
+        source -> notes.add("a price of 0, which is free, by the source \"" + source + "\""));
   }
 }

@@ -50,7 +50,7 @@ final class StatementCommand extends Subcommand {
     Statement statement = closed.statement();
     format.print(
         () ->
-            part.map(name -> StatementText.table(statement, name, style()))
+            part.map(name -> StatementText.forPeople(statement, name).table(style()))
                 .orElseGet(() -> StatementText.tables(statement, style()) + signed(closed)),
         () ->
             part.isPresent()
