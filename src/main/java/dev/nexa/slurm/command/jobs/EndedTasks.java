@@ -81,11 +81,9 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
     RunOutcome outcome = evidence.outcome(run, RunFacts.shown(run), state, new ArrayList<>());
     Map<Integer, End> ends = new TreeMap<>();
-    for (TaskOutcome task : outcome.tasks()) {
-      if (task.ended()) {
-        ends.put(task.task(), end(task));
-      }
-    }
+    outcome.tasks().stream()
+        .filter(TaskOutcome::ended)
+        .forEach(task -> ends.put(task.task(), end(task)));
     List<QueueEntry> queue = evidence.queue(state);
     return new EndedTasks(
         ends, outcome.ended(), waits(run, state, outcome, queue), RunRow.stuck(queue));
@@ -93,10 +91,9 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
 
   private static Optional<String> waits(
       RunFolder run, RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
-    for (TaskOutcome task : outcome.tasks()) {
-      if (task.ended() || task.state() != JobState.PENDING) {
-        return Optional.empty();
-      }
+    if (outcome.tasks().stream()
+        .anyMatch(task -> task.ended() || task.state() != JobState.PENDING)) {
+      return Optional.empty();
     }
     return queue.stream()
         .filter(entry -> entry.state() == JobState.PENDING)

@@ -115,15 +115,12 @@ public final class FollowLogs {
         subject
             .map(one -> one + " of " + run.id() + " has printed nothing")
             .orElse("no task of " + run.id() + " has printed anything");
-    return ended
-        ? new NexaException(
-            ErrorCode.LOGS_MISSING,
-            message,
-            Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id()))
-        : new NexaException(
-            ErrorCode.LOGS_MISSING,
-            message + " yet",
-            Advice.command("says why; add -f to wait for it", "nexa-slurm", "status", run.id()));
+    return new NexaException(
+        ErrorCode.LOGS_MISSING,
+        ended ? message : message + " yet",
+        ended
+            ? Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id())
+            : Advice.command("says why; add -f to wait for it", "nexa-slurm", "status", run.id()));
   }
 
   private void copy(Path file, long start, RunFolder run, boolean follow, OutputStream out)

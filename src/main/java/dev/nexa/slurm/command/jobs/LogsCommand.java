@@ -103,20 +103,12 @@ public final class LogsCommand extends Subcommand {
     if (rank < ranks || LogFiles.of(run).ofRank(task, rank).isPresent()) {
       return;
     }
+    String has = ranks < 2 ? " is one process, without ranks" : " has ranks 0 to " + (ranks - 1);
+    String does = ranks < 2 ? "prints its output" : "prints the output of all ranks";
     throw new NexaException(
         ErrorCode.RUN_UNKNOWN,
-        "there is no rank "
-            + rank
-            + ": a task of "
-            + run.id()
-            + (ranks < 2 ? " is one process, without ranks" : " has ranks 0 to " + (ranks - 1)),
-        Advice.command(
-            ranks < 2 ? "prints its output" : "prints the output of all ranks",
-            "nexa-slurm",
-            "logs",
-            "--task",
-            task,
-            run.id()));
+        "there is no rank " + rank + ": a task of " + run.id() + has,
+        Advice.command(does, "nexa-slurm", "logs", "--task", task, run.id()));
   }
 
   private OptionalInt lines() {

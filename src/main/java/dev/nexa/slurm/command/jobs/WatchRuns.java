@@ -87,13 +87,9 @@ final class WatchRuns implements WatchSource {
           out.println(PlainTime.utc(Instant.now()) + ": the scheduler answers again");
         }
         out.print(block(snapshot, known));
-        if (snapshot.unfinished() == 0) {
+        if (snapshot.unfinished() == 0 || snapshot.rests()) {
           out.flush();
-          return ExitCode.OK.status();
-        }
-        if (snapshot.rests()) {
-          out.flush();
-          return ExitCode.RUN_FAILED.status();
+          return (snapshot.unfinished() == 0 ? ExitCode.OK : ExitCode.RUN_FAILED).status();
         }
       } catch (NexaException unavailable) {
         String reason = VisibleText.line(String.valueOf(unavailable.getMessage()));

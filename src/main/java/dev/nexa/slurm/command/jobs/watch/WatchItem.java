@@ -91,22 +91,16 @@ record WatchItem(
 
   /** Returns {@code 12/64, 1 failed} for tasks, and {@code 2/5 stages} for a pipeline. */
   String progress() {
-    if (run.isEmpty()) {
-      return pipeline
-          .map(one -> one.completed() + "/" + one.stages().size() + " stages")
-          .orElse("");
-    }
-    return run.get().row().tasks().progress();
+    return run.map(one -> one.row().tasks().progress())
+        .or(() -> pipeline.map(one -> one.completed() + "/" + one.stages().size() + " stages"))
+        .orElse("");
   }
 
   /** Returns the elapsed time; that of a run with running tasks goes on since the snapshot. */
   String elapsed(Duration since) {
-    return run.map(
-            one ->
-                TimeLimit.clock(
-                    one.row().tasks().running() > 0
-                        ? one.row().elapsed().plus(since)
-                        : one.row().elapsed()))
+    return run.map(LiveRun::row)
+        .map(row -> row.tasks().running() > 0 ? row.elapsed().plus(since) : row.elapsed())
+        .map(TimeLimit::clock)
         .orElse("");
   }
 

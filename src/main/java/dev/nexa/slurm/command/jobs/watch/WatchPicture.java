@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.jobs.watch;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.Span;
-import dev.nexa.slurm.insight.live.LiveBudget;
 import dev.nexa.slurm.insight.live.LiveRun;
 import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
@@ -15,6 +14,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.jline.utils.AttributedString;
@@ -135,9 +135,7 @@ final class WatchPicture {
       lines.add(cut("No unfinished runs. A new run appears here.", PLAIN));
       lines.add(cut("nexa-slurm runs list shows the runs that have ended.", PLAIN));
       lines.add(AttributedString.EMPTY);
-      for (LiveBudget budget : snapshot.get().budgets()) {
-        lines.add(detail("budget", budget.words()));
-      }
+      snapshot.get().budgets().forEach(budget -> lines.add(detail("budget", budget.words())));
       return lines.subList(0, Math.min(lines.size(), Math.max(0, rows)));
     }
     List<AttributedString> details =
@@ -208,11 +206,7 @@ final class WatchPicture {
   }
 
   private static int whole(int[] widths) {
-    int whole = 0;
-    for (int each : widths) {
-      whole += each == 0 ? 0 : each + 2;
-    }
-    return whole - 2;
+    return Arrays.stream(widths).map(each -> each == 0 ? 0 : each + 2).sum() - 2;
   }
 
   private static void row(
@@ -266,39 +260,31 @@ final class WatchPicture {
       lines.add(detail("state", item.state() + ", " + item.progress()));
       PipelineProgress pipeline = item.pipeline().orElseThrow();
       lines.add(detail("cost", words(pipeline.cost()) + " of at most " + pipeline.file().total()));
-      for (PipelineProgress.StageProgress stage : pipeline.stages()) {
-        if (!stage.ended() && !stage.why().isEmpty()) {
-          lines.add(detail("why", stage.stage().name() + ": " + stage.why()));
-          break;
-        }
-      }
+      pipeline.stages().stream()
+          .filter(stage -> !stage.ended() && !stage.why().isEmpty())
+          .findFirst()
+          .ifPresent(stage -> lines.add(detail("why", stage.stage().name() + ": " + stage.why())));
       return lines;
     }
     LiveRun run = item.run().get();
     RunRow row = run.row();
-    lines.add(
-        detail(
-            "run",
-            row.runId()
-                + row.name().map(name -> "  " + name).orElse("")
-                + row.jobId().map(job -> ", job " + job).orElse("")
-                + row.user().map(user -> ", of " + user).orElse("")));
+    String more =
+        row.name().map(name -> "  " + name).orElse("")
+            + row.jobId().map(job -> ", job " + job).orElse("")
+            + row.user().map(user -> ", of " + user).orElse("");
+    lines.add(detail("run", row.runId() + more));
     lines.add(detail("tasks", counts(run)));
     lines.add(detail("cost", cost(run)));
-    for (LiveBudget budget : snapshot.budgets()) {
-      if (run.budgets().contains(budget.name())) {
-        lines.add(detail("budget", budget.words()));
-      }
-    }
+    snapshot.budgets().stream()
+        .filter(budget -> run.budgets().contains(budget.name()))
+        .forEach(budget -> lines.add(detail("budget", budget.words())));
     String note = item.stage().map(stage -> stage.why()).filter(why -> !why.isEmpty()).orElse("");
     note = note.isEmpty() ? row.forPeople().note() : note;
     if (!note.isEmpty()) {
       lines.add(detail(row.status().ended() ? "note" : "why", note));
     }
     screen.tail().ifPresent(tail -> lines.add(detail("log", lastLine(tail, row.tasks().all()))));
-    for (String problem : snapshot.problems().stream().limit(2).toList()) {
-      lines.add(detail("note", problem));
-    }
+    snapshot.problems().stream().limit(2).forEach(problem -> lines.add(detail("note", problem)));
     return lines;
   }
 

@@ -130,12 +130,6 @@ final class WatchScreen {
 
   private Request inList(String key) {
     switch (key) {
-      case "q", "ctrl-c", "eof" -> {
-        return Request.QUIT;
-      }
-      case "r" -> {
-        return Request.REFRESH;
-      }
       case "?", "h" -> open(Mode.HELP, "keys", HELP);
       case "down", "j" -> select(index + 1);
       case "up", "k" -> select(index - 1);
@@ -143,14 +137,16 @@ final class WatchScreen {
       case "pageup" -> select(index - 10);
       case "home", "g" -> select(0);
       case "end", "G" -> select(items.size() - 1);
-      case "l", "enter", "w", "c" -> {
-        return ofSelected(key);
-      }
       default -> {
-        // Other keys do nothing.
+        // Other keys do not move.
       }
     }
-    return Request.NONE;
+    return switch (key) {
+      case "q", "ctrl-c", "eof" -> Request.QUIT;
+      case "r" -> Request.REFRESH;
+      case "l", "enter", "w", "c" -> ofSelected(key);
+      default -> Request.NONE;
+    };
   }
 
   private Request ofSelected(String key) {
