@@ -44,18 +44,10 @@ public final class ArchivePlaces {
     awsProfile = aws::getValue;
   }
 
+  /** Makes the places for a command without options of its own for them. */
   private ArchivePlaces(Optional<String> cluster) {
     this.cluster = () -> cluster.orElse(null);
     this.awsProfile = () -> null;
-  }
-
-  /**
-   * Returns the places for a command without options of its own for them.
-   *
-   * @param cluster the profile that says how S3 is reached; empty for the usual one
-   */
-  static ArchivePlaces of(Optional<String> cluster) {
-    return new ArchivePlaces(cluster);
   }
 
   /** Returns the tiers' part of the profile. */
@@ -86,9 +78,8 @@ public final class ArchivePlaces {
                         "no place for archives is given",
                         Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
                         Advice.step(
-                            "or set storage.archive in configs/clusters/"
-                                + profile(context)
-                                + ".yaml")));
+                            "or set storage.archive in configs/clusters/%s.yaml"
+                                .formatted(profile(context)))));
     return open(
         context,
         to.isPresent() ? "--to" : "storage.archive",
@@ -170,7 +161,7 @@ public final class ArchivePlaces {
    * @param cluster the profile that says how S3 is reached; empty for the usual one
    */
   public static CleanTiers cleaning(Context context, Optional<String> cluster, Progress progress) {
-    ArchivePlaces places = ArchivePlaces.of(cluster);
+    ArchivePlaces places = new ArchivePlaces(cluster);
     return new CleanTiers(
         context.workspace(),
         context.configs(),

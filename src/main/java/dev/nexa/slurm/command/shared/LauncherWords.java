@@ -19,24 +19,9 @@ import picocli.CommandLine.Model.OptionSpec;
 final class LauncherWords {
   private static final Set<String> LAUNCHERS =
       Set.of(
-          "python",
-          "bash",
-          "sh",
-          "torchrun",
-          "accelerate",
-          "deepspeed",
-          "srun",
-          "sbatch",
-          "salloc",
-          "mpirun",
-          "mpiexec",
-          "uv",
-          "conda",
-          "poetry",
-          "env",
-          "exec",
-          "nohup",
-          "time");
+          ("python bash sh torchrun accelerate deepspeed srun sbatch salloc mpirun mpiexec uv conda"
+                  + " poetry env exec nohup time")
+              .split(" ", -1));
 
   /** The launchers' options that say how many processes and nodes, and our options. */
   private static final Map<String, String> OURS =
@@ -105,9 +90,8 @@ final class LauncherWords {
   private static String withoutScript(CommandSpec spec, String program, List<String> words) {
     int module = words.indexOf("-m");
     return module >= 0 && module + 1 < words.size()
-        ? "Write a config with backend: python and entrypoint: {module: "
-            + words.get(module + 1)
-            + "}"
+        ? "Write a config with backend: python and entrypoint: {module: %s}"
+            .formatted(words.get(module + 1))
         : "Write the command into a script, and name the script instead of %s: %s job.sh"
             .formatted(program, spec.qualifiedName());
   }

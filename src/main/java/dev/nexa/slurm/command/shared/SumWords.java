@@ -69,12 +69,9 @@ final class SumWords {
           at + 1 < args.size()
               ? args.get(at + 1).replaceFirst("^\\(", "").replaceAll("[(),].*", "")
               : "";
-      return Optional.of(
-          Advice.step(
-              "Write the expression without spaces: --where "
-                  + args.get(at - 1)
-                  + (word.matches("!=|~") ? word : "=")
-                  + (value.isEmpty() ? "VALUE" : value)));
+      String term = args.get(at - 1) + (word.matches("!=|~") ? word : "=");
+      term += value.isEmpty() ? "VALUE" : value;
+      return Optional.of(Advice.step("Write the expression without spaces: --where " + term));
     }
     if (option.equals("--month") && args.get(at - 1).matches("last|this")) {
       return Optional.of(Advice.step("Leave it out: --month " + args.get(at - 1)));
@@ -135,13 +132,8 @@ final class SumWords {
     boolean formats = own.contains("--format");
     boolean filters = own.contains("--where");
     if (filters && RunField.words(false).contains(bare)) {
-      return Optional.of(
-          Advice.step(
-              name
-                  + ": type --where "
-                  + bare
-                  + "=VALUE"
-                  + (bare.equals("currency") ? "; it selects runs and converts nothing" : "")));
+      String but = bare.equals("currency") ? "; it selects runs and converts nothing" : "";
+      return Optional.of(Advice.step(name + ": type --where " + bare + "=VALUE" + but));
     }
     if (command.equals("budget") && formats && !name.matches("--(csv|html|pdf|xlsx|excel|out.*)")) {
       return ofBudget("nexa-slurm costs budget");
