@@ -66,9 +66,8 @@ final class AbortLeftoversCommand extends Subcommand {
     return agreed(
         yes,
         "nobody can be asked here whether to remove " + uploads(count),
-        "Remove "
-            + uploads(count)
-            + "? A sync that stopped before it sent the last part begins such a file again.",
+        "Remove %s? A sync that stopped before it sent the last part begins such a file again."
+            .formatted(uploads(count)),
         Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
   }
 

@@ -84,10 +84,8 @@ final class BucketText {
     if (uploads > 0) {
       parts.add(uploads + (uploads == 1 ? " unfinished upload" : " unfinished uploads"));
     }
-    return String.join(" and ", parts)
-        + " ("
-        + Memory.plain(pieces.stream().mapToLong(Piece::bytes).sum())
-        + ")";
+    long bytes = pieces.stream().mapToLong(Piece::bytes).sum();
+    return String.join(" and ", parts) + " (" + Memory.plain(bytes) + ")";
   }
 
   /** Returns what came of it. */
@@ -111,22 +109,18 @@ final class BucketText {
    */
   JsonObject document(
       Plan plan, Optional<String> refused, Optional<Done> done, Optional<Path> journal) {
-    JsonObject document =
-        JsonObject.ofVersion(1)
-            .with("address", place.address())
-            .with("objects", plan.objects())
-            .with("removes", pieces(plan.removes()))
-            .with("bytes", plan.bytes())
-            .with("keeps", kept(plan.keeps()))
-            .with("notes", notes(plan))
-            .with("refused", refused.orElse(null))
-            .with("acted", done.isPresent());
-    done.ifPresent(
-        it ->
-            document
-                .with("deleted", it.removed().stream().map(Piece::key).toList())
-                .with("failed", kept(it.failed())));
-    return document.withOptional("journal", journal.map(Path::toString));
+    return JsonObject.ofVersion(1)
+        .with("address", place.address())
+        .with("objects", plan.objects())
+        .with("removes", pieces(plan.removes()))
+        .with("bytes", plan.bytes())
+        .with("keeps", kept(plan.keeps()))
+        .with("notes", notes(plan))
+        .with("refused", refused.orElse(null))
+        .with("acted", done.isPresent())
+        .withOptional("deleted", done.map(it -> it.removed().stream().map(Piece::key).toList()))
+        .withOptional("failed", done.map(it -> kept(it.failed())))
+        .withOptional("journal", journal.map(Path::toString));
   }
 
   private static List<JsonObject> pieces(List<Piece> pieces) {

@@ -151,7 +151,8 @@ public final class CleanupCommand extends Subcommand {
     return all;
   }
 
-  private static boolean typed(OptionSpec option) {
+  /** Returns whether the option was typed; a flag that was not typed is false. */
+  static boolean typed(OptionSpec option) {
     return option.getValue() != null && !option.getValue().equals(false);
   }
 
@@ -215,7 +216,8 @@ public final class CleanupCommand extends Subcommand {
   private Integer cleanBucket(
       Context context, S3Place place, Clutter clutter, Duration age, DeleteLimit limit) {
     Instant now = Instant.now();
-    Clutter.Plan plan = clutter.plan(now.minus(age), words(age));
+    String old = age.toDays() == 1 ? "day" : age.toDays() + " days";
+    Clutter.Plan plan = clutter.plan(now.minus(age), old);
     Optional<String> refusal = plan.refusal(limit);
     BucketText text = new BucketText(place);
     boolean empty = plan.removes().isEmpty();
@@ -244,24 +246,18 @@ public final class CleanupCommand extends Subcommand {
       refusal.ifPresent(why -> say("this would be refused: " + why));
       say("nothing was deleted");
     }
-    return done.isPresent() && !done.get().failed().isEmpty()
-        ? ExitCode.DEFECT.status()
-        : ExitCode.OK.status();
-  }
-
-  private static String words(Duration age) {
-    return age.toDays() == 1 ? "day" : age.toDays() + " days";
+    boolean failed = done.isPresent() && !done.get().failed().isEmpty();
+    return (failed ? ExitCode.DEFECT : ExitCode.OK).status();
   }
 
   private static NexaException tooMany(String refusal, Clutter.Plan plan) {
+    long all = plan.removes().size() - plan.uploads() + plan.moreRemoved();
     return new NexaException(
         ErrorCode.SYNC_DELETION_REFUSED,
         "--s3: " + refusal,
         Advice.step("nothing was deleted"),
         Advice.command("lists them", "nexa-slurm cleanup --s3 --dry-run"),
-        Advice.step(
-            "then raise --max-delete: "
-                + (plan.removes().size() - plan.uploads() + plan.moreRemoved())));
+        Advice.step("then raise --max-delete: " + all));
   }
 
   private Integer printUndone(Done done) {
@@ -295,9 +291,8 @@ public final class CleanupCommand extends Subcommand {
       // Refused below.
     }
     throw invalid(
-        "--prune-size: expected a size with its unit, such as +2G, +500M or +100K, got '"
-            + typed
-            + "'",
+        "--prune-size: expected a size with its unit, such as +2G, +500M or +100K, got '%s'"
+            .formatted(typed),
         "--prune-size +2G: checkpoints of more than 2 GiB");
   }
 
@@ -330,14 +325,13 @@ public final class CleanupCommand extends Subcommand {
       Context context = existing();
       CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), Progress.NONE);
       CleanTiers.Journals journals = clean.journals();
-      Instant now = Instant.now();
       if (given(json)) {
         print(
             JsonObject.ofVersion(1)
                 .with("cleanups", CleanupText.json(journals.states()))
                 .with("notes", journals.problems()));
       } else {
-        printTable(CleanupText.list(journals.states(), now, style()));
+        printTable(CleanupText.list(journals.states(), style()));
         journals.problems().forEach(this::note);
       }
     }

@@ -38,7 +38,7 @@ final class StorageInitCommand extends Subcommand {
     List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
     boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
     answer(json, () -> document(folders), () -> tell(folders));
-    return failed ? ExitCode.USAGE.status() : ExitCode.OK.status();
+    return (failed ? ExitCode.USAGE : ExitCode.OK).status();
   }
 
   private void tell(List<Folder> folders) {

@@ -100,7 +100,8 @@ final class SyncPlaces {
     }
   }
 
-  private static Path real(Path path) {
+  /** Returns the path without links. */
+  static Path real(Path path) {
     try {
       return path.toRealPath();
     } catch (IOException failed) {
@@ -178,16 +179,14 @@ final class SyncPlaces {
       String step, Storage storage, List<String> folders, List<String> addresses) {
     boolean folder = addresses.isEmpty();
     String only = folder ? folders.get(0) : addresses.get(0);
+    String both = folder ? " " + only + " s3://BUCKET/PREFIX" : " DIR " + only;
     return new NexaException(
         ErrorCode.ARGUMENT_MISSING,
         "'%s' is %s is missing"
             .formatted(only, folder ? "a folder; its address in S3" : "an address; its folder"),
         folder && !Files.exists(Path.of(only))
             ? Advice.step("if it is an address, type s3://" + only)
-            : Advice.step(
-                "name both: nexa-slurm sync "
-                    + step
-                    + (folder ? " " + only + " s3://BUCKET/PREFIX" : " DIR " + only)),
+            : Advice.step("name both: nexa-slurm sync " + step + both),
         Advice.step(
             "with neither, sync takes the whole durable tier "
                 + storage.durable()

@@ -88,9 +88,11 @@ final class SyncStepCommand extends Subcommand {
     super(step.word(), step.help, "nexa-slurm sync " + step.word(), example(step));
     this.step = step;
     // Read in rules(), because the order of both counts.
-    globs(INCLUDE, "Copies files whose path matches, also if an --exclude before it matches.");
-    globs(
-        EXCLUDE,
+    options(
+        INCLUDE + " GLOB",
+        "Copies files whose path matches, also if an --exclude before it matches.");
+    options(
+        EXCLUDE + " GLOB",
         "Leaves out files whose path matches. `*` also matches slashes. The last --include or --exclude that"
             + " matches decides. `*.tmp` is left out from the beginning.");
     boolean copies = step == Step.PUSH || step == Step.PULL;
@@ -138,10 +140,6 @@ final class SyncStepCommand extends Subcommand {
           "nexa-slurm sync pull s3://nexacompute/checkpoints/run_1 /mnt/nexa_durable/checkpoints/run_1";
       case VERIFY -> "nexa-slurm sync verify --include 'checkpoints/*' --json";
     };
-  }
-
-  private void globs(String name, String description) {
-    options(name + " GLOB", description);
   }
 
   @Override
@@ -347,13 +345,10 @@ final class SyncStepCommand extends Subcommand {
               "rename or remove the link or the folder that is in the place of a file, or leave the"
                   + " file out with --exclude"));
     }
-    if (report.named().stream().anyMatch(SyncStepCommand::isReplaceable)) {
-      String path =
-          report.named().stream()
-              .filter(SyncStepCommand::isReplaceable)
-              .map(SyncReport.Named::path)
-              .findFirst()
-              .orElse("PATH");
+    Optional<SyncReport.Named> replaceable =
+        report.named().stream().filter(SyncStepCommand::isReplaceable).findFirst();
+    if (replaceable.isPresent()) {
+      String path = replaceable.get().path();
       advice.add(Advice.step("look at both sides of each file that was not replaced or deleted"));
       advice.add(
           Advice.command(
@@ -414,7 +409,8 @@ final class SyncStepCommand extends Subcommand {
       return THREADS;
     }
     if (!typed.matches("[1-9]\\d?")) {
-      throw usage("--threads: expected a number from 1 to 99, got '" + typed + "'", "--threads 8");
+      throw invalid(
+          "--threads: expected a number from 1 to 99, got '" + typed + "'", "--threads 8");
     }
     return Integer.parseInt(typed);
   }
@@ -432,7 +428,7 @@ final class SyncStepCommand extends Subcommand {
     } catch (IllegalArgumentException none) {
       // Refused below.
     }
-    throw usage(
+    throw invalid(
         "--bandwidth: expected bytes in a second, such as 50M, got '" + typed + "'",
         "--bandwidth 50M");
   }
@@ -440,7 +436,7 @@ final class SyncStepCommand extends Subcommand {
   private DeleteLimit limit() {
     @Nullable String typed = maxDelete == null ? null : maxDelete.<String>getValue();
     if (typed != null && delete != null && !given(delete)) {
-      throw usage("--max-delete needs --delete", "add --delete, or leave --max-delete out");
+      throw invalid("--max-delete needs --delete", "add --delete, or leave --max-delete out");
     }
     return DeleteLimit.parse(typed, "files");
   }
@@ -474,9 +470,5 @@ final class SyncStepCommand extends Subcommand {
       }
     }
     return rules;
-  }
-
-  private static NexaException usage(String message, String advice) {
-    return invalid(message, advice);
   }
 }

@@ -72,18 +72,14 @@ final class SyncText {
           boolean risky = planned.kind() == Kind.DELETE || planned.kind() == Kind.CONFLICT;
           if (all || risky) {
             int kind = risky ? 1 : 0;
-            shown[kind]++;
-            if (shown[kind] <= SHOWN) {
-              text.append(
-                  String.format(
-                      Locale.ROOT,
-                      "    %-8s  %10s  %s%s%n",
-                      planned.word(),
-                      Memory.rounded(planned.bytes(direction)),
-                      VisibleText.line(planned.path()),
-                      risky && planned.why() == Why.NEVER_SYNCED
-                          ? " (never synced)"
-                          : planned.obstacle().map(why -> " (" + why + ")").orElse("")));
+            if (++shown[kind] <= SHOWN) {
+              String size = Memory.rounded(planned.bytes(direction));
+              String path = VisibleText.line(planned.path());
+              String why =
+                  risky && planned.why() == Why.NEVER_SYNCED
+                      ? " (never synced)"
+                      : planned.obstacle().map(what -> " (" + what + ")").orElse("");
+              text.append("    %-8s  %10s  %s%s%n".formatted(planned.word(), size, path, why));
             }
           }
         });
@@ -96,13 +92,8 @@ final class SyncText {
 
   private static void line(StringBuilder text, String what, Count count) {
     if (count.files() > 0) {
-      text.append(
-          String.format(
-              Locale.ROOT,
-              "  %-14s  %14s  %10s%n",
-              what,
-              files(count.files()),
-              Memory.rounded(count.bytes())));
+      String bytes = Memory.rounded(count.bytes());
+      text.append("  %-14s  %14s  %10s%n".formatted(what, files(count.files()), bytes));
     }
   }
 
@@ -119,18 +110,12 @@ final class SyncText {
   }
 
   String done(SyncReport report) {
-    String text =
-        files(report.count(Outcome.COPIED))
-            + " copied, "
-            + Memory.rounded(report.bytes())
-            + " moved"
-            + counted("; ", report.count(Outcome.SAME), " found equal")
-            + counted("; ", report.count(Outcome.DELETED), " deleted")
-            + counted(
-                "; ",
-                report.count(Outcome.NOT_DELETED),
-                " not deleted, because other files were not synced");
-    return text
+    long kept = report.count(Outcome.NOT_DELETED);
+    return files(report.count(Outcome.COPIED))
+        + (" copied, " + Memory.rounded(report.bytes()) + " moved")
+        + counted("; ", report.count(Outcome.SAME), " found equal")
+        + counted("; ", report.count(Outcome.DELETED), " deleted")
+        + counted("; ", kept, " not deleted, because other files were not synced")
         + counted(
             "\n",
             report.count(Outcome.UNCHECKED),
@@ -209,13 +194,13 @@ final class SyncText {
     return JsonObject.ofVersion(1)
         .with("source", source())
         .with("target", target())
-        .with("new", count(plan.count(Kind.NEW)))
-        .with("replaced", count(plan.count(Kind.REPLACE)))
-        .with("compared", count(plan.compared()))
-        .with("conflicts", count(plan.count(Kind.CONFLICT)))
-        .with("deleted", count(plan.count(Kind.DELETE)))
-        .with("unchanged", count(plan.count(Kind.SAME)))
-        .with("only_at_target", count(plan.count(Kind.LEAVE)))
+        .with("new", Codec.write(plan.count(Kind.NEW)))
+        .with("replaced", Codec.write(plan.count(Kind.REPLACE)))
+        .with("compared", Codec.write(plan.compared()))
+        .with("conflicts", Codec.write(plan.count(Kind.CONFLICT)))
+        .with("deleted", Codec.write(plan.count(Kind.DELETE)))
+        .with("unchanged", Codec.write(plan.count(Kind.SAME)))
+        .with("only_at_target", Codec.write(plan.count(Kind.LEAVE)))
         .with("files", planned)
         .with("skipped", skipped)
         .with("skipped_files", plan.skippedFiles())
@@ -273,9 +258,5 @@ final class SyncText {
 
   private static List<JsonObject> named(List<SyncReport.Named> files) {
     return files.stream().map(Codec::write).toList();
-  }
-
-  private static JsonObject count(Count count) {
-    return Codec.write(count);
   }
 }
