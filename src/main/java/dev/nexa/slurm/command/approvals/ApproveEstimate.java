@@ -303,16 +303,13 @@ public final class ApproveEstimate {
    * @param review gets the approval before it is signed, and returns whether to sign it
    */
   public Outcome envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
-    BigDecimal upTo =
-        terms
-            .upTo()
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.ARGUMENT_MISSING,
-                        "--envelope needs --up-to: the most that one run may cost",
-                        Advice.step("add --up-to AMOUNT, such as --up-to 200")));
-    Money most = inPolicysCurrency(upTo);
+    if (terms.upTo().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "--envelope needs --up-to: the most that one run may cost",
+          Advice.step("add --up-to AMOUNT, such as --up-to 200"));
+    }
+    Money most = inPolicysCurrency(terms.upTo().get());
     return sign(most, most, envelope, List.of(), new ArrayList<>(), review);
   }
 

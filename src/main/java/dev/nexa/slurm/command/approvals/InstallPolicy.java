@@ -48,17 +48,15 @@ public final class InstallPolicy {
           "--approved-dir " + PolicyCommand.APPROVED);
     }
     Policy policy = context.configs().policy();
-    Policy.Gate gate =
-        policy
-            .gate()
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.POLICY_INCOMPLETE,
-                        policy.name() + " does not say what Slurm itself lets through",
-                        Advice.step("add to it:"),
-                        Advice.step("  slurm:"),
-                        Advice.step("    gpu_hours_over: 64")));
+    if (policy.gate().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.POLICY_INCOMPLETE,
+          policy.name() + " does not say what Slurm itself lets through",
+          Advice.step("add to it:"),
+          Advice.step("  slurm:"),
+          Advice.step("    gpu_hours_over: 64"));
+    }
+    Policy.Gate gate = policy.gate().get();
     String name = cluster.orElseGet(() -> Prepared.clusterName(context));
     ClusterProfile profile = context.configs().cluster(name);
     String text =

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.approvals;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.PeriodOptions;
@@ -55,8 +56,29 @@ public final class PolicyCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      Shown shown = show(context());
-      return answer(json, () -> shown.toJson(), () -> out().print(shown.text()));
+      Context context = context();
+      Policy policy = context.configs().policy();
+      // Policy files that are not used, because another one takes precedence.
+      List<String> ignored = new ArrayList<>();
+      if (Files.isRegularFile(ConfigReader.ADMIN_POLICY) && context.source().isOwn(OWN)) {
+        ignored.add(context.root().resolve(OWN) + " (" + ConfigReader.ADMIN_POLICY + " wins)");
+      }
+      if (!policy.name().startsWith("jar:")) {
+        ignored.add("jar:" + OWN + " (a file on disk wins)");
+      }
+      Listing<Setting> settings = SETTINGS.of(context.configs().policySettings());
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("file", policy.name())
+                  .with("ignored", ignored)
+                  .with("settings", settings.json()),
+          () -> {
+            say("policy: " + policy.name());
+            ignored.forEach(other -> say("ignored: " + other));
+            out().print("\n" + settings.table());
+          });
     }
   }
 
@@ -235,41 +257,4 @@ public final class PolicyCommand extends CommandGroup {
           .as("value")
           .text("from", Setting::from)
           .as("from");
-
-  /**
-   * The policy in force.
-   *
-   * @param file the file in force
-   * @param ignored policy files that are not used, because {@code file} takes precedence
-   */
-  private record Shown(String file, List<String> ignored, List<Setting> settings) {
-
-    /** The document that {@code --json} prints. */
-    JsonObject toJson() {
-      return JsonObject.ofVersion(1)
-          .with("file", file)
-          .with("ignored", ignored)
-          .with("settings", SETTINGS.of(settings).json());
-    }
-
-    /** Returns the policy as text for users. */
-    String text() {
-      StringBuilder text = new StringBuilder("policy: " + file + "\n");
-      ignored.forEach(other -> text.append("ignored: ").append(other).append('\n'));
-      return text.append('\n').append(SETTINGS.of(settings).table()).toString();
-    }
-  }
-
-  /** Returns the policy in force. */
-  private static Shown show(Context context) {
-    Policy policy = context.configs().policy();
-    List<String> ignored = new ArrayList<>();
-    if (Files.isRegularFile(ConfigReader.ADMIN_POLICY) && context.source().isOwn(OWN)) {
-      ignored.add(context.root().resolve(OWN) + " (" + ConfigReader.ADMIN_POLICY + " wins)");
-    }
-    if (!policy.name().startsWith("jar:")) {
-      ignored.add("jar:" + OWN + " (a file on disk wins)");
-    }
-    return new Shown(policy.name(), ignored, context.configs().policySettings());
-  }
 }

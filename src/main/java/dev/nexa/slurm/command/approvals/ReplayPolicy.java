@@ -388,17 +388,7 @@ public final class ReplayPolicy {
   }
 
   private Line line(String rule, List<Job> jobs) {
-    BigDecimal cost = BigDecimal.ZERO;
-    BigDecimal refusedCost = BigDecimal.ZERO;
-    int[] counts = new int[4];
-    for (Job job : jobs) {
-      cost = cost.add(job.cost);
-      refusedCost = job.refusedBy.isEmpty() ? refusedCost : refusedCost.add(job.cost);
-      counts[0] += begins(job, "approval_over") ? 1 : 0;
-      counts[1] += begins(job, "budget ") ? 1 : 0;
-      counts[2] += begins(job, "slurm.") ? 1 : 0;
-      counts[3] += job.refusedBy.isEmpty() ? 0 : 1;
-    }
+    List<Job> refused = jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList();
     String user = jobs.isEmpty() ? "" : jobs.get(0).user;
     String account = jobs.isEmpty() ? "" : jobs.get(0).account;
     return new Line(
@@ -406,19 +396,24 @@ public final class ReplayPolicy {
         user,
         account,
         jobs.size(),
-        rounded(cost),
-        counts[0],
-        counts[1],
-        counts[2],
-        counts[3],
-        rounded(refusedCost));
+        cost(jobs),
+        count(refused, "approval_over"),
+        count(refused, "budget "),
+        count(refused, "slurm."),
+        refused.size(),
+        cost(refused));
   }
 
-  private BigDecimal rounded(BigDecimal amount) {
-    return new Money(amount, prices.currency()).rounded().amount();
+  private BigDecimal cost(List<Job> jobs) {
+    BigDecimal cost = jobs.stream().map(Job::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
+    return new Money(cost, prices.currency()).rounded().amount();
   }
 
-  private static boolean begins(Job job, String rule) {
-    return job.refusedBy.stream().anyMatch(one -> one.startsWith(rule));
+  /** Returns how many of the jobs a rule refuses whose name begins so. */
+  private static int count(List<Job> jobs, String rule) {
+    return (int)
+        jobs.stream()
+            .filter(job -> job.refusedBy.stream().anyMatch(one -> one.startsWith(rule)))
+            .count();
   }
 }

@@ -157,13 +157,9 @@ public final class ShowApprovals {
     try {
       PosixFileAttributes of = Files.readAttributes(directory, PosixFileAttributes.class);
       boolean group = of.permissions().contains(PosixFilePermission.GROUP_WRITE);
-      String also = group ? " and of the group " + of.group().getName() : "";
-      return directory
-          + " is "
-          + of.owner().getName()
-          + "'s"
-          + also
-          + ", and only they write there";
+      String owners =
+          of.owner().getName() + "'s" + (group ? " and of the group " + of.group().getName() : "");
+      return directory + " is " + owners + ", and only they write there";
     } catch (IOException | UnsupportedOperationException unknown) {
       return directory + " can't be written";
     }

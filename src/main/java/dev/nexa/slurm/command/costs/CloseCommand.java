@@ -139,6 +139,7 @@ final class CloseCommand extends Subcommand {
   private Integer done(Statements statements, Statements.Closed closed, boolean before) {
     YearMonth wanted = closed.statement().month();
     String by = closed.signature().signer() + " at " + closed.signature().at();
+    String line = (before ? " was closed by " : " is closed by ") + by + ": ";
     return answer(
         json,
         () ->
@@ -147,13 +148,7 @@ final class CloseCommand extends Subcommand {
                 .with("file", statements.file(wanted).toString())
                 .with("signature", statements.signature(wanted).toString()),
         () -> {
-          say(
-              wanted
-                  + (before ? " was" : " is")
-                  + " closed by "
-                  + by
-                  + ": "
-                  + statements.file(wanted));
+          say(wanted + line + statements.file(wanted));
           say("  SHA-256 " + closed.sha256());
         });
   }

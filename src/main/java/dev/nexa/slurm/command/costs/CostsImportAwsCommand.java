@@ -2,12 +2,12 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.bills.AwsCosts;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import dev.nexa.slurm.money.bills.ImportedMonth;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -172,21 +172,12 @@ final class CostsImportAwsCommand extends Subcommand {
   }
 
   private Optional<URI> endpoint() {
-    String typed = endpoint.getValue();
-    if (typed == null) {
-      return Optional.empty();
+    Optional<URI> address = value(endpoint).flatMap(S3Options::url);
+    if (address.isEmpty() && endpoint.getValue() != null) {
+      throw invalid(
+          "--endpoint: expected an address such as https://ce.us-east-1.amazonaws.com",
+          "without it, that of --region is asked");
     }
-    try {
-      URI uri = new URI(typed);
-      boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
-      if (web && uri.getHost() != null && uri.getUserInfo() == null) {
-        return Optional.of(uri);
-      }
-    } catch (URISyntaxException notAnAddress) {
-      // Reported below.
-    }
-    throw invalid(
-        "--endpoint: expected an address such as https://ce.us-east-1.amazonaws.com",
-        "without it, that of --region is asked");
+    return address;
   }
 }

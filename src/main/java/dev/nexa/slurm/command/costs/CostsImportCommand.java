@@ -19,7 +19,6 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -133,7 +132,21 @@ final class CostsImportCommand extends CommandGroup {
               name,
               value(currency),
               value(label).orElse("run_id"));
-      Bills.Imported imported = importBill(existing(), path, reader, given(replace));
+      Context context = existing();
+      if (reader.provider().equals(BillRow.API)) {
+        throw invalid(
+            "'api' is where tokens are kept: give the provider another name",
+            "tokens come by `nexa-slurm costs import usage FILE`");
+      }
+      Bills bills = new Bills(context.workspace());
+      if (bills.isAsked(reader.provider())) {
+        throw invalid(
+            "'%s' is where `costs import aws` keeps what AWS said: the same costs would count twice"
+                .formatted(reader.provider()),
+            "another account's bill: give it a name of its own, --provider NAME");
+      }
+      List<BillRow> rows = some(path, reader.read(text(path)));
+      Bills.Imported imported = bills.keep(reader.provider(), rows, given(replace));
       if (imported.unmatched() == imported.rows()) {
         note(
             "no row has a run's id in "
@@ -164,52 +177,19 @@ final class CostsImportCommand extends CommandGroup {
 
     @Override
     public Integer call() {
+      Context context = existing();
+      Path path = file.getValue();
+      String name =
+          value(prices)
+              .orElseGet(
+                  () -> context.configs().cluster(Prepared.clusterName(context)).priceBook());
+      PriceBook book = context.configs().prices(name);
+      List<BillRow> rows = some(path, ApiUsage.read(path.toString(), text(path), book));
       Bills.Imported imported =
-          importUsage(existing(), file.getValue(), value(prices), given(replace));
+          new Bills(context.workspace()).keep(BillRow.API, rows, given(replace));
       return answer(
           json, () -> document(imported), () -> CostsImportCommand.print(out(), imported));
     }
-  }
-
-  /**
-   * Imports a provider's bill.
-   *
-   * @param replace whether the file holds all rows of its months, so that earlier rows of these
-   *     months are removed
-   * @throws NexaException if the provider's name is reserved, or if its costs come from {@code
-   *     costs import aws}
-   */
-  private static Bills.Imported importBill(
-      Context context, Path file, BillReader reader, boolean replace) {
-    if (reader.provider().equals(BillRow.API)) {
-      throw invalid(
-          "'api' is where tokens are kept: give the provider another name",
-          "tokens come by `nexa-slurm costs import usage FILE`");
-    }
-    Bills bills = new Bills(context.workspace());
-    if (bills.isAsked(reader.provider())) {
-      throw invalid(
-          "'%s' is where `costs import aws` keeps what AWS said: the same costs would count twice"
-              .formatted(reader.provider()),
-          "another account's bill: give it a name of its own, --provider NAME");
-    }
-    return bills.keep(reader.provider(), some(file, reader.read(text(file))), replace);
-  }
-
-  /**
-   * Imports API usage.
-   *
-   * @param prices the price book; empty for the default profile's
-   * @param replace whether the file holds all rows of its months
-   */
-  private static Bills.Imported importUsage(
-      Context context, Path file, Optional<String> prices, boolean replace) {
-    String name =
-        prices.orElseGet(
-            () -> context.configs().cluster(Prepared.clusterName(context)).priceBook());
-    PriceBook book = context.configs().prices(name);
-    return new Bills(context.workspace())
-        .keep(BillRow.API, some(file, ApiUsage.read(file.toString(), text(file), book)), replace);
   }
 
   private static String text(Path file) {

@@ -69,22 +69,17 @@ public final class ArchivePlaces {
    */
   public Opened target(Context context, Optional<String> to, Optional<String> storageClass) {
     Storage storage = storage(context);
-    String text =
-        to.or(storage::archive)
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.ARGUMENT_MISSING,
-                        "no place for archives is given",
-                        Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
-                        Advice.step(
-                            "or set storage.archive in configs/clusters/%s.yaml"
-                                .formatted(profile(context)))));
-    return open(
-        context,
-        to.isPresent() ? "--to" : "storage.archive",
-        text,
-        storageClass.or(storage::archiveClass));
+    Optional<String> text = to.or(storage::archive);
+    if (text.isEmpty()) {
+      String file = "configs/clusters/" + profile(context) + ".yaml";
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "no place for archives is given",
+          Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
+          Advice.step("or set storage.archive in " + file));
+    }
+    String where = to.isPresent() ? "--to" : "storage.archive";
+    return open(context, where, text.get(), storageClass.or(storage::archiveClass));
   }
 
   /** Returns the place that an archive's record names. */
