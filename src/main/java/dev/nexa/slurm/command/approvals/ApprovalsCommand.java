@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
-import dev.nexa.slurm.command.approvals.ShowApprovals.State;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -163,7 +162,8 @@ public final class ApprovalsCommand extends CommandGroup {
     public Integer call() {
       ShowApprovals.Row row = new ShowApprovals(ruled()).verify(file.getValue());
       tell(this, row, given(json));
-      return (row.state() == State.VALID ? ExitCode.OK : ExitCode.NEEDS_APPROVAL).status();
+      return (row.state() == ShowApprovals.State.VALID ? ExitCode.OK : ExitCode.NEEDS_APPROVAL)
+          .status();
     }
   }
 
@@ -228,7 +228,7 @@ public final class ApprovalsCommand extends CommandGroup {
   private static List<Installed> install(
       Context context, Path file, Path directory, Optional<String> named) {
     ShowApprovals.Row row = new ShowApprovals(context).verify(file);
-    if (row.state() != State.VALID) {
+    if (row.state() != ShowApprovals.State.VALID) {
       String why = String.join("; ", row.reasons());
       throw new NexaException(
           ErrorCode.APPROVAL_REFUSED,

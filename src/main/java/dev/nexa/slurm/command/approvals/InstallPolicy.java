@@ -18,12 +18,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Implements {@code policy install}: renders the policy's limits as a job_submit.lua. */
-public final class InstallPolicy {
-  private final Context context;
-
-  public InstallPolicy(Context context) {
-    this.context = context;
-  }
+public record InstallPolicy(Context context) {
 
   /**
    * The rendered file.

@@ -16,12 +16,7 @@ import java.util.TreeSet;
 /**
  * Implements {@code policy plan}: translates the policy's budgets to limits in Slurm's accounting.
  */
-public final class PlanPolicy {
-  private final Context context;
-
-  public PlanPolicy(Context context) {
-    this.context = context;
-  }
+public record PlanPolicy(Context context) {
 
   /**
    * The limits that would enforce the budgets. Nothing is changed.

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
-import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -115,7 +114,7 @@ public final class PolicyCommand extends CommandGroup {
     public Integer call() {
       InstallPolicy install = new InstallPolicy(ruled());
       Path directory = Path.of(value(approved).orElse(APPROVED));
-      Rendered rendered = install.render(value(cluster), directory);
+      InstallPolicy.Rendered rendered = install.render(value(cluster), directory);
       rendered.notes().forEach(this::note);
       String file = to.getValue();
       if (given(check)) {

@@ -30,11 +30,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Implements {@code approvals list}, {@code show}, {@code revoke} and {@code verify}. */
-public final class ShowApprovals {
-  private final PolicyApprovals approvals;
-
+public record ShowApprovals(PolicyApprovals approvals) {
   public ShowApprovals(Context context) {
-    this.approvals = PolicyApprovals.of(context, context.configs().policy());
+    this(PolicyApprovals.of(context, context.configs().policy()));
   }
 
   /** Whether an approval can be used today. */

@@ -103,7 +103,7 @@ final class CloseCommand extends Subcommand {
     if (statements.closed().contains(wanted)) {
       return done(statements, statements.read(wanted), true);
     }
-    CloseMonth close = new CloseMonth(context, Instant.now());
+    CloseMonth close = new CloseMonth(context, statements, Instant.now());
     close.requireClosable(wanted);
     if (given(dryRun)) {
       Statement statement = close.statement(wanted);

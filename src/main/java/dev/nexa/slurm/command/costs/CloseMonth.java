@@ -38,16 +38,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /** Closes a month: makes its statement from the ledger and the bills, signs it, and writes both. */
-final class CloseMonth {
-  private final Context context;
-  private final Statements statements;
-  private final Instant now;
-
-  CloseMonth(Context context, Instant now) {
-    this.context = context;
-    this.statements = new Statements(context.workspace());
-    this.now = now;
-  }
+record CloseMonth(Context context, Statements statements, Instant now) {
 
   /**
    * Refuses a month that cannot be closed.

@@ -12,7 +12,6 @@ import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.records.documents.CostFile;
-import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -278,7 +277,7 @@ public final class CostsCommand extends Subcommand {
 
     private static CostsText.Cost of(CostFile cost, OptionalInt task, boolean settled) {
       cost.total();
-      List<Attempt> attempts =
+      List<CostFile.Attempt> attempts =
           cost.attempts().stream()
               .filter(one -> task.isEmpty() || one.task() == task.getAsInt())
               .toList();

@@ -264,19 +264,14 @@ public final class CostsText {
 
   /** Returns a line for each forecast. */
   static String forecastLines(CostSummary summary, Instant now) {
-    StringBuilder lines = new StringBuilder();
-    for (Forecast forecast : forecasts(summary, now)) {
-      // Next to "<0.01" a forecast of 0 is no figure.
-      forecast
-          .total()
-          .filter(total -> total.amount().signum() > 0)
-          .ifPresent(
-              total ->
-                  lines.append(
-                      "%s: %s so far, %s by its end if the spending goes on like this\n"
-                          .formatted(YearMonth.from(forecast.first()), forecast.spent(), total)));
-    }
-    return lines.toString();
+    // Next to "<0.01" a forecast of 0 is no figure.
+    return forecasts(summary, now).stream()
+        .filter(one -> one.total().filter(total -> total.amount().signum() > 0).isPresent())
+        .map(
+            one ->
+                "%s: %s so far, %s by its end if the spending goes on like this\n"
+                    .formatted(YearMonth.from(one.first()), one.spent(), one.total().get()))
+        .collect(Collectors.joining());
   }
 
   private static JsonObject forecastJson(Forecast forecast) {

@@ -3,12 +3,10 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.money.bills.BillRow;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.CostSource;
-import dev.nexa.slurm.money.bills.CostSource.Answer;
 import dev.nexa.slurm.money.bills.CostSource.Charge;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import dev.nexa.slurm.money.bills.ImportedMonth;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -27,26 +25,13 @@ import java.util.stream.Stream;
 /**
  * Implements {@code costs import aws}: imports whole months from AWS Cost Explorer, and queries a
  * month again only if it can have changed.
+ *
+ * @param source answers the queries
+ * @param now the current time, which decides whether a month can still change
  */
-public final class ImportAwsCosts {
+public record ImportAwsCosts(Context context, CostSource source, Instant now) {
   /** The name under which these bills are kept. */
   private static final String PROVIDER = "aws";
-
-  private final Workspace workspace;
-  private final CostSource source;
-  private final Instant now;
-
-  /**
-   * Makes an import.
-   *
-   * @param source answers the queries
-   * @param now the current time, which decides whether a month can still change
-   */
-  public ImportAwsCosts(Context context, CostSource source, Instant now) {
-    this.workspace = context.workspace();
-    this.source = source;
-    this.now = now;
-  }
 
   /**
    * The result of an import.
@@ -75,21 +60,21 @@ public final class ImportAwsCosts {
     List<Charge> charges = new ArrayList<>();
     int requests = 0;
     for (Question question : questions) {
-      Answer answer = source.ask(question);
+      CostSource.Answer answer = source.ask(question);
       charges.addAll(answer.charges());
       estimated.addAll(answer.estimated());
       requests += answer.requests();
       months(question).forEach(asked::add);
     }
     Bills.Imported imported =
-        new Bills(workspace)
+        new Bills(context.workspace())
             .keepMonths(
                 PROVIDER,
                 rows(meant, charges),
                 asked.stream().map(YearMonth::toString).collect(Collectors.toSet()));
     for (YearMonth month : asked) {
       ImportedMonth read = read(meant, estimated.contains(month));
-      read.keep(workspace, PROVIDER, month);
+      read.keep(context.workspace(), PROVIDER, month);
       months.put(month, read);
     }
     return new Result(imported, months, requests, notes(meant, charges, imported));
@@ -104,7 +89,7 @@ public final class ImportAwsCosts {
     LocalDate begun = meant.to();
     for (YearMonth month : months(meant)) {
       Optional<ImportedMonth> held =
-          ImportedMonth.of(workspace, PROVIDER, month)
+          ImportedMonth.of(context.workspace(), PROVIDER, month)
               .filter(old -> !refresh && old.asks(read(meant, false)) && old.holds(month, now));
       if (held.isPresent()) {
         known.put(month, held.get());

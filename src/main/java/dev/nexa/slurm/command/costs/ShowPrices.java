@@ -24,17 +24,11 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /** Implements {@code prices show} and {@code prices check}. */
-public final class ShowPrices {
+public record ShowPrices(Context context) {
   private static final BigDecimal ALL = BigDecimal.valueOf(100);
 
   /** Finds a year in a price's source, which shows that the source is dated. */
   private static final Pattern YEAR = Pattern.compile("\\b(19|20)\\d\\d\\b");
-
-  private final Context context;
-
-  public ShowPrices(Context context) {
-    this.context = context;
-  }
 
   /** The prices of a run, and the run that they apply to. */
   public record Shown(PriceKey key, Rates rates) {}

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.estimate.EstimateDiff;
 import dev.nexa.slurm.job.estimate.EstimateDiff.Change;
-import dev.nexa.slurm.job.estimate.EstimateDiff.Line;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -88,7 +87,7 @@ public final class DiffText {
     if (before.isPresent() && after.isPresent()) {
       rows.add(row("probably", before.get(), after.get()));
     }
-    for (Line line : diff.lines()) {
+    for (EstimateDiff.Line line : diff.lines()) {
       rows.add(
           List.of(
               line.what(),

@@ -13,16 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** The Markdown report of a postmortem: facts, and headings under which people write the rest. */
-final class PostmortemReport {
-  private final Context context;
-  private final RunFolder run;
-  private final List<String> problems;
-
-  PostmortemReport(Context context, RunFolder run, List<String> problems) {
-    this.context = context;
-    this.run = run;
-    this.problems = problems;
-  }
+record PostmortemReport(Context context, RunFolder run, List<String> problems) {
 
   /**
    * Returns the report.

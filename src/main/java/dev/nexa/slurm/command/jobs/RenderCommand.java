@@ -6,7 +6,6 @@ import dev.nexa.slurm.command.shared.DryRun;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.RenderRun;
-import dev.nexa.slurm.run.start.RenderRun.Rendered;
 import java.io.PrintWriter;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -33,7 +32,7 @@ public final class RenderCommand extends Subcommand {
   public Integer call() {
     Context context = context();
     PrintWriter out = out();
-    Rendered rendered = new RenderRun(context).render(config.request(context));
+    RenderRun.Rendered rendered = new RenderRun(context).render(config.request(context));
     if (given(json)) {
       return DryRun.print(rendered, true, given(files), out);
     }

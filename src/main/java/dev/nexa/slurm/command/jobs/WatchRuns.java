@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.jobs.watch.WatchTerminal;
-import dev.nexa.slurm.command.jobs.watch.WatchTerminal.WatchSource;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.TerminalOutput;
 import dev.nexa.slurm.insight.live.LiveReader;
@@ -36,7 +35,7 @@ import java.util.OptionalInt;
  * Implements {@code status --watch}: a view on a terminal; elsewhere a block of lines for each
  * change. Loaded only by this option, because status must start quickly.
  */
-final class WatchRuns implements WatchSource {
+final class WatchRuns implements WatchTerminal.WatchSource {
   private final Context context;
   private final LiveReader reader;
   private final Duration interval;

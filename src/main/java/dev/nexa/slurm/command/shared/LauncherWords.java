@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
@@ -22,18 +21,6 @@ final class LauncherWords {
           ("python bash sh torchrun accelerate deepspeed srun sbatch salloc mpirun mpiexec uv conda"
                   + " poetry env exec nohup time")
               .split(" ", -1));
-
-  /** The launchers' options that say how many processes and nodes, and our options. */
-  private static final Map<String, String> OURS =
-      Map.ofEntries(
-          Map.entry("--nproc_per_node", "--gpus"),
-          Map.entry("--nproc", "--gpus"),
-          Map.entry("--num_gpus", "--gpus"),
-          Map.entry("--num_processes", "--gpus"),
-          Map.entry("--gpus_per_node", "--gpus"),
-          Map.entry("--nnodes", "--nodes"),
-          Map.entry("--num_nodes", "--nodes"),
-          Map.entry("--num_machines", "--nodes"));
 
   private LauncherWords() {}
 
@@ -103,8 +90,18 @@ final class LauncherWords {
     options.addAll(words.subList(launcher + 1, script));
     for (int i = 0; i < options.size(); i++) {
       String[] option = options.get(i).split("=", 2);
+      // The launchers' options that say how many processes and nodes.
       String ours =
-          OURS.getOrDefault(option[0].replace('-', '_').replaceFirst("^__", "--"), option[0]);
+          switch (option[0].replace('-', '_').replaceFirst("^__", "--")) {
+            case "--nproc_per_node",
+                "--nproc",
+                "--num_gpus",
+                "--num_processes",
+                "--gpus_per_node" ->
+                "--gpus";
+            case "--nnodes", "--num_nodes", "--num_machines" -> "--nodes";
+            default -> option[0];
+          };
       OptionSpec known = spec.findOption(ours);
       if (known == null || typed.contains(ours)) {
         continue;

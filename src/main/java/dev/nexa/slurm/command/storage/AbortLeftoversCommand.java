@@ -9,7 +9,6 @@ import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.Clutter;
 import dev.nexa.slurm.storage.sync.ObjectStore;
-import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import java.time.Duration;
@@ -45,7 +44,7 @@ final class AbortLeftoversCommand extends Subcommand {
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(s3)) {
       Clutter clutter = new Clutter(store, s3.prefix(), Progress.NONE);
-      List<Pending> found = clutter.uploadsBefore(Instant.now().minus(age));
+      List<ObjectStore.Pending> found = clutter.uploadsBefore(Instant.now().minus(age));
       if (!given(json)) {
         found.forEach(upload -> say(upload.started() + "  " + upload.key()));
         out().flush();
@@ -71,7 +70,7 @@ final class AbortLeftoversCommand extends Subcommand {
         Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
   }
 
-  private void print(S3Place s3, List<Pending> found, boolean removed) {
+  private void print(S3Place s3, List<ObjectStore.Pending> found, boolean removed) {
     if (given(json)) {
       List<JsonObject> uploads = found.stream().map(Codec::write).toList();
       print(

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** What {@code cleanup --s3} prints. */
-final class BucketText {
+record BucketText(S3Place place) {
   private static final Columns<Piece> REMOVES =
       new Columns<Piece>()
           .text("deletes", one -> VisibleText.line(one.key()))
@@ -30,12 +30,6 @@ final class BucketText {
       new Columns<Kept>()
           .text("keeps", one -> VisibleText.line(one.key()))
           .note("why", Kept::reason);
-
-  private final S3Place place;
-
-  BucketText(S3Place place) {
-    this.place = place;
-  }
 
   /**
    * Returns the plan.

@@ -19,7 +19,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
-import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal.BucketJournal;
 import dev.nexa.slurm.storage.cleanup.Settings;
 import dev.nexa.slurm.storage.sync.Clutter;
@@ -120,7 +119,7 @@ public final class CleanupCommand extends Subcommand {
     }
     requireS3();
     Settings settings = settings();
-    Planned planned =
+    CleanTiers.Planned planned =
         clean.plan(
             settings,
             TierRoot.of(context.configs(), context.workspace().root(), value(cluster)),

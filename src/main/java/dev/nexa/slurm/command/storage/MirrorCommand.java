@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
@@ -183,15 +184,8 @@ final class MirrorCommand extends Subcommand {
 
   private void tell(Rsync rsync, Rsync.Stats stats, boolean acted) {
     if (given(json)) {
-      print(
-          JsonObject.ofVersion(1)
-              .with("source", rsync.source())
-              .with("target", rsync.target())
-              .with("acted", acted)
-              .with("files", stats.files())
-              .with("copied", stats.copied())
-              .with("bytes", stats.bytes())
-              .with("deleted", stats.deleted()));
+      JsonObject json = JsonObject.ofVersion(1).with("source", rsync.source());
+      print(Codec.write(stats, json.with("target", rsync.target()).with("acted", acted)));
     } else if (acted) {
       String also = stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "";
       String all = SyncText.files(stats.files()) + " of " + rsync.source();

@@ -6,7 +6,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.tiers.MakeFolders;
 import dev.nexa.slurm.storage.tiers.MakeFolders.Folder;
-import dev.nexa.slurm.storage.tiers.MakeFolders.Outcome;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +35,7 @@ final class StorageInitCommand extends Subcommand {
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), value(cluster));
     List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
-    boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
+    boolean failed = folders.stream().anyMatch(one -> one.outcome() == MakeFolders.Outcome.FAILED);
     answer(json, () -> document(folders), () -> tell(folders));
     return (failed ? ExitCode.USAGE : ExitCode.OK).status();
   }
@@ -53,7 +52,7 @@ final class StorageInitCommand extends Subcommand {
       }
     }
     say(there + " of " + folders.size() + " folders exist already");
-    if (folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED)) {
+    if (folders.stream().anyMatch(one -> one.outcome() == MakeFolders.Outcome.FAILED)) {
       err()
           .println(
               "  → set `storage` in the profile to folders that you can write to, or ask the admin to make these");

@@ -204,8 +204,9 @@ final class SyncPlaces {
   }
 
   private List<String> typed(boolean addresses) {
-    List<String> all = places.getValue();
-    for (String place : all == null ? List.<String>of() : all) {
+    List<String> given = places.getValue();
+    List<String> all = given == null ? List.of() : given;
+    for (String place : all) {
       Optional<String> meant = S3Place.misspelt(place);
       if (meant.isPresent()) {
         throw Subcommand.invalid(
@@ -213,8 +214,7 @@ final class SyncPlaces {
       }
     }
     List<String> found =
-        (all == null ? List.<String>of() : all)
-            .stream().filter(place -> S3Place.isAddress(place) == addresses).toList();
+        all.stream().filter(place -> S3Place.isAddress(place) == addresses).toList();
     if (found.size() > 1) {
       throw Subcommand.invalid(
           "'%s' and '%s' are both %s"

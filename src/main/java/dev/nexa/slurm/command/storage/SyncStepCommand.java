@@ -15,7 +15,6 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.Action;
-import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.FullDisk;
@@ -270,10 +269,10 @@ final class SyncStepCommand extends Subcommand {
           Advice.command("lists the deletions", typed("plan")),
           Advice.step(
               planned.complete() && !empty
-                  ? "then raise --max-delete: " + planned.count(Kind.DELETE).files()
+                  ? "then raise --max-delete: " + planned.count(Action.Kind.DELETE).files()
                   : "check that the folder is mounted and the address is right, or sync without --delete"));
     }
-    long deletions = planned.count(Kind.DELETE).files();
+    long deletions = planned.count(Action.Kind.DELETE).files();
     if (deletions > 0 && !(yes != null && given(yes)) && !agrees(deletions)) {
       err().println("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();

@@ -9,8 +9,6 @@ import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncPlan;
-import dev.nexa.slurm.storage.sync.SyncPlan.Count;
-import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.nio.file.Path;
@@ -19,23 +17,9 @@ import java.util.List;
 import java.util.Locale;
 
 /** What {@code sync} prints, for people and as JSON. */
-final class SyncText {
+record SyncText(Path folder, S3Place s3, Direction direction) {
   private static final int SHOWN = 20;
   private static final int IN_JSON = 10_000;
-
-  private final Path folder;
-  private final S3Place s3;
-  private final Direction direction;
-
-  SyncText(Path folder, S3Place s3, Direction direction) {
-    this.folder = folder;
-    this.s3 = s3;
-    this.direction = direction;
-  }
-
-  Path folder() {
-    return folder;
-  }
 
   static String files(long files) {
     return files == 1 ? "1 file" : String.format(Locale.ROOT, "%,d files", files);
@@ -90,7 +74,7 @@ final class SyncText {
     return text + skipped(plan);
   }
 
-  private static void line(StringBuilder text, String what, Count count) {
+  private static void line(StringBuilder text, String what, SyncPlan.Count count) {
     if (count.files() > 0) {
       String bytes = Memory.rounded(count.bytes());
       text.append("  %-14s  %14s  %10s%n".formatted(what, files(count.files()), bytes));
@@ -100,8 +84,8 @@ final class SyncText {
   /** Returns the names that are not copied, with the reasons; empty if there are none. */
   String skipped(SyncPlan plan) {
     StringBuilder text = new StringBuilder();
-    List<Skipped> named = plan.skipped();
-    for (Skipped name : named.subList(0, Math.min(SHOWN, named.size()))) {
+    List<SyncPlan.Skipped> named = plan.skipped();
+    for (SyncPlan.Skipped name : named.subList(0, Math.min(SHOWN, named.size()))) {
       text.append("  skipped: " + VisibleText.line(name.path()) + " (" + name.reason() + ")\n");
     }
     return plan.skippedFiles() > SHOWN

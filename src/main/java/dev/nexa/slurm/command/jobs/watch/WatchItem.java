@@ -39,14 +39,15 @@ record WatchItem(
     pipelines(snapshot, false, left, items);
     List<WatchItem> ended = new ArrayList<>();
     pipelines(snapshot, true, left, ended);
-    for (LiveRun run : snapshot.runs()) {
-      if (left.containsKey(run.id())) {
-        items.add(
-            new WatchItem(run.id().value(), Optional.of(run), Optional.empty(), Optional.empty()));
-      }
-    }
+    snapshot.runs().stream()
+        .filter(run -> left.containsKey(run.id()))
+        .forEach(run -> items.add(of(run, Optional.empty())));
     items.addAll(ended);
     return items;
+  }
+
+  private static WatchItem of(LiveRun run, Optional<PipelineProgress.StageProgress> stage) {
+    return new WatchItem(run.id().value(), Optional.of(run), Optional.empty(), stage);
   }
 
   private static void pipelines(
@@ -61,9 +62,7 @@ record WatchItem(
       for (PipelineProgress.StageProgress stage : pipeline.stages()) {
         LiveRun run = left.remove(stage.stage().run());
         if (run != null) {
-          items.add(
-              new WatchItem(
-                  run.id().value(), Optional.of(run), Optional.empty(), Optional.of(stage)));
+          items.add(of(run, Optional.of(stage)));
         }
       }
     }

@@ -22,7 +22,7 @@ import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
 
 /** Lays out the lines of the screen. Pure. */
-final class WatchPicture {
+record WatchPicture(int width, int height, boolean colours) {
   private static final List<String> TITLES =
       List.of("RUN", "NAME", "STATE", "PROGRESS", "", "ELAPSED", "GPU", "COST", "AT MOST");
   private static final int NAME = 1;
@@ -44,14 +44,9 @@ final class WatchPicture {
 
   private static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
 
-  private final int width;
-  private final int height;
-  private final boolean colours;
-
-  WatchPicture(int width, int height, boolean colours) {
-    this.width = Math.max(1, width);
-    this.height = Math.max(1, height);
-    this.colours = colours;
+  WatchPicture {
+    width = Math.max(1, width);
+    height = Math.max(1, height);
   }
 
   /** Returns exactly as many lines as the screen has, in a list that JLine may change. */
