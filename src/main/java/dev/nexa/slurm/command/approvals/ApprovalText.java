@@ -72,7 +72,8 @@ public final class ApprovalText {
       line(text, "script", run.whatRuns().text("script_sha256"));
       run.whatRuns().optionalText("code_sha256").ifPresent(code -> line(text, "code", code));
       run.whatRuns().optionalText("program_sha256").ifPresent(own -> line(text, "program", own));
-      line(text, "files", files(run.whatRuns().object("files")));
+      String files = String.join(", ", run.whatRuns().object("files").members().keySet());
+      line(text, "files", files.isEmpty() ? "none, or too many to name" : files);
       line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
     } else if (approval.scope() instanceof ApprovedPipeline pipeline) {
       pipeline(text, pipeline);
@@ -252,12 +253,6 @@ public final class ApprovalText {
         text.append(text.length() == 0 ? "" : ", ").append(name + " " + entry.getValue());
       }
     }
-  }
-
-  private static String files(JsonObject files) {
-    return files.isEmpty()
-        ? "none, or too many to name"
-        : String.join(", ", files.members().keySet());
   }
 
   /** Returns the uses of an approval, one per line. */

@@ -132,9 +132,15 @@ public final class ApproveEstimate {
    *     approver's, or if submit would reject the approval
    */
   public Outcome run(String typed, Predicate<Draft> review) {
-    requireOneName(terms.submitter());
+    Optional<String> submitter = terms.submitter();
+    // A script's variable may be empty, and an approval is for one user or for any.
+    if (submitter.isPresent() && !submitter.get().matches("[A-Za-z0-9_][A-Za-z0-9._@+-]*[$]?")) {
+      throw Subcommand.invalid(
+          "--for '" + submitter.get() + "': expected one login name, or any",
+          "several users: one approval for each, or --for any");
+    }
     EstimateLookup lookup = new EstimateLookup(context);
-    if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
+    if (lookup.isConfig(typed) && submitter.isEmpty()) {
       lookup.requireFile(typed);
       if (Files.isDirectory(Path.of(typed))) {
         throw new NexaException(
@@ -164,18 +170,9 @@ public final class ApproveEstimate {
               + " name the estimate that submit writes there: approve DIR/estimates/NAME");
     }
     Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
-    unknown(terms.submitter()).ifPresent(notes::add);
+    unknown(submitter).ifPresent(notes::add);
     List<Fact> facts = facts(List.of(estimate), run.reservation(), run, notes);
     return sign(run.reservation(), most, run, facts, notes, review);
-  }
-
-  /** A script's variable may be empty, and an approval is for one user or for any. */
-  private static void requireOneName(Optional<String> submitter) {
-    if (submitter.isPresent() && !submitter.get().matches("[A-Za-z0-9_][A-Za-z0-9._@+-]*[$]?")) {
-      throw Subcommand.invalid(
-          "--for '" + submitter.get() + "': expected one login name, or any",
-          "several users: one approval for each, or --for any");
-    }
   }
 
   private Outcome pipeline(String typed, PipelineEstimateFile file, Predicate<Draft> review) {
@@ -434,7 +431,11 @@ public final class ApproveEstimate {
       return new NotSigned();
     }
     ApprovalFile file = key.sign(approval);
-    requireCounts(file, now);
+    Optional<String> refusal = approvals.signers().refusal(file, now);
+    if (refusal.isPresent()) {
+      throw refused(refusal.get(), file.approval(), file.signature().key());
+    }
+    requireAnother(file.signature().key(), file.approval().scope().submitter());
     return new Signed(file, keep(file, folder), folder.equals(approvals.directory().path()));
   }
 
@@ -556,14 +557,6 @@ public final class ApproveEstimate {
     if (approvals.signers().isRevoked(key)) {
       throw refused("the key " + key.fingerprint() + " is revoked", approval, key);
     }
-  }
-
-  private void requireCounts(ApprovalFile file, Instant now) {
-    Optional<String> refusal = approvals.signers().refusal(file, now);
-    if (refusal.isPresent()) {
-      throw refused(refusal.get(), file.approval(), file.signature().key());
-    }
-    requireAnother(file.signature().key(), file.approval().scope().submitter());
   }
 
   private NexaException refused(String why, Approval approval, SshPublicKey key) {

@@ -119,7 +119,12 @@ public final class PolicyCommand extends CommandGroup {
       String file = to.getValue();
       if (given(check)) {
         Path installed = Path.of(file == null ? USUAL_FILE : file);
-        return checked(install.check(rendered, installed, directory, command()));
+        List<String> problems = install.check(rendered, installed, directory, command());
+        problems.forEach(out()::println);
+        if (problems.isEmpty()) {
+          say("the script is up to date, and only root can approve");
+        }
+        return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
       }
       if (file == null) {
         out().print(rendered.text());
@@ -128,7 +133,10 @@ public final class PolicyCommand extends CommandGroup {
       Path written = Path.of(file).toAbsolutePath().normalize();
       boolean replaced = Files.exists(written);
       install.write(rendered, Path.of(file), command());
-      boolean inPlace = besideSlurmConf(written);
+      // Whether slurmctld, or a script of the site there, can load the file as it lies.
+      boolean inPlace =
+          written.startsWith(Path.of(USUAL_FILE).getParent())
+              || Files.exists(written.resolveSibling("slurm.conf"));
       String use =
           inPlace && replaced
               ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
@@ -154,12 +162,6 @@ public final class PolicyCommand extends CommandGroup {
       return ExitCode.OK.status();
     }
 
-    /** Returns whether slurmctld, or a script of the site there, can load the file as it lies. */
-    private static boolean besideSlurmConf(Path file) {
-      return file.startsWith(Path.of(USUAL_FILE).getParent())
-          || Files.exists(file.resolveSibling("slurm.conf"));
-    }
-
     /**
      * Returns the words of this command with the typed options that decide what is written, so that
      * the next command is about the same cluster.
@@ -172,14 +174,6 @@ public final class PolicyCommand extends CommandGroup {
       value(cluster).ifPresent(name -> command.addAll(List.of("--cluster", name)));
       value(approved).ifPresent(folder -> command.addAll(List.of("--approved-dir", folder)));
       return command;
-    }
-
-    private int checked(List<String> problems) {
-      problems.forEach(out()::println);
-      if (problems.isEmpty()) {
-        say("the script is up to date, and only root can approve");
-      }
-      return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
   }
 

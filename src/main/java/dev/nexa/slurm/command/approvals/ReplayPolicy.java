@@ -159,7 +159,13 @@ public final class ReplayPolicy {
   }
 
   private void read(Asked asked) {
-    RequestRows requests = new RequestRows(asked.zone, problems, this::keep);
+    RequestRows requests =
+        new RequestRows(
+            asked.zone,
+            problems,
+            row ->
+                rows.computeIfAbsent(row.jobId() + " " + row.user(), none -> new ArrayList<>())
+                    .add(row));
     try (DumpText reader = new DumpText(requests, problems)) {
       if (asked.file.isPresent()) {
         readFile(asked.file.get(), reader);
@@ -198,10 +204,6 @@ public final class ReplayPolicy {
     return "sacct -a -X -P -D --noconvert --format="
         + String.join(",", RequestRows.FIELDS)
         + " -S 2026-10-01 >FILE";
-  }
-
-  private void keep(RequestRow row) {
-    rows.computeIfAbsent(row.jobId() + " " + row.user(), none -> new ArrayList<>()).add(row);
   }
 
   /** Adds up the rows of one job. */

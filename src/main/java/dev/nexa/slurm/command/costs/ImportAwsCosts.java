@@ -127,10 +127,10 @@ public record ImportAwsCosts(Context context, CostSource source, Instant now) {
   private static List<BillRow> rows(Question meant, List<Charge> charges) {
     List<BillRow> rows = new ArrayList<>();
     Map<String, Integer> seen = new HashMap<>();
-    String span = meant.daily() ? " day " : " month ";
+    String of = (meant.daily() ? " day " : " month ") + meant.tag() + "$";
     for (Charge charge : charges) {
-      String name = charge.day() + span + meant.tag() + "$" + charge.tagValue();
-      name += " " + charge.service() + " " + charge.currency();
+      String name = charge.day() + of + charge.tagValue() + " " + charge.service();
+      name += " " + charge.currency();
       int before = seen.merge(name, 1, Integer::sum) - 1;
       rows.add(
           new BillRow(

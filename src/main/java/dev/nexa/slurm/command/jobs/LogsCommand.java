@@ -85,7 +85,8 @@ public final class LogsCommand extends Subcommand {
           Advice.step("nexa-slurm logs --task 0 --rank " + asked + " " + run.id()));
     }
     if (array) {
-      MergeLogs.Asked wanted = new MergeLogs.Asked(lines(), given(follow), colour(context));
+      boolean colour = TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();
+      MergeLogs.Asked wanted = new MergeLogs.Asked(lines(), given(follow), colour);
       new MergeLogs(context, run, wanted, stream, problem -> err().println(problem)).copy();
       return;
     }
@@ -117,11 +118,6 @@ public final class LogsCommand extends Subcommand {
       throw invalid("--tail " + lines + ": a number of lines is 0 or more");
     }
     return lines == null ? OptionalInt.empty() : OptionalInt.of(lines);
-  }
-
-  /** Returns whether to colour the output: it goes to a terminal, and NO_COLOR is not set. */
-  private static boolean colour(Context context) {
-    return TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();
   }
 
   /** The output cannot be written any more, so following the logs is useless. */

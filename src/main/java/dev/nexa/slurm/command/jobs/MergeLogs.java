@@ -153,7 +153,12 @@ public final class MergeLogs {
         look(task, files, over);
         if (over) {
           open.remove(task);
-          close(task, ended, files);
+          End end = ended.ends().get(task);
+          Optional<Path> file = files.newest(task);
+          // The lines of a task that failed were printed before.
+          if (end != null && !end.well() && file.isPresent()) {
+            header(task, end, file.get());
+          }
         }
       }
       out.flush();
@@ -180,15 +185,7 @@ public final class MergeLogs {
     log.copy(out, over ? Long.MAX_VALUE : LOOK_BYTES, over);
   }
 
-  /** Prints the heading of a task that failed. Its lines were printed before. */
-  private void close(int task, EndedTasks ended, LogFiles files) throws IOException {
-    End end = ended.ends().get(task);
-    Optional<Path> file = files.newest(task);
-    if (end != null && !end.well() && file.isPresent()) {
-      header(task, end, file.get());
-    }
-  }
-
+  /** Prints the heading of a task that failed. */
   private void header(int task, End end, Path file) throws IOException {
     print(LogText.failed(task, end.state(), end.exitCode(), file.toString()));
   }

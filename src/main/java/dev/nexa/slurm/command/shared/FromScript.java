@@ -72,7 +72,11 @@ record FromScript(
     String name = script.substring(script.lastIndexOf('/') + 1);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
-      requireYaml(file, name);
+      if (!file.toString().matches(".*\\.ya?ml")) {
+        throw Subcommand.invalid(
+            "--save " + file + ": expected the name of a config, which ends with .yaml",
+            "type --save " + yamlName(name));
+      }
       return saved(request, set, file, found, start, all, shape, command);
     }
     shape.putAll(keys(lines));
@@ -134,14 +138,6 @@ record FromScript(
   static String yamlName(String script) {
     return script.substring(script.lastIndexOf('/') + 1).replaceFirst("(?<=.)\\.[^.]*$", "")
         + ".yaml";
-  }
-
-  private static void requireYaml(Path file, String script) {
-    if (!file.toString().matches(".*\\.ya?ml")) {
-      throw Subcommand.invalid(
-          "--save " + file + ": expected the name of a config, which ends with .yaml",
-          "type --save " + yamlName(script));
-    }
   }
 
   /** Writes the config, and returns a request that reads it. */

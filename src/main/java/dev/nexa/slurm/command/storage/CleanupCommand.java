@@ -110,15 +110,31 @@ public final class CleanupCommand extends Subcommand {
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
-      requireTrash(context, id);
-      return printUndone(clean.undo(id));
+      Optional<Path> journal = BucketJournal.of(context.workspace(), id);
+      if (journal.isPresent()) {
+        throw invalid(
+            "%s deleted objects in S3, where there is no trash: a cleanup of S3 cannot be undone"
+                .formatted(id),
+            journal.get() + " names the objects");
+      }
+      Done undone = clean.undo(id);
+      answer(
+          json,
+          () -> CleanupText.undone(undone),
+          () -> out().print(CleanupText.undoneText(undone)));
+      return (undone.failed().isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     if (given(s3)) {
       refuse("--s3", "nothing was deleted", List.of(pruneSize, grace, tier));
       return cleanBucket(context, progress);
     }
     requireS3();
-    Settings settings = settings();
+    Settings settings =
+        new Settings(
+            Duration.ofDays(days()),
+            size(value(pruneSize).orElse(DEFAULT_SIZE)),
+            grace(value(grace).orElse(DEFAULT_GRACE)),
+            value(tier).map(Tier::of));
     CleanTiers.Planned planned =
         clean.plan(
             settings,
@@ -180,15 +196,6 @@ public final class CleanupCommand extends Subcommand {
             option.longestName() + " needs --s3; nothing was removed",
             "add --s3 to clean up the bucket, or leave the option out");
       }
-    }
-  }
-
-  private static void requireTrash(Context context, String id) {
-    Optional<Path> bucket = BucketJournal.of(context.workspace(), id);
-    if (bucket.isPresent()) {
-      throw invalid(
-          id + " deleted objects in S3, where there is no trash: a cleanup of S3 cannot be undone",
-          bucket.get() + " names the objects");
     }
   }
 
@@ -257,19 +264,6 @@ public final class CleanupCommand extends Subcommand {
         Advice.step("nothing was deleted"),
         Advice.command("lists them", "nexa-slurm cleanup --s3 --dry-run"),
         Advice.step("then raise --max-delete: " + all));
-  }
-
-  private Integer printUndone(Done done) {
-    answer(json, () -> CleanupText.undone(done), () -> out().print(CleanupText.undoneText(done)));
-    return done.failed().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
-  }
-
-  private Settings settings() {
-    return new Settings(
-        Duration.ofDays(days()),
-        size(value(pruneSize).orElse(DEFAULT_SIZE)),
-        grace(value(grace).orElse(DEFAULT_GRACE)),
-        value(tier).map(Tier::of));
   }
 
   private int days() {

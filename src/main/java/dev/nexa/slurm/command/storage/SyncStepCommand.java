@@ -96,11 +96,8 @@ final class SyncStepCommand extends Subcommand {
             + " matches decides. `*.tmp` is left out from the beginning.");
     boolean copies = step == Step.PUSH || step == Step.PULL;
     boolean plans = copies || step == Step.PLAN;
-    pull = step == Step.PLAN ? flag("--pull", "Plans a `sync pull`.") : null;
-    delete =
-        plans
-            ? flag("--delete", "Also deletes at the target what the source does not have.")
-            : null;
+    pull = flag(step == Step.PLAN, "--pull", "Plans a `sync pull`.");
+    delete = flag(plans, "--delete", "Also deletes at the target what the source does not have.");
     maxDelete =
         plans
             ? option(
@@ -108,14 +105,12 @@ final class SyncStepCommand extends Subcommand {
                 "Refuses to delete more files, or a larger part of the target's files; 10%% if not given.")
             : null;
     overwrite =
-        plans
-            ? flag(
-                "--overwrite",
-                "Also replaces files that were changed at the target, or that no sync has recorded.")
-            : null;
-    dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
-    yes =
-        copies ? flag("--yes", "Deletes without a question. Scripts need it with --delete.") : null;
+        flag(
+            plans,
+            "--overwrite",
+            "Also replaces files that were changed at the target, or that no sync has recorded.");
+    dryRun = flag(copies, "--dry-run", "Shows the plan, and copies nothing.");
+    yes = flag(copies, "--yes", "Deletes without a question. Scripts need it with --delete.");
     settings =
         step == Step.PUSH
             ? option(
@@ -129,6 +124,10 @@ final class SyncStepCommand extends Subcommand {
             step == Step.VERIFY
                 ? "Also reads all bytes in S3."
                 : "Compares the SHA-256 of all files, also of files that look unchanged.");
+  }
+
+  private @Nullable OptionSpec flag(boolean hasIt, String name, String description) {
+    return hasIt ? flag(name, description) : null;
   }
 
   private static String example(Step step) {
@@ -309,10 +308,6 @@ final class SyncStepCommand extends Subcommand {
     return file.reason().contains(NOT_REPLACED);
   }
 
-  private static boolean isReplaceable(SyncReport.Named file) {
-    return isConflict(file) && !file.reason().endsWith(Action.OBSTACLE);
-  }
-
   private boolean agrees(long deletions) {
     requirePerson(
         "nobody can be asked here whether to delete " + SyncText.files(deletions),
@@ -345,7 +340,9 @@ final class SyncStepCommand extends Subcommand {
                   + " file out with --exclude"));
     }
     Optional<SyncReport.Named> replaceable =
-        report.named().stream().filter(SyncStepCommand::isReplaceable).findFirst();
+        report.named().stream()
+            .filter(file -> isConflict(file) && !file.reason().endsWith(Action.OBSTACLE))
+            .findFirst();
     if (replaceable.isPresent()) {
       String path = replaceable.get().path();
       advice.add(Advice.step("look at both sides of each file that was not replaced or deleted"));

@@ -17,6 +17,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
@@ -90,10 +92,11 @@ record WatchPicture(int width, int height, boolean colours) {
 
   private List<AttributedString> foot(WatchScreen screen, Instant now, Duration interval) {
     List<AttributedString> foot = new ArrayList<>();
+    AttributedStyle alarm = colours ? PLAIN.bold().foreground(AttributedStyle.RED) : PLAIN.bold();
     screen
         .outage(now, interval)
         .map(it -> "no answer since " + CLOCK.format(it.since()) + " UTC: " + it.reason())
-        .ifPresent(line -> foot.add(cut(line, colour(AttributedStyle.RED))));
+        .ifPresent(line -> foot.add(cut(line, alarm)));
     if (screen.mode() == WatchScreen.Mode.CONFIRM) {
       String question =
           screen
@@ -298,19 +301,14 @@ record WatchPicture(int width, int height, boolean colours) {
 
   private static String counts(LiveRun run) {
     TaskCounts tasks = run.row().tasks();
-    List<String> parts = new ArrayList<>();
-    count(parts, tasks.done(), "done");
-    count(parts, tasks.running(), "running");
-    count(parts, tasks.pending(), "pending");
-    count(parts, tasks.failed(), "failed");
-    count(parts, tasks.cancelled(), "cancelled");
-    return String.join(", ", parts);
-  }
-
-  private static void count(List<String> parts, int number, String state) {
-    if (number > 0) {
-      parts.add(number + " " + state);
-    }
+    return Stream.of(
+            tasks.done() + " done",
+            tasks.running() + " running",
+            tasks.pending() + " pending",
+            tasks.failed() + " failed",
+            tasks.cancelled() + " cancelled")
+        .filter(part -> !part.startsWith("0 "))
+        .collect(Collectors.joining(", "));
   }
 
   private static String cost(LiveRun run) {
@@ -375,10 +373,6 @@ record WatchPicture(int width, int height, boolean colours) {
           style.foreground(AttributedStyle.RED);
       default -> style.foreground(AttributedStyle.YELLOW);
     };
-  }
-
-  private AttributedStyle colour(int colour) {
-    return colours ? PLAIN.bold().foreground(colour) : PLAIN.bold();
   }
 
   private AttributedString cut(String text, AttributedStyle style) {
