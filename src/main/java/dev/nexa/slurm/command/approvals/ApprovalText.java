@@ -80,15 +80,10 @@ public final class ApprovalText {
     } else {
       envelope(text, (ApprovalEnvelope) approval.scope());
     }
-    line(
-        text,
-        "allows",
-        "at most "
-            + approval.maxCost()
-            + (approval.scope() instanceof ApprovedPipeline ? " for all stages, " : " a run, ")
-            + (approval.uses() == 1 ? "once" : approval.uses() + " times")
-            + (approval.overBudget() ? ", also over a budget" : "")
-            + reruns(approval));
+    String each = approval.scope() instanceof ApprovedPipeline ? " for all stages, " : " a run, ";
+    String uses = approval.uses() == 1 ? "once" : approval.uses() + " times";
+    String over = approval.overBudget() ? ", also over a budget" : "";
+    line(text, "allows", "at most " + approval.maxCost() + each + uses + over + reruns(approval));
     line(text, "expires", PlainTime.utc(approval.expires()));
     line(text, "signed by", approval.approver());
     approval.note().ifPresent(note -> line(text, "note", note));
@@ -207,18 +202,16 @@ public final class ApprovalText {
     long gpus = limits.number("gpus");
     long tasks = limits.number("tasks");
     long attempts = limits.number("attempts");
+    long nodes = limits.number("nodes");
+    String gpu =
+        gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ";
+    long cpus = limits.number("cpus");
+    String memory = Memory.words(limits.number("memory_bytes")) + "iB, ";
+    String time = TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")));
     return (tasks == 1 ? "1 task" : tasks + " tasks")
         + (attempts == 1 ? "" : " x " + attempts + " attempts")
-        + " of "
-        + limits.number("nodes")
-        + (limits.number("nodes") == 1 ? " node, " : " nodes, ")
-        + (gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ")
-        + limits.number("cpus")
-        + (limits.number("cpus") == 1 ? " CPU, " : " CPUs, ")
-        + Memory.words(limits.number("memory_bytes"))
-        + "iB, "
-        + TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")))
-        + " each";
+        + (" of " + nodes + (nodes == 1 ? " node, " : " nodes, ") + gpu)
+        + (cpus + (cpus == 1 ? " CPU, " : " CPUs, ") + memory + time + " each");
   }
 
   private static void tokens(StringBuilder text, JsonObject limits) {

@@ -471,8 +471,9 @@ public final class ApproveEstimate {
     } catch (DateTimeException | IllegalArgumentException wrong) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in UTC), or a"
-              + (" time such as 2026-12-01T18:00:00Z, got '" + text + "'"),
+          ("--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in"
+                  + " UTC), or a time such as 2026-12-01T18:00:00Z, got '%s'")
+              .formatted(text),
           wrong,
           Advice.step("--expires 7d"));
     }

@@ -92,9 +92,8 @@ public final class PolicyCommand extends CommandGroup {
     private final OptionSpec approved =
         option(
             "--approved-dir DIR",
-            "Where the admin's approvals lie, on the machine of slurmctld; "
-                + APPROVED
-                + " if not given.");
+            "Where the admin's approvals lie, on the machine of slurmctld; %s if not given."
+                .formatted(APPROVED));
     private final OptionSpec cluster = option("--cluster NAME", CLUSTER);
     private final OptionSpec check =
         flag(

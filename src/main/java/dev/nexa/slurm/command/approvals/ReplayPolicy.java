@@ -201,9 +201,8 @@ public final class ReplayPolicy {
   }
 
   private static String takes() {
-    return "sacct -a -X -P -D --noconvert --format="
-        + String.join(",", RequestRows.FIELDS)
-        + " -S 2026-10-01 >FILE";
+    String columns = String.join(",", RequestRows.FIELDS);
+    return "sacct -a -X -P -D --noconvert --format=" + columns + " -S 2026-10-01 >FILE";
   }
 
   /** Adds up the rows of one job. */

@@ -61,9 +61,8 @@ record CloseMonth(Context context, Statements statements, Instant now) {
     }
     if (next.isPresent() && month.isBefore(next.get())) {
       throw refused(
-          "the first month that was closed is "
-              + statements.closed().first()
-              + ": an earlier one cannot be closed any more",
+          "the first month that was closed is %s: an earlier one cannot be closed any more"
+              .formatted(statements.closed().first()),
           Advice.command("lists the closed months", "nexa-slurm", "costs", "close", "--list"));
     }
     long begun = unfinished(month).size();

@@ -34,9 +34,8 @@ public final class CostsCommand extends Subcommand {
   private final OptionSpec sort =
       option(
           "--sort COLUMN",
-          "Sorts the groups by a column, the largest first: "
-              + String.join(", ", GroupOrder.names())
-              + "; or by a name of --by.");
+          "Sorts the groups by a column, the largest first: %s; or by a name of --by."
+              .formatted(String.join(", ", GroupOrder.names())));
   private final OptionSpec limit =
       option("--limit N", "Shows the first N groups of each currency. The sums count all.");
 

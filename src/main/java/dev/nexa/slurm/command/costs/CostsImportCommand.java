@@ -149,9 +149,8 @@ final class CostsImportCommand extends CommandGroup {
       Bills.Imported imported = bills.keep(reader.provider(), rows, given(replace));
       if (imported.unmatched() == imported.rows()) {
         note(
-            "no row has a run's id in "
-                + reader.runPlace()
-                + "; to name another column and import again: --map run=COLUMN");
+            "no row has a run's id in %s; to name another column and import again: --map run=COLUMN"
+                .formatted(reader.runPlace()));
       }
       return answer(
           json, () -> document(imported), () -> CostsImportCommand.print(out(), imported));

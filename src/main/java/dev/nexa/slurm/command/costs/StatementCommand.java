@@ -59,12 +59,8 @@ final class StatementCommand extends Subcommand {
 
   private static String signed(Statements.Closed closed) {
     String by = closed.signature().signer() + " at " + closed.signature().at();
-    return closed.statement().month()
-        + " was closed by "
-        + by
-        + "; SHA-256 "
-        + closed.sha256()
-        + "\n";
+    return "%s was closed by %s; SHA-256 %s\n"
+        .formatted(closed.statement().month(), by, closed.sha256());
   }
 
   private Statements.Closed closed(Statements statements) {

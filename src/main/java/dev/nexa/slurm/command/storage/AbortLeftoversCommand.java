@@ -18,7 +18,6 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code sync abort-leftovers}. */
 final class AbortLeftoversCommand extends Subcommand {
-  private static final Duration USUAL_AGE = Duration.ofDays(1);
 
   private final SyncPlaces places = new SyncPlaces(this);
   private final OptionSpec olderThan =
@@ -84,10 +83,7 @@ final class AbortLeftoversCommand extends Subcommand {
   }
 
   private Duration age() {
-    String typed = olderThan.getValue();
-    if (typed == null) {
-      return USUAL_AGE;
-    }
+    String typed = value(olderThan).orElse("1d");
     return Span.of(typed)
         .orElseThrow(
             () ->

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm storage status}. */
@@ -91,10 +90,7 @@ final class StorageStatusCommand extends Subcommand {
   }
 
   private int most() {
-    @Nullable String typed = limit.getValue();
-    if (typed == null) {
-      return StorageText.MOST_ROWS;
-    }
+    String typed = value(limit).orElse("" + StorageText.MOST_ROWS);
     try {
       int most = Integer.parseInt(typed);
       if (most > 0) {

@@ -188,9 +188,8 @@ final class SyncPlaces {
             ? Advice.step("if it is an address, type s3://" + only)
             : Advice.step("name both: nexa-slurm sync " + step + both),
         Advice.step(
-            "with neither, sync takes the whole durable tier "
-                + storage.durable()
-                + " and NEXA_S3_PREFIX"));
+            "with neither, sync takes the whole durable tier %s and NEXA_S3_PREFIX"
+                .formatted(storage.durable())));
   }
 
   /** Returns only the address. */

@@ -400,10 +400,7 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private int threads() {
-    String typed = threads.getValue();
-    if (typed == null) {
-      return THREADS;
-    }
+    String typed = value(threads).orElse("" + THREADS);
     if (!typed.matches("[1-9]\\d?")) {
       throw invalid(
           "--threads: expected a number from 1 to 99, got '" + typed + "'", "--threads 8");
