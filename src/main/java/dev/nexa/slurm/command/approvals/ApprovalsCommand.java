@@ -188,7 +188,34 @@ public final class ApprovalsCommand extends CommandGroup {
     @Override
     protected void work() {
       Path directory = Path.of(value(to).orElse(PolicyCommand.APPROVED));
-      List<Installed> installed = install(ruled(), file.getValue(), directory, value(user));
+      Context context = ruled();
+      Path path = file.getValue();
+      ShowApprovals.Row row = new ShowApprovals(context).verify(path);
+      if (row.state() != ShowApprovals.State.VALID) {
+        String why = String.join("; ", row.reasons());
+        throw new NexaException(
+            ErrorCode.APPROVAL_REFUSED,
+            path + " is " + row.state().text() + (why.isEmpty() ? "" : ": " + why),
+            Advice.step("nothing was written"));
+      }
+      ApprovalFile valid = row.file().orElseThrow();
+      UnixUser submitter = submitter(valid.approval(), value(user));
+      requireAnother(context, path, valid, submitter);
+      List<Installed> installed;
+      try {
+        TokenDirectory tokens = new TokenDirectory(directory);
+        long uid = submitter.uid().orElseGet(() -> uid(context, submitter.user()));
+        // One for a run, and one for each different stage of a pipeline.
+        installed =
+            SlurmToken.of(valid.approval(), submitter.user(), uid).stream()
+                .map(one -> new Installed(one, tokens.install(one, context.workspace().files())))
+                .toList();
+      } catch (IllegalArgumentException cannot) {
+        throw new NexaException(
+            ErrorCode.APPROVAL_NOT_INSTALLABLE,
+            path + " cannot be installed for Slurm: " + cannot.getMessage(),
+            cannot);
+      }
       if (given(json)) {
         print(json(installed));
         return;
@@ -216,41 +243,6 @@ public final class ApprovalsCommand extends CommandGroup {
 
   /** A token and its file. */
   private record Installed(SlurmToken token, Path file) {}
-
-  /**
-   * Verifies an approval by the policy in force and writes its tokens: one for a run, and one for
-   * each different stage of a pipeline.
-   *
-   * @param named the submitter's login name, for an approval that names none
-   * @throws NexaException if the approval is not valid, or if the submitter is unknown; nothing is
-   *     written then
-   */
-  private static List<Installed> install(
-      Context context, Path file, Path directory, Optional<String> named) {
-    ShowApprovals.Row row = new ShowApprovals(context).verify(file);
-    if (row.state() != ShowApprovals.State.VALID) {
-      String why = String.join("; ", row.reasons());
-      throw new NexaException(
-          ErrorCode.APPROVAL_REFUSED,
-          file + " is " + row.state().text() + (why.isEmpty() ? "" : ": " + why),
-          Advice.step("nothing was written"));
-    }
-    Approval approval = row.file().orElseThrow().approval();
-    UnixUser submitter = submitter(approval, named);
-    requireAnother(context, file, row.file().orElseThrow(), submitter);
-    try {
-      TokenDirectory tokens = new TokenDirectory(directory);
-      long uid = submitter.uid().orElseGet(() -> uid(context, submitter.user()));
-      return SlurmToken.of(approval, submitter.user(), uid).stream()
-          .map(token -> new Installed(token, tokens.install(token, context.workspace().files())))
-          .toList();
-    } catch (IllegalArgumentException cannot) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_NOT_INSTALLABLE,
-          file + " cannot be installed for Slurm: " + cannot.getMessage(),
-          cannot);
-    }
-  }
 
   private static void requireAnother(
       Context context, Path file, ApprovalFile approval, UnixUser submitter) {

@@ -9,7 +9,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
-import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -114,8 +113,7 @@ public final class ApproveCommand extends Subcommand {
     if (!family) {
       requireNoEnvelopes();
     }
-    Context context = ruled();
-    ApproveEstimate approve = new ApproveEstimate(context, terms());
+    ApproveEstimate approve = new ApproveEstimate(ruled(), terms());
     List<ApproveEstimate.Draft> shown = new ArrayList<>();
     Predicate<ApproveEstimate.Draft> review =
         draft -> {

@@ -575,19 +575,18 @@ public final class ApproveEstimate {
       advice.add(
           Advice.step(
               SigningKey.owners(approvals) + " can add the new key's line to " + allowed.file()));
-    } else if (!holders.contains(approver) && holders.stream().anyMatch(AllowedSigners::isName)) {
-      // Does not advise to add a line that would give the key to another name.
-      String names = String.join(", ", holders);
-      advice.add(
-          Advice.step("this key belongs to " + names + ": type the command again without --as"));
-    } else if (holders.stream().noneMatch(AllowedSigners::isName)) {
-      String names = String.join(", ", holders);
-      advice.add(Advice.step("give a name that the pattern matches, " + names + ": --as NAME"));
     } else {
+      boolean hasName = holders.stream().anyMatch(AllowedSigners::isName);
+      String names = String.join(", ", holders);
+      // Does not advise to add a line that would give the key to another name.
       advice.add(
           Advice.step(
-              "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
-                  .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
+              hasName && !holders.contains(approver)
+                  ? "this key belongs to " + names + ": type the command again without --as"
+                  : !hasName
+                      ? "give a name that the pattern matches, " + names + ": --as NAME"
+                      : "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
+                          .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
     }
     return new NexaException(
         ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Implements {@code policy install}: renders the policy's limits as a job_submit.lua. */
@@ -60,8 +61,11 @@ public record InstallPolicy(Context context) {
   }
 
   private static List<String> notes(Policy.Gate gate, ClusterProfile profile) {
-    List<String> unknown = new ArrayList<>(profile.partitions().keySet());
-    unknown.removeIf(name -> profile.partitions().get(name).gpusPerNode().isPresent());
+    List<String> unknown =
+        profile.partitions().entrySet().stream()
+            .filter(partition -> partition.getValue().gpusPerNode().isEmpty())
+            .map(Map.Entry::getKey)
+            .toList();
     List<String> notes = new ArrayList<>();
     if (gate.observes()) {
       notes.add(

@@ -220,14 +220,12 @@ public final class ReplayPolicy {
       submit = row.submit().isBefore(submit) ? row.submit() : submit;
       Instant ended = row.end().orElse(Instant.MAX);
       end = ended.isAfter(end) ? ended : end;
-      BigDecimal used = price(rates, row, row.elapsed());
-      cost = cost.add(used);
+      cost = cost.add(price(rates, row, row.elapsed()));
       if (seen.add(row.task())) {
         Optional<Duration> limit = limit(row);
         unlimited |= limit.isEmpty();
         Duration could = limit.orElse(row.elapsed());
-        BigDecimal tasks = BigDecimal.valueOf(row.tasks());
-        most = most.add(price(rates, row, could).multiply(tasks));
+        most = most.add(price(rates, row, could).multiply(BigDecimal.valueOf(row.tasks())));
         long gpus = row.tres().gpusBy("gpu", 0).values().stream().mapToLong(Long::longValue).sum();
         gpuHours =
             gpuHours.add(

@@ -80,8 +80,7 @@ public record ShowApprovals(PolicyApprovals approvals) {
 
   /** Returns lines about problems with the files of the policy. */
   public List<String> notes() {
-    List<String> notes = new ArrayList<>();
-    notes.addAll(approvals.signers().allowed().problems());
+    List<String> notes = new ArrayList<>(approvals.signers().allowed().problems());
     notes.addAll(approvals.signers().allowed().ignored());
     notes.addAll(approvals.signers().revoked().problems());
     return notes;

@@ -110,8 +110,7 @@ final class BudgetText {
                 "scope name period budget spent reserved remaining used_ratio state"
                     .split(" ", -1)));
     if (budgets.stream().anyMatch(Row::hasForecast)) {
-      names.add("forecast");
-      names.add("used_up_on");
+      names.addAll(List.of("forecast", "used_up_on"));
     }
     names.add("runs_of_other_currencies");
     if (currencies(budgets).size() > 1) {

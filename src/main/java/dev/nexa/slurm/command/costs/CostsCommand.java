@@ -257,23 +257,17 @@ public final class CostsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      CostsText.Cost cost = of(existing(), reference.getValue());
+      RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
+      boolean settled = !found.run().isOpen();
+      CostsText.Cost cost =
+          RunRecordFile.cost(found.run(), file -> of(file, found.task(), settled));
       return answer(
           json,
           () -> CostsText.attemptsJson(cost),
           () -> out().print(CostsText.attempts(cost, style())));
     }
 
-    /**
-     * Returns the cost of the run with this name. For {@code 12345_7}, returns that task's attempts
-     * only.
-     */
-    private static CostsText.Cost of(Context context, String reference) {
-      RunLookup.Found found = new RunLookup(context.workspace()).find(reference);
-      boolean settled = !found.run().isOpen();
-      return RunRecordFile.cost(found.run(), cost -> of(cost, found.task(), settled));
-    }
-
+    /** Returns the cost of a run; for {@code 12345_7}, only that task's attempts. */
     private static CostsText.Cost of(CostFile cost, OptionalInt task, boolean settled) {
       cost.total();
       List<CostFile.Attempt> attempts =

@@ -150,8 +150,7 @@ public record ShowPrices(Context context) {
   private void cluster(PriceEntry entry, List<String> notes) {
     String name = entry.cluster().orElseThrow();
     boolean shipped = List.of("default", "cpu", "local").contains(name);
-    Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
-    if (!shipped && !Files.exists(file)) {
+    if (!shipped && !Files.exists(context.root().resolve("configs/clusters/" + name + ".yaml"))) {
       notes.add(entry.at() + ": there is no configs/clusters/" + name + ".yaml here");
       return;
     }

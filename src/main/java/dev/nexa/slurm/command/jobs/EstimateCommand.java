@@ -22,7 +22,6 @@ import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.OutlookText;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.run.start.RequirePartition;
-import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,7 +93,7 @@ public final class EstimateCommand extends Subcommand {
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(this::note);
     tellAccount(context, prepared.plan());
-    PrintWriter out = out();
+
     List<BudgetClaim> budgets = prepared.budgets(context);
     Optional<String> used = prepared.pastUse(context);
     if (given(json)) {
@@ -113,20 +112,19 @@ public final class EstimateCommand extends Subcommand {
       }
       print(document.json());
     } else {
-      out.print(
-          EstimateText.of(
-              prepared.plan(),
-              prepared.estimate(),
-              prepared.egress(),
-              prepared.policy().approvalOver(),
-              prepared.needsApproval()));
-      out.print(OutlookText.of(prepared.outlook()));
-      used.ifPresent(note -> out.println(note + "."));
-      for (BudgetClaim budget : budgets) {
-        out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
-      }
-      out.print(OutlookText.start(start, Instant.now()));
-      out.print(EstimateText.model(numbers.memory(), numbers.analytic()));
+      out()
+          .print(
+              EstimateText.of(
+                  prepared.plan(),
+                  prepared.estimate(),
+                  prepared.egress(),
+                  prepared.policy().approvalOver(),
+                  prepared.needsApproval()));
+      out().print(OutlookText.of(prepared.outlook()));
+      used.ifPresent(note -> say(note + "."));
+      budgets.forEach(one -> say((one.over() ? "Over " : "In ") + one.sentence() + "."));
+      out().print(OutlookText.start(start, Instant.now()));
+      out().print(EstimateText.model(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
   }
@@ -184,8 +182,7 @@ public final class EstimateCommand extends Subcommand {
   private static Side side(Context context, Prepared.Request request) {
     String name = request.config();
     // A config is a file; what is no file and has no dot or slash can only be a run.
-    boolean run = !name.matches(".*[./].*") && !Files.exists(Path.of(name));
-    if (run) {
+    if (!name.matches(".*[./].*") && !Files.exists(Path.of(name))) {
       RunFolder folder = new RunLookup(context.workspace()).find(name).run();
       ProvenFiles files = ProvenFiles.of(folder);
       return new Side(folder.id().value(), files.plan(), files.estimate());

@@ -35,10 +35,8 @@ import java.util.OptionalInt;
  * Implements {@code status --watch}: a view on a terminal; elsewhere a block of lines for each
  * change. Loaded only by this option, because status must start quickly.
  */
-final class WatchRuns implements WatchTerminal.WatchSource {
-  private final Context context;
-  private final LiveReader reader;
-  private final Duration interval;
+record WatchRuns(Context context, LiveReader reader, Duration interval)
+    implements WatchTerminal.WatchSource {
 
   /**
    * Makes a watch.
@@ -47,9 +45,7 @@ final class WatchRuns implements WatchTerminal.WatchSource {
    * @param interval how often the runs are read
    */
   WatchRuns(Context context, List<RunId> named, Duration interval) {
-    this.context = context;
-    this.reader = new LiveReader(context.waiting(ClientTimeouts.OF_A_VIEW), named);
-    this.interval = interval;
+    this(context, new LiveReader(context.waiting(ClientTimeouts.OF_A_VIEW), named), interval);
   }
 
   /** Returns whether a person sees the output and can press keys. */

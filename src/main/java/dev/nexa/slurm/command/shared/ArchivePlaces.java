@@ -113,9 +113,8 @@ public final class ArchivePlaces {
             "a folder has no storage class, and " + text + " is a folder",
             "leave out --storage-class, or: --to s3://BUCKET/PREFIX");
       }
-      Path folder = Path.of(text);
       return new Opened(
-          new FolderPlace(folder, context.workspace().root(), context.workspace().files()),
+          new FolderPlace(Path.of(text), context.workspace().root(), context.workspace().files()),
           Optional.empty());
     }
     S3Place plain =

@@ -237,12 +237,6 @@ record FromScript(
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
-  /** Returns {@code job.sh:2: #SBATCH --gpus=8}. */
-  private String place(Unread option) {
-    boolean whole = option.text().startsWith("#");
-    return script + ":" + option.line() + ": " + (whole ? "" : "#SBATCH ") + option.text();
-  }
-
   /** Returns the options that say something else than the run's values. */
   private static List<Unread> unread(SbatchHeader header, Map<String, String> shape) {
     List<Unread> unread = new ArrayList<>(header.unread());
@@ -283,9 +277,11 @@ record FromScript(
     steps.add(
         Advice.command(
             "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
+    // Such as job.sh:2: #SBATCH --gpus=8
+    String begins = first.text().startsWith("#") ? "" : "#SBATCH ";
+    String place = script + ":" + first.line() + ": " + begins + first.text();
     String more = refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below";
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID, place(first) + ": " + first.reason() + more, steps);
+    throw new NexaException(ErrorCode.OPTION_INVALID, place + ": " + first.reason() + more, steps);
   }
 
   private static List<String> steps(Unread option, SbatchHeader header) {

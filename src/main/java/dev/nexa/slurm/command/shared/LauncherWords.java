@@ -31,25 +31,20 @@ final class LauncherWords {
    * @param args all words of the command line
    */
   static Optional<NexaException> refusal(CommandSpec spec, List<String> args) {
-    int own = args.indexOf(spec.name());
-    List<String> words = new ArrayList<>(args.subList(own + 1, args.size()));
+    List<String> words = new ArrayList<>(args.subList(args.indexOf(spec.name()) + 1, args.size()));
     int launcher = firstParameter(spec, words);
-    if (launcher < 0 || !isLauncher(words.get(launcher))) {
+    String program = launcher < 0 ? "" : words.get(launcher);
+    boolean known = LAUNCHERS.contains(program) || program.matches("python3?(\\.\\d+)?");
+    if (!known || Files.exists(Path.of(program))) {
       return Optional.empty();
     }
     int script = script(words, launcher);
-    String program = words.get(launcher);
     return Optional.of(
         Subcommand.conflict(
             "'" + program + "' is neither a config nor a script; nexa-slurm starts a script itself",
             script < 0
                 ? withoutScript(spec, program, words)
                 : "Leave out " + program + ": " + command(spec, words, launcher, script)));
-  }
-
-  private static boolean isLauncher(String word) {
-    boolean known = LAUNCHERS.contains(word) || word.matches("python3?(\\.\\d+)?");
-    return known && !Files.exists(Path.of(word));
   }
 
   /** Returns the place of the first word that is neither an option nor its value; -1 if none is. */

@@ -54,10 +54,9 @@ final class SumWords {
               "To group by several, without a space: --by "
                   + (word.equals("project") ? "project,user" : "project," + word)));
     }
-    if (word.matches("last|this|\\d{4}-\\d{2}")) {
-      return List.of(Advice.step("For one month: " + command + " --month " + word));
-    }
-    return FamiliarWords.find(WORDS, List.of(word), command);
+    return word.matches("last|this|\\d{4}-\\d{2}")
+        ? List.of(Advice.step("For one month: " + command + " --month " + word))
+        : FamiliarWords.find(WORDS, List.of(word), command);
   }
 
   /** Returns what is wrong with a word that a space has cut off its option; empty for others. */
@@ -73,10 +72,9 @@ final class SumWords {
       term += value.isEmpty() ? "VALUE" : value;
       return Optional.of(Advice.step("Write the expression without spaces: --where " + term));
     }
-    if (option.equals("--month") && args.get(at - 1).matches("last|this")) {
-      return Optional.of(Advice.step("Leave it out: --month " + args.get(at - 1)));
-    }
-    return Optional.empty();
+    return option.equals("--month") && args.get(at - 1).matches("last|this")
+        ? Optional.of(Advice.step("Leave it out: --month " + args.get(at - 1)))
+        : Optional.empty();
   }
 
   /** Returns whether the option says from when or until when runs count. */

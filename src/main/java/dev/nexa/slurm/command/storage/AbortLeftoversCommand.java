@@ -52,7 +52,15 @@ final class AbortLeftoversCommand extends Subcommand {
       if (remove) {
         clutter.abort(found);
       }
-      print(s3, found, remove);
+      if (given(json)) {
+        print(
+            JsonObject.ofVersion(1)
+                .with("address", s3.address())
+                .with("uploads", found.stream().map(Codec::write).toList())
+                .with("removed", remove));
+      } else {
+        say(uploads(found.size()) + " in " + s3.address() + (remove ? " removed" : ""));
+      }
     }
   }
 
@@ -67,19 +75,6 @@ final class AbortLeftoversCommand extends Subcommand {
         "Remove %s? A sync that stopped before it sent the last part begins such a file again."
             .formatted(uploads(count)),
         Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
-  }
-
-  private void print(S3Place s3, List<ObjectStore.Pending> found, boolean removed) {
-    if (given(json)) {
-      List<JsonObject> uploads = found.stream().map(Codec::write).toList();
-      print(
-          JsonObject.ofVersion(1)
-              .with("address", s3.address())
-              .with("uploads", uploads)
-              .with("removed", removed));
-    } else {
-      say(uploads(found.size()) + " in " + s3.address() + (removed ? " removed" : ""));
-    }
   }
 
   private Duration age() {

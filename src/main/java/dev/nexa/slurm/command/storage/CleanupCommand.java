@@ -109,7 +109,11 @@ public final class CleanupCommand extends Subcommand {
     CleanTiers clean = ArchivePlaces.cleaning(context, value(cluster), progress);
     @Nullable String id = undo.getValue();
     if (id != null) {
-      refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
+      List<OptionSpec> others =
+          new ArrayList<>(
+              List.of(pruneSize, grace, tier, cluster, maxDelete, s3, days, dryRun, quiet));
+      others.addAll(bucket.all());
+      refuse("--undo", "nothing was brought back", others);
       Optional<Path> journal = BucketJournal.of(context.workspace(), id);
       if (journal.isPresent()) {
         throw invalid(
@@ -156,14 +160,7 @@ public final class CleanupCommand extends Subcommand {
       say("nothing was removed");
     }
     boolean failed = done.isPresent() && !done.get().failed().isEmpty();
-    return failed || (lost && !given(dryRun)) ? ExitCode.DEFECT.status() : ExitCode.OK.status();
-  }
-
-  private List<OptionSpec> ofCleanup(OptionSpec... more) {
-    List<OptionSpec> all = new ArrayList<>(List.of(pruneSize, grace, tier, cluster, maxDelete));
-    all.addAll(List.of(more));
-    all.addAll(bucket.all());
-    return all;
+    return (failed || (lost && !given(dryRun)) ? ExitCode.DEFECT : ExitCode.OK).status();
   }
 
   /** Returns whether the option was typed; a flag that was not typed is false. */
@@ -215,45 +212,41 @@ public final class CleanupCommand extends Subcommand {
     S3Place place = bucket.place(context, storage, Optional.empty(), CONNECTIONS);
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(place)) {
-      return cleanBucket(context, place, new Clutter(store, place.prefix(), progress), age, limit);
+      Clutter clutter = new Clutter(store, place.prefix(), progress);
+      Instant now = Instant.now();
+      String old = age.toDays() == 1 ? "day" : age.toDays() + " days";
+      Clutter.Plan plan = clutter.plan(now.minus(age), old);
+      Optional<String> refusal = plan.refusal(limit);
+      BucketText text = new BucketText(place);
+      boolean empty = plan.removes().isEmpty();
+      boolean asText = !given(json);
+      if (asText && !(given(quiet) && empty)) {
+        printTable(text.plan(plan, given(quiet), style()));
+        BucketText.notes(plan).forEach(this::note);
+      }
+      if (refusal.isPresent() && !given(dryRun)) {
+        throw tooMany(refusal.get(), plan);
+      }
+      Optional<Clutter.Done> done = Optional.empty();
+      Optional<Path> file = Optional.empty();
+      if (!empty && !given(dryRun) && agrees(text.acts(plan))) {
+        BucketJournal journal = BucketJournal.begin(context.workspace(), place, now, age);
+        Clutter.Done made = clutter.remove(plan, journal::deleting);
+        made.failed().forEach(journal::kept);
+        done = Optional.of(made);
+        file = Optional.of(journal.file());
+      }
+      if (!asText) {
+        print(text.document(plan, refusal, done, file));
+      } else if (done.isPresent()) {
+        out().print(BucketText.done(done.get(), file.orElseThrow()));
+      } else if (!empty) {
+        refusal.ifPresent(why -> say("this would be refused: " + why));
+        say("nothing was deleted");
+      }
+      boolean failed = done.isPresent() && !done.get().failed().isEmpty();
+      return (failed ? ExitCode.DEFECT : ExitCode.OK).status();
     }
-  }
-
-  private Integer cleanBucket(
-      Context context, S3Place place, Clutter clutter, Duration age, DeleteLimit limit) {
-    Instant now = Instant.now();
-    String old = age.toDays() == 1 ? "day" : age.toDays() + " days";
-    Clutter.Plan plan = clutter.plan(now.minus(age), old);
-    Optional<String> refusal = plan.refusal(limit);
-    BucketText text = new BucketText(place);
-    boolean empty = plan.removes().isEmpty();
-    boolean asText = !given(json);
-    if (asText && !(given(quiet) && empty)) {
-      printTable(text.plan(plan, given(quiet), style()));
-      BucketText.notes(plan).forEach(this::note);
-    }
-    if (refusal.isPresent() && !given(dryRun)) {
-      throw tooMany(refusal.get(), plan);
-    }
-    Optional<Clutter.Done> done = Optional.empty();
-    Optional<Path> file = Optional.empty();
-    if (!empty && !given(dryRun) && agrees(text.acts(plan))) {
-      BucketJournal journal = BucketJournal.begin(context.workspace(), place, now, age);
-      Clutter.Done made = clutter.remove(plan, journal::deleting);
-      made.failed().forEach(journal::kept);
-      done = Optional.of(made);
-      file = Optional.of(journal.file());
-    }
-    if (!asText) {
-      print(text.document(plan, refusal, done, file));
-    } else if (done.isPresent()) {
-      out().print(BucketText.done(done.get(), file.orElseThrow()));
-    } else if (!empty) {
-      refusal.ifPresent(why -> say("this would be refused: " + why));
-      say("nothing was deleted");
-    }
-    boolean failed = done.isPresent() && !done.get().failed().isEmpty();
-    return (failed ? ExitCode.DEFECT : ExitCode.OK).status();
   }
 
   private static NexaException tooMany(String refusal, Clutter.Plan plan) {
@@ -315,8 +308,7 @@ public final class CleanupCommand extends Subcommand {
 
     @Override
     protected void work() {
-      Context context = existing();
-      CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), Progress.NONE);
+      CleanTiers clean = ArchivePlaces.cleaning(existing(), Optional.empty(), Progress.NONE);
       CleanTiers.Journals journals = clean.journals();
       if (given(json)) {
         print(

@@ -74,9 +74,9 @@ record WatchPicture(int width, int height, boolean colours) {
     Optional<LiveSnapshot> snapshot = screen.snapshot();
     StringBuilder left = new StringBuilder("nexa-slurm status");
     if (snapshot.isPresent()) {
-      long runs = snapshot.get().unfinished();
+
       int pipelines = snapshot.get().pipelines().size();
-      left.append("  ").append(counted(runs, "unfinished run"));
+      left.append("  ").append(counted(snapshot.get().unfinished(), "unfinished run"));
       left.append(pipelines > 0 ? ", " + counted(pipelines, "pipeline") : "");
     }
     String right =
@@ -172,11 +172,11 @@ record WatchPicture(int width, int height, boolean colours) {
   }
 
   private static List<String> cells(WatchItem item, Duration since) {
-    String name = visible(item.name());
+    String name = VisibleText.line(item.name());
     return List.of(
-        (item.stage().isPresent() ? "  " : "") + visible(item.id()),
+        (item.stage().isPresent() ? "  " : "") + VisibleText.line(item.id()),
         name.length() > LONGEST_NAME ? name.substring(0, LONGEST_NAME - 1) + "…" : name,
-        visible(item.state()),
+        VisibleText.line(item.state()),
         item.progress(),
         item.run().map(run -> bar(run, BAR_WIDTH)).orElse(""),
         item.elapsed(since),
@@ -219,8 +219,7 @@ record WatchPicture(int width, int height, boolean colours) {
       }
       String cell = cells.get(column);
       String blanks = " ".repeat(Math.max(0, widths[column] - columns(cell)));
-      String gap = line.length() == 0 ? "" : "  ";
-      line.styled(style, gap);
+      line.styled(style, line.length() == 0 ? "" : "  ");
       line.styled(
           column == STATE ? state : style, column >= ELAPSED ? blanks + cell : cell + blanks);
     }
@@ -356,7 +355,7 @@ record WatchPicture(int width, int height, boolean colours) {
   private List<AttributedString> folded(List<String> text) {
     List<AttributedString> lines = new ArrayList<>();
     for (String line : text) {
-      AttributedString whole = new AttributedString(visible(line.replace("\t", "    ")));
+      AttributedString whole = new AttributedString(VisibleText.line(line.replace("\t", "    ")));
       lines.addAll(
           whole.length() == 0 ? List.of(AttributedString.EMPTY) : whole.columnSplitLength(width));
     }
@@ -375,17 +374,13 @@ record WatchPicture(int width, int height, boolean colours) {
     };
   }
 
+  /** What users and jobs wrote may hold sequences that a terminal would obey. */
   private AttributedString cut(String text, AttributedStyle style) {
-    return fit(new AttributedString(visible(text), style));
+    return fit(new AttributedString(VisibleText.line(text), style));
   }
 
   private AttributedString fit(AttributedString line) {
     return line.columnLength() > width ? line.columnSubSequence(0, width) : line;
-  }
-
-  /** What users and jobs wrote may hold sequences that a terminal would obey. */
-  private static String visible(String text) {
-    return VisibleText.line(text);
   }
 
   private static int columns(String text) {
