@@ -93,7 +93,6 @@ public final class EstimateCommand extends Subcommand {
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(this::note);
     tellAccount(context, prepared.plan());
-
     List<BudgetClaim> budgets = prepared.budgets(context);
     Optional<String> used = prepared.pastUse(context);
     if (given(json)) {

@@ -88,12 +88,8 @@ final class LauncherWords {
       // The launchers' options that say how many processes and nodes.
       String ours =
           switch (option[0].replace('-', '_').replaceFirst("^__", "--")) {
-            case "--nproc_per_node",
-                "--nproc",
-                "--num_gpus",
-                "--num_processes",
-                "--gpus_per_node" ->
-                "--gpus";
+            case "--nproc_per_node", "--nproc", "--num_processes" -> "--gpus";
+            case "--num_gpus", "--gpus_per_node" -> "--gpus";
             case "--nnodes", "--num_nodes", "--num_machines" -> "--nodes";
             default -> option[0];
           };
