@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.bills.AwsCosts;
@@ -13,8 +14,8 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -84,17 +85,14 @@ final class CostsImportAwsCommand extends Subcommand {
   }
 
   private static JsonObject document(ImportAwsCosts.Result result, Instant now) {
-    List<JsonObject> months = new ArrayList<>();
-    result
-        .months()
-        .forEach(
-            (month, read) ->
-                months.add(
-                    new JsonObject()
-                        .with("month", month.toString())
-                        .with("asked", read.at().equals(now))
-                        .with("read", read.at())
-                        .with("estimated", read.estimated())));
+    List<JsonObject> months =
+        new Columns<Map.Entry<YearMonth, ImportedMonth>>()
+            .text("month", month -> month.getKey().toString())
+            .text("asked", month -> month.getValue().at().equals(now))
+            .text("read", month -> month.getValue().at())
+            .text("estimated", month -> month.getValue().estimated())
+            .of(List.copyOf(result.months().entrySet()))
+            .json();
     return CostsImportCommand.document(result.imported())
         .with("requests", result.requests())
         .with("months", months)

@@ -356,13 +356,11 @@ public final class CostsText {
 
   /** Returns the amounts of a document, one for each currency. */
   static List<JsonObject> amounts(Map<String, BigDecimal> sums) {
-    return sums.entrySet().stream()
-        .map(
-            sum ->
-                new JsonObject()
-                    .with("currency", sum.getKey())
-                    .with("amount", sum.getValue().toPlainString()))
-        .toList();
+    return new Columns<Map.Entry<String, BigDecimal>>()
+        .text("currency", Map.Entry::getKey)
+        .money("amount", Map.Entry::getValue)
+        .of(List.copyOf(sums.entrySet()))
+        .json();
   }
 
   private static JsonObject json(JsonObject object, Group group) {

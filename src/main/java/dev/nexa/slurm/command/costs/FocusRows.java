@@ -146,21 +146,17 @@ public final class FocusRows {
     String gpu = run.gpuType();
     String what = kind == CostKind.GPU && gpu != null ? "gpu:" + gpu : kind.word();
     String category = kind.focusCategory();
+    boolean tokens = kind == CostKind.API_TOKENS;
     Row row =
         common
             .charge("Usage", amount)
             .text(Column.CHARGE_DESCRIPTION, what + " of " + run.runId())
             .put(Column.SERVICE_CATEGORY, category)
-            .put(
-                Column.SERVICE_SUBCATEGORY,
-                kind == CostKind.API_TOKENS ? "Generative AI" : "Other (" + category + ")")
-            .text(
-                Column.SERVICE_NAME,
-                kind == CostKind.API_TOKENS ? "API tokens" : "Slurm " + kind.word())
+            .put(Column.SERVICE_SUBCATEGORY, tokens ? "Generative AI" : "Other (" + category + ")")
+            .text(Column.SERVICE_NAME, tokens ? "API tokens" : "Slurm " + kind.word())
             .put(Column.PRICING_CATEGORY, "Standard");
     if (quantity != null && kind != CostKind.OTHER) {
       String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
-      boolean tokens = kind == CostKind.API_TOKENS;
       row.put(Column.PRICING_QUANTITY, decimal(quantity))
           .put(Column.PRICING_UNIT, kind.focusUnit())
           .put(

@@ -18,8 +18,8 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
@@ -45,16 +45,12 @@ public record ShowPrices(Context context) {
       LocalDate day) {
     ClusterProfile profile =
         context.configs().cluster(cluster.orElseGet(() -> Prepared.clusterName(context)));
-    if (partition.isPresent()
-        && !profile.partitions().isEmpty()
-        && !profile.partitions().containsKey(partition.get())) {
+    Set<String> known = profile.partitions().keySet();
+    if (partition.isPresent() && !known.isEmpty() && !known.contains(partition.get())) {
+      String hint = Nearest.hint(partition.get(), known);
       throw Subcommand.invalid(
-          "the profile '%s' has no partition '%s'%s"
-              .formatted(
-                  profile.name(),
-                  partition.get(),
-                  Nearest.hint(partition.get(), profile.partitions().keySet())),
-          "it has " + String.join(", ", profile.partitions().keySet()));
+          "the profile '" + profile.name() + "' has no partition '" + partition.get() + "'" + hint,
+          "it has " + String.join(", ", known));
     }
     PriceKey key =
         PriceKey.of(
@@ -154,13 +150,12 @@ public record ShowPrices(Context context) {
       notes.add(entry.at() + ": there is no configs/clusters/" + name + ".yaml here");
       return;
     }
-    Map<String, ClusterProfile.Partition> partitions = context.configs().cluster(name).partitions();
+    Set<String> partitions = context.configs().cluster(name).partitions().keySet();
     String partition = entry.partition().orElse("");
-    if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.containsKey(partition)) {
+    if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.contains(partition)) {
       notes.add(
           "%s: the profile '%s' has no partition '%s'%s"
-              .formatted(
-                  entry.at(), name, partition, Nearest.hint(partition, partitions.keySet())));
+              .formatted(entry.at(), name, partition, Nearest.hint(partition, partitions)));
     }
   }
 

@@ -26,6 +26,14 @@ record BucketText(S3Place place) {
           .text("since", one -> one.since().toString().substring(0, "2025-11-01".length()))
           .note("why", Piece::why);
 
+  private static final Columns<Piece> PIECES =
+      new Columns<Piece>()
+          .text("key", Piece::key)
+          .text("upload_id", one -> one.uploadId().orElse(null))
+          .number("bytes", Piece::bytes)
+          .text("since", Piece::since)
+          .text("why", Piece::why);
+
   private static final Columns<Kept> KEEPS =
       new Columns<Kept>()
           .text("keeps", one -> VisibleText.line(one.key()))
@@ -106,7 +114,7 @@ record BucketText(S3Place place) {
     return JsonObject.ofVersion(1)
         .with("address", place.address())
         .with("objects", plan.objects())
-        .with("removes", pieces(plan.removes()))
+        .with("removes", PIECES.of(plan.removes()).json())
         .with("bytes", plan.bytes())
         .with("keeps", kept(plan.keeps()))
         .with("notes", notes(plan))
@@ -115,19 +123,6 @@ record BucketText(S3Place place) {
         .withOptional("deleted", done.map(it -> it.removed().stream().map(Piece::key).toList()))
         .withOptional("failed", done.map(it -> kept(it.failed())))
         .withOptional("journal", journal.map(Path::toString));
-  }
-
-  private static List<JsonObject> pieces(List<Piece> pieces) {
-    return pieces.stream()
-        .map(
-            one ->
-                new JsonObject()
-                    .with("key", one.key())
-                    .with("upload_id", one.uploadId().orElse(null))
-                    .with("bytes", one.bytes())
-                    .with("since", one.since())
-                    .with("why", one.why()))
-        .toList();
   }
 
   private static List<JsonObject> kept(List<Kept> kept) {
