@@ -20,10 +20,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Formats an approval for a user, before and after it is signed. */
 public final class ApprovalText {
+  private static final Pattern NOT_DRAWN = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}]");
   private static final Columns<ShowApprovals.Row> COLUMNS =
       new Columns<ShowApprovals.Row>()
           .text("id", row -> approval(row).map(Approval::id))
@@ -51,20 +53,18 @@ public final class ApprovalText {
   }
 
   private static String scope(Approval approval) {
-    if (approval.scope() instanceof ApprovedRun run) {
-      return run.config();
-    }
-    return approval.scope() instanceof ApprovedPipeline pipeline
-        ? "pipeline " + pipeline.config()
-        : "envelope " + ((ApprovalEnvelope) approval.scope()).name();
+    return approval.scope() instanceof ApprovedRun run
+        ? run.config()
+        : approval.scope() instanceof ApprovedPipeline pipeline
+            ? "pipeline " + pipeline.config()
+            : "envelope " + ((ApprovalEnvelope) approval.scope()).name();
   }
 
   /** Returns the content of an approval, in a few lines. */
   public static String of(Approval approval) {
     StringBuilder text = new StringBuilder();
     if (approval.scope() instanceof ApprovedRun run) {
-      text.append("one run of ").append(plain(run.config()));
-      text.append(": can cost ").append(run.reservation()).append('\n');
+      text.append("one run of " + plain(run.config()) + ": can cost " + run.reservation() + "\n");
       line(text, "runs", hardware(run.limits()));
       tokens(text, run.limits());
       line(text, "charged to", charged(run.limits()));
@@ -72,22 +72,18 @@ public final class ApprovalText {
       line(text, "script", run.whatRuns().text("script_sha256"));
       run.whatRuns().optionalText("code_sha256").ifPresent(code -> line(text, "code", code));
       run.whatRuns().optionalText("program_sha256").ifPresent(own -> line(text, "program", own));
-      line(text, "files", files(run.whatRuns().object("files")));
+      String files = String.join(", ", run.whatRuns().object("files").members().keySet());
+      line(text, "files", files.isEmpty() ? "none, or too many to name" : files);
       line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
     } else if (approval.scope() instanceof ApprovedPipeline pipeline) {
       pipeline(text, pipeline);
     } else {
       envelope(text, (ApprovalEnvelope) approval.scope());
     }
-    line(
-        text,
-        "allows",
-        "at most "
-            + approval.maxCost()
-            + (approval.scope() instanceof ApprovedPipeline ? " for all stages, " : " a run, ")
-            + (approval.uses() == 1 ? "once" : approval.uses() + " times")
-            + (approval.overBudget() ? ", also over a budget" : "")
-            + reruns(approval));
+    String each = approval.scope() instanceof ApprovedPipeline ? " for all stages, " : " a run, ";
+    String uses = approval.uses() == 1 ? "once" : approval.uses() + " times";
+    String over = approval.overBudget() ? ", also over a budget" : "";
+    line(text, "allows", "at most " + approval.maxCost() + each + uses + over + reruns(approval));
     line(text, "expires", PlainTime.utc(approval.expires()));
     line(text, "signed by", approval.approver());
     approval.note().ifPresent(note -> line(text, "note", note));
@@ -97,12 +93,8 @@ public final class ApprovalText {
   /** Returns the content of an approval that is not signed yet, and what else is known of it. */
   static String of(ApproveEstimate.Draft draft) {
     StringBuilder text = new StringBuilder(of(draft.approval()));
-    for (ApproveEstimate.Fact fact : draft.facts()) {
-      line(text, fact.word(), fact.value());
-    }
-    for (String note : draft.notes()) {
-      text.append("note: ").append(plain(note)).append('\n');
-    }
+    draft.facts().forEach(fact -> line(text, fact.word(), fact.value()));
+    draft.notes().forEach(note -> text.append("note: ").append(plain(note)).append('\n'));
     return text.toString();
   }
 
@@ -148,14 +140,10 @@ public final class ApprovalText {
 
   /** Returns a line with the revoker, the time and the reason. */
   public static String revocation(JsonObject revocation) {
-    StringBuilder text = new StringBuilder("by ");
-    text.append(word(revocation, "revoked_by")).append(" at ");
-    text.append(word(revocation, "revoked_at"));
-    if (revocation.members().get("reason") != null) {
-      text.append(": ").append(word(revocation, "reason"));
-    }
+    String by = "by " + word(revocation, "revoked_by") + " at " + word(revocation, "revoked_at");
+    Object reason = revocation.members().get("reason");
     StringBuilder line = new StringBuilder();
-    line(line, "revoked", text.toString());
+    line(line, "revoked", reason == null ? by : by + ": " + reason);
     return line.toString();
   }
 
@@ -169,14 +157,12 @@ public final class ApprovalText {
   }
 
   private static void pipeline(StringBuilder text, ApprovedPipeline pipeline) {
-    text.append("one run of the pipeline ").append(plain(pipeline.config()));
-    text.append(": can cost ").append(pipeline.reservation()).append('\n');
+    text.append("one run of the pipeline " + plain(pipeline.config()));
+    text.append(": can cost " + pipeline.reservation() + "\n");
     for (ApprovedPipeline.Stage stage : pipeline.stages()) {
       ApprovedRun run = stage.run();
-      line(
-          text,
-          plain(stage.name()),
-          plain(run.config()) + ": " + run.reservation() + ", " + hardware(run.limits()));
+      String costs = plain(run.config()) + ": " + run.reservation() + ", ";
+      line(text, plain(stage.name()), costs + hardware(run.limits()));
       tokens(text, run.limits());
       line(text, "script", run.whatRuns().text("script_sha256"));
     }
@@ -207,54 +193,36 @@ public final class ApprovalText {
    * text.
    */
   private static String plain(String text) {
-    StringBuilder plain = new StringBuilder();
-    text.codePoints()
-        .forEach(
-            letter -> {
-              int type = Character.getType(letter);
-              boolean drawn =
-                  type != Character.CONTROL
-                      && type != Character.FORMAT
-                      && type != Character.LINE_SEPARATOR
-                      && type != Character.PARAGRAPH_SEPARATOR
-                      && type != Character.SURROGATE;
-              plain.append(drawn ? Character.toString(letter) : String.format("\\u%04x", letter));
-            });
-    return plain.toString();
+    return NOT_DRAWN
+        .matcher(text)
+        .replaceAll(letter -> "\\\\u%04x".formatted(letter.group().codePointAt(0)));
   }
 
   private static String hardware(JsonObject limits) {
     long gpus = limits.number("gpus");
     long tasks = limits.number("tasks");
     long attempts = limits.number("attempts");
+    long nodes = limits.number("nodes");
+    String gpu =
+        gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ";
+    long cpus = limits.number("cpus");
+    String memory = Memory.words(limits.number("memory_bytes")) + "iB, ";
+    String time = TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")));
     return (tasks == 1 ? "1 task" : tasks + " tasks")
         + (attempts == 1 ? "" : " x " + attempts + " attempts")
-        + " of "
-        + limits.number("nodes")
-        + (limits.number("nodes") == 1 ? " node, " : " nodes, ")
-        + (gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ")
-        + limits.number("cpus")
-        + (limits.number("cpus") == 1 ? " CPU, " : " CPUs, ")
-        + Memory.words(limits.number("memory_bytes"))
-        + "iB, "
-        + TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")))
-        + " each";
+        + (" of " + nodes + (nodes == 1 ? " node, " : " nodes, ") + gpu)
+        + (cpus + (cpus == 1 ? " CPU, " : " CPUs, ") + memory + time + " each");
   }
 
   private static void tokens(StringBuilder text, JsonObject limits) {
-    Optional<ApiTokens> tokens = ApiTokens.ofApproved(limits);
-    if (tokens.isPresent()) {
-      line(text, "API tokens", tokens.get().words());
-    }
+    ApiTokens.ofApproved(limits).ifPresent(tokens -> line(text, "API tokens", tokens.words()));
   }
 
   private static String charged(JsonObject limits) {
     StringBuilder text = new StringBuilder("cluster " + limits.text("cluster"));
     for (ResourceOption option : ResourceOption.values()) {
-      limits
-          .optionalText(option.approvalKey())
-          .ifPresent(
-              value -> text.append(", ").append(option.approvalKey()).append(' ').append(value));
+      String key = option.approvalKey();
+      limits.optionalText(key).ifPresent(value -> text.append(", " + key + " " + value));
     }
     return text.append(limits.flag("exclusive") ? ", whole nodes" : "").toString();
   }
@@ -263,48 +231,28 @@ public final class ApprovalText {
   private static String prices(JsonObject rates, String gpuType) {
     StringBuilder text = new StringBuilder();
     price(text, "", rates, gpuType);
-    return text.append(" (")
-        .append(rates.text("book"))
-        .append(" as of ")
-        .append(rates.text("as_of"))
-        .append(')')
-        .toString();
+    return text + " (" + rates.text("book") + " as of " + rates.text("as_of") + ")";
   }
 
   private static void price(StringBuilder text, String name, JsonObject value, String gpuType) {
     for (Map.Entry<String, @Nullable Object> entry : value.members().entrySet()) {
       if (entry.getValue() instanceof JsonObject below) {
-        boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
-        if (!other) {
+        if (!name.equals("gpu_hour") || entry.getKey().equals(gpuType)) {
           // A model's prices are one level deeper: its name alone would not say what they are.
           boolean direction = entry.getKey().equals("input") || entry.getKey().equals("output");
           price(text, direction ? name + " " + entry.getKey() : entry.getKey(), below, gpuType);
         }
       } else if (entry.getKey().equals("price")) {
-        text.append(text.length() == 0 ? "" : ", ")
-            .append(name)
-            .append(' ')
-            .append(entry.getValue());
+        text.append(text.length() == 0 ? "" : ", ").append(name + " " + entry.getValue());
       }
     }
-  }
-
-  private static String files(JsonObject files) {
-    return files.isEmpty()
-        ? "none, or too many to name"
-        : String.join(", ", files.members().keySet());
   }
 
   /** Returns the uses of an approval, one per line. */
   public static String uses(List<ApprovalUse> uses) {
     StringBuilder text = new StringBuilder();
     for (ApprovalUse use : uses) {
-      text.append("  use ")
-          .append(use.number())
-          .append("  ")
-          .append(use.reservation())
-          .append(", ");
-      text.append(use);
+      text.append("  use " + use.number() + "  " + use.reservation() + ", " + use);
       if (use.released()) {
         text.append(
             use.run().isPresent()

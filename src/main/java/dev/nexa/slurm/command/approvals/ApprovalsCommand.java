@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
-import dev.nexa.slurm.command.approvals.ShowApprovals.State;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -51,9 +50,7 @@ public final class ApprovalsCommand extends CommandGroup {
 
   private static void tell(Subcommand command, ShowApprovals.Row row, boolean json) {
     if (json) {
-      JsonObject document = JsonObject.ofVersion(1);
-      row.json().members().forEach(document::with);
-      command.print(document);
+      command.print(row.addTo(JsonObject.ofVersion(1)));
       return;
     }
     command.say(row.path() + ": " + row.state().text());
@@ -63,9 +60,7 @@ public final class ApprovalsCommand extends CommandGroup {
       command.say("  key        " + row.file().get().signature().key());
       command.out().print(ApprovalText.uses(row.uses()));
     }
-    if (row.revocation().isPresent()) {
-      command.out().print(ApprovalText.revocation(row.revocation().get()));
-    }
+    row.revocation().map(ApprovalText::revocation).ifPresent(command.out()::print);
   }
 
   /** The command {@code approvals list}. */
@@ -82,7 +77,7 @@ public final class ApprovalsCommand extends CommandGroup {
       approvals.notes().forEach(err()::println);
       List<ShowApprovals.Row> rows = approvals.list();
       if (given(json)) {
-        List<JsonObject> documents = rows.stream().map(ShowApprovals.Row::json).toList();
+        List<JsonObject> documents = rows.stream().map(row -> row.addTo(new JsonObject())).toList();
         print(JsonObject.ofVersion(1).with("approvals", documents));
       } else if (rows.isEmpty()) {
         say("No approvals.");
@@ -167,8 +162,8 @@ public final class ApprovalsCommand extends CommandGroup {
     public Integer call() {
       ShowApprovals.Row row = new ShowApprovals(ruled()).verify(file.getValue());
       tell(this, row, given(json));
-      boolean valid = row.state() == State.VALID;
-      return valid ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
+      return (row.state() == ShowApprovals.State.VALID ? ExitCode.OK : ExitCode.NEEDS_APPROVAL)
+          .status();
     }
   }
 
@@ -192,12 +187,35 @@ public final class ApprovalsCommand extends CommandGroup {
 
     @Override
     protected void work() {
-      List<Installed> installed =
-          install(
-              ruled(),
-              file.getValue(),
-              Path.of(value(to).orElse(PolicyCommand.APPROVED)),
-              value(user));
+      Path directory = Path.of(value(to).orElse(PolicyCommand.APPROVED));
+      Context context = ruled();
+      Path path = file.getValue();
+      ShowApprovals.Row row = new ShowApprovals(context).verify(path);
+      if (row.state() != ShowApprovals.State.VALID) {
+        String why = String.join("; ", row.reasons());
+        throw new NexaException(
+            ErrorCode.APPROVAL_REFUSED,
+            path + " is " + row.state().text() + (why.isEmpty() ? "" : ": " + why),
+            Advice.step("nothing was written"));
+      }
+      ApprovalFile valid = row.file().orElseThrow();
+      UnixUser submitter = submitter(valid.approval(), value(user));
+      requireAnother(context, path, valid, submitter);
+      List<Installed> installed;
+      try {
+        TokenDirectory tokens = new TokenDirectory(directory);
+        long uid = submitter.uid().orElseGet(() -> uid(context, submitter.user()));
+        // One for a run, and one for each different stage of a pipeline.
+        installed =
+            SlurmToken.of(valid.approval(), submitter.user(), uid).stream()
+                .map(one -> new Installed(one, tokens.install(one, context.workspace().files())))
+                .toList();
+      } catch (IllegalArgumentException cannot) {
+        throw new NexaException(
+            ErrorCode.APPROVAL_NOT_INSTALLABLE,
+            path + " cannot be installed for Slurm: " + cannot.getMessage(),
+            cannot);
+      }
       if (given(json)) {
         print(json(installed));
         return;
@@ -225,48 +243,6 @@ public final class ApprovalsCommand extends CommandGroup {
 
   /** A token and its file. */
   private record Installed(SlurmToken token, Path file) {}
-
-  /**
-   * Verifies an approval by the policy in force and writes its tokens: one for a run, and one for
-   * each different stage of a pipeline.
-   *
-   * @param named the submitter's login name, for an approval that names none
-   * @throws NexaException if the approval is not valid, or if the submitter is unknown; nothing is
-   *     written then
-   */
-  private static List<Installed> install(
-      Context context, Path file, Path directory, Optional<String> named) {
-    ShowApprovals.Row row = new ShowApprovals(context).verify(file);
-    if (row.state() != State.VALID) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_REFUSED,
-          file
-              + " is "
-              + row.state().text()
-              + (row.reasons().isEmpty() ? "" : ": " + String.join("; ", row.reasons())),
-          Advice.step("nothing was written"));
-    }
-    Approval approval = row.file().orElseThrow().approval();
-    UnixUser submitter = submitter(approval, named);
-    requireAnother(context, file, row.file().orElseThrow(), submitter);
-    try {
-      TokenDirectory tokens = new TokenDirectory(directory);
-      List<Installed> installed = new ArrayList<>();
-      for (SlurmToken token :
-          SlurmToken.of(
-              approval,
-              submitter.user(),
-              submitter.uid().orElseGet(() -> uid(context, submitter.user())))) {
-        installed.add(new Installed(token, tokens.install(token, context.workspace().files())));
-      }
-      return installed;
-    } catch (IllegalArgumentException cannot) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_NOT_INSTALLABLE,
-          file + " cannot be installed for Slurm: " + cannot.getMessage(),
-          cannot);
-    }
-  }
 
   private static void requireAnother(
       Context context, Path file, ApprovalFile approval, UnixUser submitter) {
@@ -297,9 +273,8 @@ public final class ApprovalsCommand extends CommandGroup {
 
   /** Returns the uid from this machine's user database, which must be the same as slurmctld's. */
   private static long uid(Context context, String user) {
-    Command command =
-        new Command(
-            List.of("id", "-u", "--", user), context.environment(), context.root(), PATIENCE);
+    List<String> words = List.of("id", "-u", "--", user);
+    Command command = new Command(words, context.environment(), context.root(), PATIENCE);
     try {
       CommandResult result = new CommandRunner().run(command);
       if (result.exit() == 0) {

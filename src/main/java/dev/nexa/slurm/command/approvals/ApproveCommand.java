@@ -9,7 +9,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
-import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -114,8 +113,7 @@ public final class ApproveCommand extends Subcommand {
     if (!family) {
       requireNoEnvelopes();
     }
-    Context context = ruled();
-    ApproveEstimate approve = new ApproveEstimate(context, terms());
+    ApproveEstimate approve = new ApproveEstimate(ruled(), terms());
     List<ApproveEstimate.Draft> shown = new ArrayList<>();
     Predicate<ApproveEstimate.Draft> review =
         draft -> {
@@ -189,24 +187,21 @@ public final class ApproveCommand extends Subcommand {
             name + " works only with --envelope",
             name.equals("--users")
                 ? "leave it out; to name the submitter of one run: --for USER"
-                : "leave it out; a family of runs: nexa-slurm approve --envelope NAME "
-                    + name
-                    + " …");
+                : "leave it out; a family of runs: nexa-slurm approve --envelope NAME %s …"
+                    .formatted(name));
       }
     }
   }
 
   private static Optional<BigDecimal> amount(OptionSpec option) {
-    String text = option.getValue();
-    if (text == null) {
-      return Optional.empty();
-    }
-    if (!AMOUNT.matcher(text).matches()) {
+    Optional<String> text = value(option);
+    String name = option.longestName();
+    if (text.isPresent() && !AMOUNT.matcher(text.get()).matches()) {
       throw invalid(
-          option.longestName() + ": expected an amount such as 500 or 99.50, got '" + text + "'",
-          "the currency is the price book's: " + option.longestName() + " 500");
+          name + ": expected an amount such as 500 or 99.50, got '" + text.get() + "'",
+          "the currency is the price book's: " + name + " 500");
     }
-    return Optional.of(new BigDecimal(text));
+    return text.map(BigDecimal::new);
   }
 
   private ApproveEstimate.Terms terms() {
@@ -231,11 +226,8 @@ public final class ApproveCommand extends Subcommand {
     if (submitter.getValue() != null) {
       throw conflict("an envelope has --users, not --for", "--users " + submitter.getValue());
     }
-    boolean anything = true;
-    for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
-      anything &= list(names).isEmpty();
-    }
-    if (anything) {
+    if (List.of(configs, stages, clusters, accounts, users, projects).stream()
+        .allMatch(names -> list(names).isEmpty())) {
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
           "the envelope has no limits: add --configs, --accounts or --users",

@@ -11,7 +11,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
-import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
@@ -133,9 +132,15 @@ public final class ApproveEstimate {
    *     approver's, or if submit would reject the approval
    */
   public Outcome run(String typed, Predicate<Draft> review) {
-    requireOneName(terms.submitter());
+    Optional<String> submitter = terms.submitter();
+    // A script's variable may be empty, and an approval is for one user or for any.
+    if (submitter.isPresent() && !submitter.get().matches("[A-Za-z0-9_][A-Za-z0-9._@+-]*[$]?")) {
+      throw Subcommand.invalid(
+          "--for '" + submitter.get() + "': expected one login name, or any",
+          "several users: one approval for each, or --for any");
+    }
     EstimateLookup lookup = new EstimateLookup(context);
-    if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
+    if (lookup.isConfig(typed) && submitter.isEmpty()) {
       lookup.requireFile(typed);
       if (Files.isDirectory(Path.of(typed))) {
         throw new NexaException(
@@ -145,9 +150,8 @@ public final class ApproveEstimate {
       }
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
-          "the submitter is not known: "
-              + typed
-              + " is a config, which does not say who will submit the run",
+          "the submitter is not known: %s is a config, which does not say who will submit the run"
+              .formatted(typed),
           Advice.step("add --for USER, or --for any"),
           Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
     }
@@ -166,18 +170,9 @@ public final class ApproveEstimate {
               + " name the estimate that submit writes there: approve DIR/estimates/NAME");
     }
     Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
-    unknown(terms.submitter()).ifPresent(notes::add);
+    unknown(submitter).ifPresent(notes::add);
     List<Fact> facts = facts(List.of(estimate), run.reservation(), run, notes);
     return sign(run.reservation(), most, run, facts, notes, review);
-  }
-
-  /** A script's variable may be empty, and an approval is for one user or for any. */
-  private static void requireOneName(Optional<String> submitter) {
-    if (submitter.isPresent() && !submitter.get().matches("[A-Za-z0-9_][A-Za-z0-9._@+-]*[$]?")) {
-      throw Subcommand.invalid(
-          "--for '" + submitter.get() + "': expected one login name, or any",
-          "several users: one approval for each, or --for any");
-    }
   }
 
   private Outcome pipeline(String typed, PipelineEstimateFile file, Predicate<Draft> review) {
@@ -223,14 +218,13 @@ public final class ApproveEstimate {
       String project = run.tagged("project");
       projects.add(project == null ? "none" : project);
       for (BudgetStatus budget : budgets) {
-        if (budget.covers(run)) {
-          String before = left.put(budget.name(), left(budget, needs));
-          if (before == null && isTooLittle(budget, needs) && !terms.overBudget()) {
-            notes.add(
-                "submit will refuse the run: budget "
-                    + budget.name()
-                    + " has too little left, and this approval is without --over-budget");
-          }
+        boolean isFirst =
+            budget.covers(run) && left.put(budget.name(), left(budget, needs)) == null;
+        if (isFirst && isTooLittle(budget, needs) && !terms.overBudget()) {
+          notes.add(
+              "submit will refuse the run: budget "
+                  + budget.name()
+                  + " has too little left, and this approval is without --over-budget");
         }
       }
     }
@@ -257,14 +251,24 @@ public final class ApproveEstimate {
   /** Returns what an approval of a run says, after the estimate and its prices were checked. */
   private ApprovedRun checked(String typed, EstimateFile estimate, List<String> notes) {
     Estimate priced = requireAddsUp(typed, estimate);
-    Rates rates = priced.rates();
-    for (String note :
-        new OwnPrices(context, typed, priced, estimate.limits()).notes(terms.trustPrices())) {
-      if (!notes.contains(note)) {
-        notes.add(note);
-      }
+    new OwnPrices(context, typed, priced, estimate.limits())
+        .notes(terms.trustPrices()).stream()
+            .filter(note -> !notes.contains(note))
+            .forEach(notes::add);
+    Money reservation = new Money(estimate.reserved(), priced.rates().currency());
+    try {
+      return new ApprovedRun(
+          estimate.config(),
+          estimate.configDigest(),
+          estimate.whatRuns(),
+          estimate.limits(),
+          submitter(estimate),
+          priced.rates().toJson(),
+          reservation);
+    } catch (IllegalArgumentException | ArithmeticException broken) {
+      throw new NexaException(
+          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
     }
-    return asked(typed, estimate, rates, new Money(estimate.reserved(), rates.currency()));
   }
 
   /**
@@ -290,38 +294,19 @@ public final class ApproveEstimate {
     return most;
   }
 
-  private ApprovedRun asked(String typed, EstimateFile estimate, Rates rates, Money reservation) {
-    try {
-      return new ApprovedRun(
-          estimate.config(),
-          estimate.configDigest(),
-          estimate.whatRuns(),
-          estimate.limits(),
-          submitter(estimate),
-          rates.toJson(),
-          reservation);
-    } catch (IllegalArgumentException | ArithmeticException broken) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
-    }
-  }
-
   /**
    * Approves a family of runs. {@code upTo} must be present.
    *
    * @param review gets the approval before it is signed, and returns whether to sign it
    */
   public Outcome envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
-    BigDecimal upTo =
-        terms
-            .upTo()
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.ARGUMENT_MISSING,
-                        "--envelope needs --up-to: the most that one run may cost",
-                        Advice.step("add --up-to AMOUNT, such as --up-to 200")));
-    Money most = money(upTo, policy.approvalOver().currency());
+    if (terms.upTo().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "--envelope needs --up-to: the most that one run may cost",
+          Advice.step("add --up-to AMOUNT, such as --up-to 200"));
+    }
+    Money most = inPolicysCurrency(terms.upTo().get());
     return sign(most, most, envelope, List.of(), new ArrayList<>(), review);
   }
 
@@ -361,13 +346,12 @@ public final class ApproveEstimate {
   }
 
   private Optional<UnixUser> submitter(EstimateFile estimate) {
-    if (terms.submitter().isEmpty()) {
-      return Optional.of(UnixUser.fromJson(estimate.submitter()));
-    }
-    String named = terms.submitter().get();
-    return named.equals("any")
-        ? Optional.empty()
-        : Optional.of(new UnixUser(named, Optional.empty()));
+    String named = terms.submitter().orElse("any");
+    return terms.submitter().isEmpty()
+        ? Optional.of(UnixUser.fromJson(estimate.submitter()))
+        : named.equals("any")
+            ? Optional.empty()
+            : Optional.of(new UnixUser(named, Optional.empty()));
   }
 
   /** Returns a warning if this machine has no user of this name. Another machine may have one. */
@@ -447,24 +431,27 @@ public final class ApproveEstimate {
       return new NotSigned();
     }
     ApprovalFile file = key.sign(approval);
-    requireCounts(file, now);
+    Optional<String> refusal = approvals.signers().refusal(file, now);
+    if (refusal.isPresent()) {
+      throw refused(refusal.get(), file.approval(), file.signature().key());
+    }
+    requireAnother(file.signature().key(), file.approval().scope().submitter());
     return new Signed(file, keep(file, folder), folder.equals(approvals.directory().path()));
   }
 
   /** Returns a valid approval that allows all this, and that the submitter may use. */
   private Optional<ShowApprovals.Row> existing(ExistingApproval.Wanted wanted) {
-    List<ShowApprovals.Row> usable = new ArrayList<>();
-    for (ShowApprovals.Row row : new ShowApprovals(context).like(wanted.scope())) {
-      Optional<UnixUser> submitter = wanted.scope().submitter();
-      boolean own =
-          !approvals.policy().selfApproval()
-              && submitter.isPresent()
-              && row.file().isPresent()
-              && approvals.signers().selfApproval(row.file().get(), submitter.get()).isPresent();
-      if (!own) {
-        usable.add(row);
-      }
-    }
+    Optional<UnixUser> submitter =
+        approvals.policy().selfApproval() ? Optional.empty() : wanted.scope().submitter();
+    List<ShowApprovals.Row> usable =
+        new ArrayList<>(new ShowApprovals(context).like(wanted.scope()));
+    submitter.ifPresent(
+        user ->
+            usable.removeIf(
+                row ->
+                    row.file()
+                        .flatMap(file -> approvals.signers().selfApproval(file, user))
+                        .isPresent()));
     return ExistingApproval.find(wanted, usable, Instant.now());
   }
 
@@ -484,10 +471,9 @@ public final class ApproveEstimate {
     } catch (DateTimeException | IllegalArgumentException wrong) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in UTC), or a"
-              + " time such as 2026-12-01T18:00:00Z, got '"
-              + text
-              + "'",
+          ("--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in"
+                  + " UTC), or a time such as 2026-12-01T18:00:00Z, got '%s'")
+              .formatted(text),
           wrong,
           Advice.step("--expires 7d"));
     }
@@ -502,10 +488,9 @@ public final class ApproveEstimate {
               .formatted(TimeLimit.words(rules.longest()), policy.name()),
           "--expires " + rules.longest().toHours() + "h");
     }
-    boolean own =
-        approval.scope().submitter().isPresent()
-            && approval.scope().submitter().get().mayBe(approval.approver());
-    if (own && !rules.selfApproval()) {
+    Optional<UnixUser> submitter = approval.scope().submitter();
+    if (submitter.filter(user -> user.mayBe(approval.approver())).isPresent()
+        && !rules.selfApproval()) {
       throw new NexaException(
           ErrorCode.APPROVAL_BY_SUBMITTER,
           approval.approver() + " would submit this run: submitters cannot approve their own runs",
@@ -551,14 +536,12 @@ public final class ApproveEstimate {
     }
     int at = own.get().indexOf('@');
     String site = at < 0 ? "" : own.get().substring(at);
+    String who =
+        submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter");
     throw new NexaException(
         ErrorCode.APPROVAL_BY_SUBMITTER,
-        file
-            + " gives this key only to the pattern "
-            + own.get()
-            + ". A pattern names nobody, so it may mean "
-            + submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter")
-            + rule,
+        "%s gives this key only to the pattern %s. A pattern names nobody, so it may mean %s%s"
+            .formatted(file, own.get(), who, rule),
         Advice.step(
             SigningKey.owners(approvals)
                 + " writes a line with the name of the key's owner in its place:"),
@@ -577,14 +560,6 @@ public final class ApproveEstimate {
     }
   }
 
-  private void requireCounts(ApprovalFile file, Instant now) {
-    Optional<String> refusal = approvals.signers().refusal(file, now);
-    if (refusal.isPresent()) {
-      throw refused(refusal.get(), file.approval(), file.signature().key());
-    }
-    requireAnother(file.signature().key(), file.approval().scope().submitter());
-  }
-
   private NexaException refused(String why, Approval approval, SshPublicKey key) {
     AllowedSigners allowed = approvals.signers().allowed();
     String approver = approval.approver();
@@ -600,24 +575,18 @@ public final class ApproveEstimate {
       advice.add(
           Advice.step(
               SigningKey.owners(approvals) + " can add the new key's line to " + allowed.file()));
-    } else if (!holders.contains(approver) && holders.stream().anyMatch(AllowedSigners::isName)) {
+    } else {
+      boolean hasName = holders.stream().anyMatch(AllowedSigners::isName);
+      String names = String.join(", ", holders);
       // Does not advise to add a line that would give the key to another name.
       advice.add(
           Advice.step(
-              "this key belongs to "
-                  + String.join(", ", holders)
-                  + ": type the command again without --as"));
-    } else if (holders.stream().noneMatch(AllowedSigners::isName)) {
-      advice.add(
-          Advice.step(
-              "give a name that the pattern matches, "
-                  + String.join(", ", holders)
-                  + ": --as NAME"));
-    } else {
-      advice.add(
-          Advice.step(
-              "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
-                  .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
+              hasName && !holders.contains(approver)
+                  ? "this key belongs to " + names + ": type the command again without --as"
+                  : !hasName
+                      ? "give a name that the pattern matches, " + names + ": --as NAME"
+                      : "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
+                          .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
     }
     return new NexaException(
         ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);
@@ -647,11 +616,17 @@ public final class ApproveEstimate {
 
   /** Returns whether this user can write to the folder, or make it. */
   private static boolean mayWrite(Path folder) {
+    Path there = nearest(folder);
+    return Files.isDirectory(there) && Files.isWritable(there);
+  }
+
+  /** Returns the folder, or the nearest one above it that exists. */
+  private static Path nearest(Path folder) {
     Path there = folder;
     while (there.getParent() != null && !Files.exists(there)) {
       there = there.getParent();
     }
-    return Files.isDirectory(there) && Files.isWritable(there);
+    return there;
   }
 
   /** Returns notes about an approval that submit will not find, and what each person types. */
@@ -674,11 +649,7 @@ public final class ApproveEstimate {
   }
 
   private static String owner(Path folder) {
-    Path there = folder;
-    while (there.getParent() != null && !Files.exists(there)) {
-      there = there.getParent();
-    }
-    return Workspace.ownerOf(there);
+    return Workspace.ownerOf(nearest(folder));
   }
 
   private Path keep(ApprovalFile file, Path folder) {

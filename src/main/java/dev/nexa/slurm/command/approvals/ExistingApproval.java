@@ -31,14 +31,10 @@ final class ExistingApproval {
   /** Returns the approval that allows all this; empty if there is none. */
   static Optional<ShowApprovals.Row> find(
       Wanted wanted, List<ShowApprovals.Row> rows, Instant now) {
-    for (ShowApprovals.Row row : rows) {
-      if (row.state() == ShowApprovals.State.VALID
-          && row.file().isPresent()
-          && allows(row, row.file().get(), wanted, now)) {
-        return Optional.of(row);
-      }
-    }
-    return Optional.empty();
+    return rows.stream()
+        .filter(row -> row.state() == ShowApprovals.State.VALID)
+        .filter(row -> row.file().filter(file -> allows(row, file, wanted, now)).isPresent())
+        .findFirst();
   }
 
   private static boolean allows(
@@ -61,7 +57,7 @@ final class ExistingApproval {
   /** Returns what the approval allows, as text; of a single run without its submitter. */
   private static String content(Approval.Scope scope) {
     JsonObject json = Codec.write((Record) scope);
-    return scope instanceof ApprovedRun ? json.with("submitter", null).toString() : json.toString();
+    return (scope instanceof ApprovedRun ? json.with("submitter", null) : json).toString();
   }
 
   private static boolean isFor(Optional<UnixUser> allowed, Optional<UnixUser> wanted) {

@@ -15,15 +15,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Implements {@code policy install}: renders the policy's limits as a job_submit.lua. */
-public final class InstallPolicy {
-  private final Context context;
-
-  public InstallPolicy(Context context) {
-    this.context = context;
-  }
+public record InstallPolicy(Context context) {
 
   /**
    * The rendered file.
@@ -48,17 +44,15 @@ public final class InstallPolicy {
           "--approved-dir " + PolicyCommand.APPROVED);
     }
     Policy policy = context.configs().policy();
-    Policy.Gate gate =
-        policy
-            .gate()
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.POLICY_INCOMPLETE,
-                        policy.name() + " does not say what Slurm itself lets through",
-                        Advice.step("add to it:"),
-                        Advice.step("  slurm:"),
-                        Advice.step("    gpu_hours_over: 64")));
+    if (policy.gate().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.POLICY_INCOMPLETE,
+          policy.name() + " does not say what Slurm itself lets through",
+          Advice.step("add to it:"),
+          Advice.step("  slurm:"),
+          Advice.step("    gpu_hours_over: 64"));
+    }
+    Policy.Gate gate = policy.gate().get();
     String name = cluster.orElseGet(() -> Prepared.clusterName(context));
     ClusterProfile profile = context.configs().cluster(name);
     String text =
@@ -67,15 +61,11 @@ public final class InstallPolicy {
   }
 
   private static List<String> notes(Policy.Gate gate, ClusterProfile profile) {
-    List<String> unknown = new ArrayList<>();
-    profile
-        .partitions()
-        .forEach(
-            (name, partition) -> {
-              if (partition.gpusPerNode().isEmpty()) {
-                unknown.add(name);
-              }
-            });
+    List<String> unknown =
+        profile.partitions().entrySet().stream()
+            .filter(partition -> partition.getValue().gpusPerNode().isEmpty())
+            .map(Map.Entry::getKey)
+            .toList();
     List<String> notes = new ArrayList<>();
     if (gate.observes()) {
       notes.add(
@@ -84,9 +74,8 @@ public final class InstallPolicy {
     }
     if (profile.partitions().isEmpty()) {
       notes.add(
-          "the profile "
-              + profile.name()
-              + " names no partitions: every job with whole nodes (--exclusive) needs an approval; `nexa-slurm init` reads them off the cluster");
+          "the profile %s names no partitions: every job with whole nodes (--exclusive) needs an approval; `nexa-slurm init` reads them off the cluster"
+              .formatted(profile.name()));
     } else if (!unknown.isEmpty()) {
       notes.add(
           ("the profile %s does not say gpus_per_node of %s: jobs with whole nodes "

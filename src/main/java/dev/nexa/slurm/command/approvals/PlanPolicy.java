@@ -16,12 +16,7 @@ import java.util.TreeSet;
 /**
  * Implements {@code policy plan}: translates the policy's budgets to limits in Slurm's accounting.
  */
-public final class PlanPolicy {
-  private final Context context;
-
-  public PlanPolicy(Context context) {
-    this.context = context;
-  }
+public record PlanPolicy(Context context) {
 
   /**
    * The limits that would enforce the budgets. Nothing is changed.
@@ -56,17 +51,14 @@ public final class PlanPolicy {
                 ? "To have some, type `nexa-slurm init`, then add `budgets:` to configs/policy.yaml.\n"
                 : "To have some, add `budgets:` to " + policy + ".\n");
       }
-      StringBuilder text =
-          new StringBuilder(
-              "# The budgets of %s in Slurm, at the prices of %s. Nothing was changed.\n"
-                  .formatted(policy, book));
+      StringBuilder text = new StringBuilder("# The budgets of " + policy + " in Slurm, at the");
+      text.append(" prices of " + book + ". Nothing was changed.\n");
       text.append("# slurm.conf needs, then `scontrol reconfigure`:\n");
       slurmConf.forEach(line -> text.append("#   ").append(line).append('\n'));
       for (SlurmBudget one : budgets) {
         Policy.Budget budget = one.budget();
-        text.append("\n# ").append(budget.scope());
-        text.append(budget.name().isEmpty() ? "" : " " + budget.name());
-        text.append(": ").append(budget.amount()).append(" a ").append(budget.period());
+        text.append("\n# " + budget.scope() + (budget.name().isEmpty() ? "" : " " + budget.name()));
+        text.append(": " + budget.amount() + " a " + budget.period());
         one.gpuType().ifPresent(type -> text.append(", in ").append(type).append("s"));
         text.append('\n');
         one.differences().forEach(line -> text.append("#   ").append(line).append('\n'));

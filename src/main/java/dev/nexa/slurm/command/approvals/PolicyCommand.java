@@ -3,7 +3,7 @@ package dev.nexa.slurm.command.approvals;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
-import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
+import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -55,8 +55,29 @@ public final class PolicyCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      Shown shown = show(context());
-      return answer(json, () -> shown.toJson(), () -> out().print(shown.text()));
+      Context context = context();
+      Policy policy = context.configs().policy();
+      // Policy files that are not used, because another one takes precedence.
+      List<String> ignored = new ArrayList<>();
+      if (Files.isRegularFile(ConfigReader.ADMIN_POLICY) && context.source().isOwn(OWN)) {
+        ignored.add(context.root().resolve(OWN) + " (" + ConfigReader.ADMIN_POLICY + " wins)");
+      }
+      if (!policy.name().startsWith("jar:")) {
+        ignored.add("jar:" + OWN + " (a file on disk wins)");
+      }
+      Listing<Setting> settings = SETTINGS.of(context.configs().policySettings());
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("file", policy.name())
+                  .with("ignored", ignored)
+                  .with("settings", settings.json()),
+          () -> {
+            say("policy: " + policy.name());
+            ignored.forEach(other -> say("ignored: " + other));
+            out().print("\n" + settings.table());
+          });
     }
   }
 
@@ -71,9 +92,8 @@ public final class PolicyCommand extends CommandGroup {
     private final OptionSpec approved =
         option(
             "--approved-dir DIR",
-            "Where the admin's approvals lie, on the machine of slurmctld; "
-                + APPROVED
-                + " if not given.");
+            "Where the admin's approvals lie, on the machine of slurmctld; %s if not given."
+                .formatted(APPROVED));
     private final OptionSpec cluster = option("--cluster NAME", CLUSTER);
     private final OptionSpec check =
         flag(
@@ -93,12 +113,17 @@ public final class PolicyCommand extends CommandGroup {
     public Integer call() {
       InstallPolicy install = new InstallPolicy(ruled());
       Path directory = Path.of(value(approved).orElse(APPROVED));
-      Rendered rendered = install.render(value(cluster), directory);
+      InstallPolicy.Rendered rendered = install.render(value(cluster), directory);
       rendered.notes().forEach(this::note);
       String file = to.getValue();
       if (given(check)) {
         Path installed = Path.of(file == null ? USUAL_FILE : file);
-        return checked(install.check(rendered, installed, directory, command()));
+        List<String> problems = install.check(rendered, installed, directory, command());
+        problems.forEach(out()::println);
+        if (problems.isEmpty()) {
+          say("the script is up to date, and only root can approve");
+        }
+        return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
       }
       if (file == null) {
         out().print(rendered.text());
@@ -107,15 +132,15 @@ public final class PolicyCommand extends CommandGroup {
       Path written = Path.of(file).toAbsolutePath().normalize();
       boolean replaced = Files.exists(written);
       install.write(rendered, Path.of(file), command());
-      boolean inPlace = besideSlurmConf(written);
-      say(
-          "wrote "
-              + written
-              + " from "
-              + rendered.policy()
-              + (inPlace && replaced
-                  ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
-                  : "; Slurm does not use it yet"));
+      // Whether slurmctld, or a script of the site there, can load the file as it lies.
+      boolean inPlace =
+          written.startsWith(Path.of(USUAL_FILE).getParent())
+              || Files.exists(written.resolveSibling("slurm.conf"));
+      String use =
+          inPlace && replaced
+              ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
+              : "; Slurm does not use it yet";
+      say("wrote " + written + " from " + rendered.policy() + use);
       say("next, on each machine of slurmctld, as root:");
       List<String> steps = new ArrayList<>(List.of("read " + written));
       Path place = inPlace ? written : Path.of(USUAL_FILE);
@@ -136,12 +161,6 @@ public final class PolicyCommand extends CommandGroup {
       return ExitCode.OK.status();
     }
 
-    /** Returns whether slurmctld, or a script of the site there, can load the file as it lies. */
-    private static boolean besideSlurmConf(Path file) {
-      return file.startsWith(Path.of(USUAL_FILE).getParent())
-          || Files.exists(file.resolveSibling("slurm.conf"));
-    }
-
     /**
      * Returns the words of this command with the typed options that decide what is written, so that
      * the next command is about the same cluster.
@@ -151,21 +170,9 @@ public final class PolicyCommand extends CommandGroup {
       RootCommand.of(spec())
           .typedWorkspace()
           .ifPresent(folder -> command.addAll(List.of("--workspace", folder.toString())));
-      if (cluster.getValue() != null) {
-        command.addAll(List.of("--cluster", cluster.getValue()));
-      }
-      if (approved.getValue() != null) {
-        command.addAll(List.of("--approved-dir", approved.getValue()));
-      }
+      value(cluster).ifPresent(name -> command.addAll(List.of("--cluster", name)));
+      value(approved).ifPresent(folder -> command.addAll(List.of("--approved-dir", folder)));
       return command;
-    }
-
-    private int checked(List<String> problems) {
-      problems.forEach(out()::println);
-      if (problems.isEmpty()) {
-        say("the script is up to date, and only root can approve");
-      }
-      return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
     }
   }
 
@@ -203,16 +210,12 @@ public final class PolicyCommand extends CommandGroup {
               .replay(new ReplayPolicy.Asked(time.begin(), time.end(), file, zone));
       replayed.notes().forEach(this::note);
       replayed.problems().forEach(err()::println);
+      String begin = time.begin().atZone(zone).toString();
+      String end = time.end().atZone(zone).toString();
       return answer(
           json,
           () -> ReplayText.json(replayed),
-          () ->
-              out()
-                  .print(
-                      ReplayText.text(
-                          replayed,
-                          time.begin().atZone(zone).toString(),
-                          time.end().atZone(zone).toString())));
+          () -> out().print(ReplayText.text(replayed, begin, end)));
     }
   }
 
@@ -246,43 +249,4 @@ public final class PolicyCommand extends CommandGroup {
           .as("value")
           .text("from", Setting::from)
           .as("from");
-
-  /**
-   * The policy in force.
-   *
-   * @param file the file in force
-   * @param ignored policy files that are not used, because {@code file} takes precedence
-   */
-  private record Shown(String file, List<String> ignored, List<Setting> settings) {
-
-    /** The document that {@code --json} prints. */
-    JsonObject toJson() {
-      return JsonObject.ofVersion(1)
-          .with("file", file)
-          .with("ignored", ignored)
-          .with("settings", SETTINGS.of(settings).json());
-    }
-
-    /** Returns the policy as text for users. */
-    String text() {
-      StringBuilder text = new StringBuilder("policy: " + file + "\n");
-      for (String other : ignored) {
-        text.append("ignored: ").append(other).append('\n');
-      }
-      return text.append('\n').append(SETTINGS.of(settings).table()).toString();
-    }
-  }
-
-  /** Returns the policy in force. */
-  private static Shown show(Context context) {
-    Policy policy = context.configs().policy();
-    List<String> ignored = new ArrayList<>();
-    if (Files.isRegularFile(ConfigReader.ADMIN_POLICY) && context.source().isOwn(OWN)) {
-      ignored.add(context.root().resolve(OWN) + " (" + ConfigReader.ADMIN_POLICY + " wins)");
-    }
-    if (!policy.name().startsWith("jar:")) {
-      ignored.add("jar:" + OWN + " (a file on disk wins)");
-    }
-    return new Shown(policy.name(), ignored, context.configs().policySettings());
-  }
 }

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.sacct.RequestRow;
-import dev.nexa.slurm.cluster.sacct.RequestRow.Limit;
 import dev.nexa.slurm.cluster.sacct.RequestRows;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
@@ -39,6 +38,7 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code policy replay}: what the policy in force would have refused of the jobs in
@@ -142,9 +142,10 @@ public final class ReplayPolicy {
       judgeBudget(budget, jobs, rules);
     }
     List<Line> byRule = new ArrayList<>();
-    for (String rule : rules) {
-      byRule.add(line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList()));
-    }
+    rules.forEach(
+        rule ->
+            byRule.add(
+                line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList())));
     byRule.add(line("any of them", jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList()));
     return new Replayed(
         asked,
@@ -158,7 +159,13 @@ public final class ReplayPolicy {
   }
 
   private void read(Asked asked) {
-    RequestRows requests = new RequestRows(asked.zone, problems, this::keep);
+    RequestRows requests =
+        new RequestRows(
+            asked.zone,
+            problems,
+            row ->
+                rows.computeIfAbsent(row.jobId() + " " + row.user(), none -> new ArrayList<>())
+                    .add(row));
     try (DumpText reader = new DumpText(requests, problems)) {
       if (asked.file.isPresent()) {
         readFile(asked.file.get(), reader);
@@ -194,13 +201,8 @@ public final class ReplayPolicy {
   }
 
   private static String takes() {
-    return "sacct -a -X -P -D --noconvert --format="
-        + String.join(",", RequestRows.FIELDS)
-        + " -S 2026-10-01 >FILE";
-  }
-
-  private void keep(RequestRow row) {
-    rows.computeIfAbsent(row.jobId() + " " + row.user(), none -> new ArrayList<>()).add(row);
+    String columns = String.join(",", RequestRows.FIELDS);
+    return "sacct -a -X -P -D --noconvert --format=" + columns + " -S 2026-10-01 >FILE";
   }
 
   /** Adds up the rows of one job. */
@@ -218,18 +220,13 @@ public final class ReplayPolicy {
       submit = row.submit().isBefore(submit) ? row.submit() : submit;
       Instant ended = row.end().orElse(Instant.MAX);
       end = ended.isAfter(end) ? ended : end;
-      BigDecimal used = price(rates, row, row.elapsed());
-      cost = cost.add(used);
+      cost = cost.add(price(rates, row, row.elapsed()));
       if (seen.add(row.task())) {
         Optional<Duration> limit = limit(row);
         unlimited |= limit.isEmpty();
         Duration could = limit.orElse(row.elapsed());
-        BigDecimal tasks = BigDecimal.valueOf(row.tasks());
-        most = most.add(price(rates, row, could).multiply(tasks));
-        long gpus = 0;
-        for (long count : row.tres().gpusBy("gpu", 0).values()) {
-          gpus += count;
-        }
+        most = most.add(price(rates, row, could).multiply(BigDecimal.valueOf(row.tasks())));
+        long gpus = row.tres().gpusBy("gpu", 0).values().stream().mapToLong(Long::longValue).sum();
         gpuHours =
             gpuHours.add(
                 BigDecimal.valueOf(gpus * could.toMinutes() * row.tasks())
@@ -266,8 +263,7 @@ public final class ReplayPolicy {
         row.partition().isEmpty()
             ? Optional.empty()
             : Optional.of(row.partition().split(",", -1)[0]);
-    Optional<String> account =
-        row.account().isEmpty() ? Optional.empty() : Optional.of(row.account());
+    Optional<String> account = Optional.of(row.account()).filter(name -> !name.isEmpty());
     List<String> gpus = List.copyOf(row.tres().gpusBy(gpuType(row), 0).keySet());
     return Rates.of(prices, PriceKey.of(profile, partition, account, day, gpus));
   }
@@ -290,14 +286,13 @@ public final class ReplayPolicy {
 
   /** Returns the time limit; empty if there is none. Without a column, the elapsed time. */
   private Optional<Duration> limit(RequestRow row) {
-    if (row.limit().kind() == Limit.Kind.SET) {
-      return Optional.of(row.limit().time());
-    }
-    if (row.limit().kind() == Limit.Kind.UNKNOWN) {
-      return Optional.of(row.elapsed());
-    }
-    ClusterProfile.Partition partition = profile.partitions().get(row.partition());
-    return partition == null ? Optional.empty() : partition.maxTime();
+    return switch (row.limit().kind()) {
+      case SET -> Optional.of(row.limit().time());
+      case UNKNOWN -> Optional.of(row.elapsed());
+      default ->
+          Optional.ofNullable(profile.partitions().get(row.partition()))
+              .flatMap(ClusterProfile.Partition::maxTime);
+    };
   }
 
   /** Applies the rules that look at one job only. */
@@ -306,11 +301,9 @@ public final class ReplayPolicy {
     if (over.currency().equals(prices.currency())) {
       String rule = "approval_over " + over;
       rules.add(rule);
-      for (Job job : jobs) {
-        if (job.unlimited || job.most.compareTo(over.amount()) > 0) {
-          job.refusedBy.add(rule);
-        }
-      }
+      jobs.stream()
+          .filter(job -> job.unlimited || job.most.compareTo(over.amount()) > 0)
+          .forEach(job -> job.refusedBy.add(rule));
     } else {
       notes.add("approval_over is in " + over.currency() + ", the prices in " + prices.currency());
     }
@@ -318,11 +311,9 @@ public final class ReplayPolicy {
       BigDecimal most = policy.gate().get().gpuHoursOver();
       String rule = "slurm.gpu_hours_over " + most.toPlainString();
       rules.add(rule);
-      for (Job job : jobs) {
-        if (job.gpuHours.isEmpty() || job.gpuHours.get().compareTo(most) > 0) {
-          job.refusedBy.add(rule);
-        }
-      }
+      jobs.stream()
+          .filter(job -> job.gpuHours.isEmpty() || job.gpuHours.get().compareTo(most) > 0)
+          .forEach(job -> job.refusedBy.add(rule));
     }
   }
 
@@ -382,12 +373,10 @@ public final class ReplayPolicy {
   }
 
   private List<Line> groups(List<Job> jobs, boolean byUser) {
-    Map<String, List<Job>> groups = new LinkedHashMap<>();
-    for (Job job : jobs) {
-      String key = (byUser ? job.user + "\n" : "") + job.account;
-      groups.computeIfAbsent(key, none -> new ArrayList<>()).add(job);
-    }
-    return groups.values().stream()
+    return jobs.stream()
+        .collect(Collectors.groupingBy(job -> (byUser ? job.user + "\n" : "") + job.account))
+        .values()
+        .stream()
         .map(group -> line("", group))
         .sorted(
             Comparator.comparing(Line::refusedCost)
@@ -398,17 +387,7 @@ public final class ReplayPolicy {
   }
 
   private Line line(String rule, List<Job> jobs) {
-    BigDecimal cost = BigDecimal.ZERO;
-    BigDecimal refusedCost = BigDecimal.ZERO;
-    int[] counts = new int[4];
-    for (Job job : jobs) {
-      cost = cost.add(job.cost);
-      refusedCost = job.refusedBy.isEmpty() ? refusedCost : refusedCost.add(job.cost);
-      counts[0] += begins(job, "approval_over") ? 1 : 0;
-      counts[1] += begins(job, "budget ") ? 1 : 0;
-      counts[2] += begins(job, "slurm.") ? 1 : 0;
-      counts[3] += job.refusedBy.isEmpty() ? 0 : 1;
-    }
+    List<Job> refused = jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList();
     String user = jobs.isEmpty() ? "" : jobs.get(0).user;
     String account = jobs.isEmpty() ? "" : jobs.get(0).account;
     return new Line(
@@ -416,24 +395,24 @@ public final class ReplayPolicy {
         user,
         account,
         jobs.size(),
-        rounded(cost),
-        counts[0],
-        counts[1],
-        counts[2],
-        counts[3],
-        rounded(refusedCost));
+        cost(jobs),
+        count(refused, "approval_over"),
+        count(refused, "budget "),
+        count(refused, "slurm."),
+        refused.size(),
+        cost(refused));
   }
 
-  private BigDecimal rounded(BigDecimal amount) {
-    return new Money(amount, prices.currency()).rounded().amount();
+  private BigDecimal cost(List<Job> jobs) {
+    BigDecimal cost = jobs.stream().map(Job::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
+    return new Money(cost, prices.currency()).rounded().amount();
   }
 
-  private static boolean begins(Job job, String rule) {
-    for (String one : job.refusedBy) {
-      if (one.startsWith(rule)) {
-        return true;
-      }
-    }
-    return false;
+  /** Returns how many of the jobs a rule refuses whose name begins so. */
+  private static int count(List<Job> jobs, String rule) {
+    return (int)
+        jobs.stream()
+            .filter(job -> job.refusedBy.stream().anyMatch(one -> one.startsWith(rule)))
+            .count();
   }
 }

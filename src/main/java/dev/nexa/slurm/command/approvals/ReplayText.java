@@ -42,18 +42,11 @@ final class ReplayText {
    */
   static String text(Replayed replayed, String from, String to) {
     Line all = replayed.all();
-    StringBuilder text = new StringBuilder();
-    text.append(all.jobs() == 1 ? "1 job" : all.jobs() + " jobs")
-        .append(" were submitted from ")
-        .append(from)
-        .append(" to ")
-        .append(to)
-        .append(".\nThey cost ")
-        .append(all.cost().toPlainString())
-        .append(' ')
-        .append(replayed.currency())
-        .append(" by the price book. The policy would have refused, without an approval:\n\n")
-        .append(RULE.of(replayed.rules()).table());
+    StringBuilder text = new StringBuilder(all.jobs() == 1 ? "1 job" : all.jobs() + " jobs");
+    text.append(" were submitted from " + from + " to " + to + ".\nThey cost ");
+    text.append(all.cost().toPlainString() + " " + replayed.currency() + " by the price book. ");
+    text.append("The policy would have refused, without an approval:\n\n");
+    text.append(RULE.of(replayed.rules()).table());
     if (all.jobs() > 0) {
       text.append('\n').append(USER.of(replayed.users()).table());
       text.append('\n').append(ACCOUNT.of(replayed.accounts()).table());

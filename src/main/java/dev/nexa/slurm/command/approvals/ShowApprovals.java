@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
@@ -31,12 +30,9 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** Implements {@code approvals list}, {@code show}, {@code revoke} and {@code verify}. */
-public final class ShowApprovals {
-  private final PolicyApprovals approvals;
-
+public record ShowApprovals(PolicyApprovals approvals) {
   public ShowApprovals(Context context) {
-    Policy policy = context.configs().policy();
-    this.approvals = PolicyApprovals.of(context, policy);
+    this(PolicyApprovals.of(context, context.configs().policy()));
   }
 
   /** Whether an approval can be used today. */
@@ -68,13 +64,9 @@ public final class ShowApprovals {
       List<ApprovalUse> uses,
       Optional<JsonObject> revocation) {
 
-    /** The document that {@code --json} prints. */
-    public JsonObject json() {
-      JsonObject json =
-          new JsonObject()
-              .with("file", path.toString())
-              .with("state", state.text())
-              .with("reasons", reasons);
+    /** Adds the members that {@code --json} prints, and returns the object. */
+    public JsonObject addTo(JsonObject json) {
+      json.with("file", path.toString()).with("state", state.text()).with("reasons", reasons);
       if (file.isEmpty()) {
         return json;
       }
@@ -88,8 +80,7 @@ public final class ShowApprovals {
 
   /** Returns lines about problems with the files of the policy. */
   public List<String> notes() {
-    List<String> notes = new ArrayList<>();
-    notes.addAll(approvals.signers().allowed().problems());
+    List<String> notes = new ArrayList<>(approvals.signers().allowed().problems());
     notes.addAll(approvals.signers().allowed().ignored());
     notes.addAll(approvals.signers().revoked().problems());
     return notes;
@@ -102,9 +93,8 @@ public final class ShowApprovals {
 
   /** Returns the approvals of the same plan, or all envelopes. */
   List<Row> like(Approval.Scope scope) {
-    Optional<String> digest = digest(scope);
     ApprovalDirectory directory = approvals.directory();
-    return rows(digest.isPresent() ? directory.of(digest.get()) : directory.envelopes());
+    return rows(digest(scope).map(directory::of).orElseGet(directory::envelopes));
   }
 
   private List<Row> rows(List<ApprovalDirectory.Found> found) {
@@ -112,12 +102,11 @@ public final class ShowApprovals {
   }
 
   private static Optional<String> digest(Approval.Scope scope) {
-    if (scope instanceof ApprovedRun run) {
-      return Optional.of(run.configDigest());
-    }
-    return scope instanceof ApprovedPipeline pipeline
-        ? Optional.of(pipeline.digest())
-        : Optional.empty();
+    return scope instanceof ApprovedRun run
+        ? Optional.of(run.configDigest())
+        : scope instanceof ApprovedPipeline pipeline
+            ? Optional.of(pipeline.digest())
+            : Optional.empty();
   }
 
   /** Returns the approval whose id begins with this text. */
@@ -165,11 +154,9 @@ public final class ShowApprovals {
     try {
       PosixFileAttributes of = Files.readAttributes(directory, PosixFileAttributes.class);
       boolean group = of.permissions().contains(PosixFilePermission.GROUP_WRITE);
-      return "%s is %s's%s, and only they write there"
-          .formatted(
-              directory,
-              of.owner().getName(),
-              group ? " and of the group " + of.group().getName() : "");
+      String owners =
+          of.owner().getName() + "'s" + (group ? " and of the group " + of.group().getName() : "");
+      return directory + " is " + owners + ", and only they write there";
     } catch (IOException | UnsupportedOperationException unknown) {
       return directory + " can't be written";
     }

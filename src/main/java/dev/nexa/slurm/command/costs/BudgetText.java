@@ -107,18 +107,10 @@ final class BudgetText {
     List<String> names =
         new ArrayList<>(
             List.of(
-                "scope",
-                "name",
-                "period",
-                "budget",
-                "spent",
-                "reserved",
-                "remaining",
-                "used_ratio",
-                "state"));
+                "scope name period budget spent reserved remaining used_ratio state"
+                    .split(" ", -1)));
     if (budgets.stream().anyMatch(Row::hasForecast)) {
-      names.add("forecast");
-      names.add("used_up_on");
+      names.addAll(List.of("forecast", "used_up_on"));
     }
     names.add("runs_of_other_currencies");
     if (currencies(budgets).size() > 1) {
@@ -209,14 +201,11 @@ final class BudgetText {
    * @param days whether it has each day
    */
   static JsonObject json(List<Row> budgets, boolean days, SpentAsOf asOf, List<String> problems) {
-    JsonObject json =
-        JsonObject.ofVersion(1)
-            .with("budgets", COLUMNS.of(budgets).json())
-            .with("forecast_method", Forecast.METHOD);
-    if (days) {
-      json = json.with("days", days(budgets).json());
-    }
-    return json.with("as_of", asOf.pass().orElse(null))
+    return JsonObject.ofVersion(1)
+        .with("budgets", COLUMNS.of(budgets).json())
+        .with("forecast_method", Forecast.METHOD)
+        .withOptional("days", Optional.of(budgets).filter(all -> days).map(all -> days(all).json()))
+        .with("as_of", asOf.pass().orElse(null))
         .with("unsettled_runs", asOf.unsettled())
         .with("problems", problems);
   }
@@ -230,11 +219,8 @@ final class BudgetText {
    */
   record SpentAsOf(Optional<Instant> pass, int unsettled) {
     static SpentAsOf of(Workspace workspace) {
-      Optional<Heartbeat> newest = Heartbeat.read(workspace);
       Optional<Instant> pass =
-          newest.isEmpty()
-              ? Optional.empty()
-              : newest.get().behindSince().or(() -> Optional.of(newest.get().lastPass()));
+          Heartbeat.read(workspace).map(beat -> beat.behindSince().orElseGet(beat::lastPass));
       return new SpentAsOf(pass, workspace.openRuns().size());
     }
 

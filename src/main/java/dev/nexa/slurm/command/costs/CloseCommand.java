@@ -65,13 +65,11 @@ final class CloseCommand extends Subcommand {
       throw conflict("--list and --verify are two commands", "leave one of them out");
     }
     Statements statements = new Statements(context.workspace());
-    if (given(list)) {
-      return list(statements);
-    }
-    if (given(verify)) {
-      return verify(context, statements);
-    }
-    return close(context, statements, wanted(statements));
+    return given(list)
+        ? list(statements)
+        : given(verify)
+            ? verify(context, statements)
+            : close(context, statements, wanted(statements));
   }
 
   /** Returns the typed month. */
@@ -103,9 +101,9 @@ final class CloseCommand extends Subcommand {
 
   private Integer close(Context context, Statements statements, YearMonth wanted) {
     if (statements.closed().contains(wanted)) {
-      return already(statements, wanted);
+      return done(statements, statements.read(wanted), true);
     }
-    CloseMonth close = new CloseMonth(context, Instant.now());
+    CloseMonth close = new CloseMonth(context, statements, Instant.now());
     close.requireClosable(wanted);
     if (given(dryRun)) {
       Statement statement = close.statement(wanted);
@@ -117,7 +115,6 @@ final class CloseCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     CloseMonth.Signer signer = close.signer(value(key), value(as));
-    boolean ask = !given(yes);
     Optional<Statements.Closed> closed =
         close.close(
             wanted,
@@ -127,43 +124,33 @@ final class CloseCommand extends Subcommand {
                 out().print(StatementText.tables(statement, style()));
                 out().flush();
               }
-              return !ask || confirmed("Sign it as " + signer.signer() + "?");
+              return given(yes) || confirmed("Sign it as " + signer.signer() + "?");
             });
-    if (closed.isEmpty()) {
-      return statements.closed().contains(wanted) ? already(statements, wanted) : notSigned();
+    if (closed.isPresent()) {
+      return done(statements, closed.get(), false);
     }
-    return done(statements, closed.get(), false);
-  }
-
-  private Integer notSigned() {
+    if (statements.closed().contains(wanted)) {
+      return done(statements, statements.read(wanted), true);
+    }
     say("nothing was signed");
     return ExitCode.OK.status();
   }
 
-  private Integer already(Statements statements, YearMonth wanted) {
-    return done(statements, statements.read(wanted), true);
-  }
-
   private Integer done(Statements statements, Statements.Closed closed, boolean before) {
     YearMonth wanted = closed.statement().month();
-    if (given(json)) {
-      print(
-          StatementText.json(List.of(closed))
-              .with("closed_before", before)
-              .with("file", statements.file(wanted).toString())
-              .with("signature", statements.signature(wanted).toString()));
-      return ExitCode.OK.status();
-    }
-    say(
-        wanted
-            + (before ? " was closed by " : " is closed by ")
-            + closed.signature().signer()
-            + " at "
-            + closed.signature().at()
-            + ": "
-            + statements.file(wanted));
-    say("  SHA-256 " + closed.sha256());
-    return ExitCode.OK.status();
+    String by = closed.signature().signer() + " at " + closed.signature().at();
+    String line = (before ? " was closed by " : " is closed by ") + by + ": ";
+    return answer(
+        json,
+        () ->
+            StatementText.json(List.of(closed))
+                .with("closed_before", before)
+                .with("file", statements.file(wanted).toString())
+                .with("signature", statements.signature(wanted).toString()),
+        () -> {
+          say(wanted + line + statements.file(wanted));
+          say("  SHA-256 " + closed.sha256());
+        });
   }
 
   private Integer list(Statements statements) {
@@ -200,14 +187,11 @@ final class CloseCommand extends Subcommand {
       }
       say(
           findings.isEmpty()
-              ? counted(months)
+              ? months.size()
+                  + (months.size() == 1 ? " month" : " months")
                   + ": each statement, signature, cost file and ledger line is as it was signed"
               : findings.size() + (findings.size() == 1 ? " change" : " changes") + " found");
     }
-    return findings.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
-  }
-
-  private static String counted(SortedSet<YearMonth> months) {
-    return months.size() + (months.size() == 1 ? " month" : " months");
+    return (findings.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }
 }

@@ -21,6 +21,7 @@ import dev.nexa.slurm.money.ledger.UnlistedRuns;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.signatures.SshPublicKey;
 import dev.nexa.slurm.run.Context;
@@ -37,16 +38,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /** Closes a month: makes its statement from the ledger and the bills, signs it, and writes both. */
-final class CloseMonth {
-  private final Context context;
-  private final Statements statements;
-  private final Instant now;
-
-  CloseMonth(Context context, Instant now) {
-    this.context = context;
-    this.statements = new Statements(context.workspace());
-    this.now = now;
-  }
+record CloseMonth(Context context, Statements statements, Instant now) {
 
   /**
    * Refuses a month that cannot be closed.
@@ -69,9 +61,8 @@ final class CloseMonth {
     }
     if (next.isPresent() && month.isBefore(next.get())) {
       throw refused(
-          "the first month that was closed is "
-              + statements.closed().first()
-              + ": an earlier one cannot be closed any more",
+          "the first month that was closed is %s: an earlier one cannot be closed any more"
+              .formatted(statements.closed().first()),
           Advice.command("lists the closed months", "nexa-slurm", "costs", "close", "--list"));
     }
     long begun = unfinished(month).size();
@@ -98,11 +89,9 @@ final class CloseMonth {
       String time = id.value().substring(id.value().indexOf('_') + 1);
       String made = time.substring(0, 4) + "-" + time.substring(4, 6);
       if (made.compareTo(month.toString()) <= 0) {
-        Optional<String> user =
-            context.workspace().run(id).exists()
-                ? Optional.of(context.workspace().run(id).owner())
-                : Optional.empty();
-        open.add(new Statement.Unfinished(id.value(), user));
+        Optional<RunFolder> run =
+            Optional.of(context.workspace().run(id)).filter(RunFolder::exists);
+        open.add(new Statement.Unfinished(id.value(), run.map(RunFolder::owner)));
       }
     }
     return open;
@@ -158,10 +147,8 @@ final class CloseMonth {
   private void requireUnreported(Statement statement) {
     YearMonth month = statement.month();
     Path file = statements.file(month);
-    boolean differs =
-        statements.unsigned().contains(month)
-            && !Sha256.of(DurableFiles.readBytes(file)).equals(Sha256.of(statement.text()));
-    if (differs) {
+    if (statements.unsigned().contains(month)
+        && !Sha256.of(DurableFiles.readBytes(file)).equals(Sha256.of(statement.text()))) {
       throw refused(
           file + " has no signature, and is not what would be written in its place",
           Advice.step(

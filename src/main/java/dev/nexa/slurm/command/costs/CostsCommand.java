@@ -12,7 +12,6 @@ import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.records.documents.CostFile;
-import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -35,9 +34,8 @@ public final class CostsCommand extends Subcommand {
   private final OptionSpec sort =
       option(
           "--sort COLUMN",
-          "Sorts the groups by a column, the largest first: "
-              + String.join(", ", GroupOrder.names())
-              + "; or by a name of --by.");
+          "Sorts the groups by a column, the largest first: %s; or by a name of --by."
+              .formatted(String.join(", ", GroupOrder.names())));
   private final OptionSpec limit =
       option("--limit N", "Shows the first N groups of each currency. The sums count all.");
 
@@ -84,16 +82,14 @@ public final class CostsCommand extends Subcommand {
                 : CostsText.forPeople(summary, costs::unrounded).markdown() + below(summary),
         () -> CostsText.json(summary, problems, Instant.now()));
     costs.unsettled().ifPresent(err()::println);
+    String months = options.months().map(MonthRange::toString).orElse("all months");
     summary
         .unmatched()
         .forEach(
             (currency, sum) ->
                 note(
                     "%s %s of the imported bills of %s belong to no finished run"
-                        .formatted(
-                            sum.toPlainString(),
-                            currency,
-                            options.months().map(MonthRange::toString).orElse("all months"))));
+                        .formatted(sum.toPlainString(), currency, months)));
   }
 
   private String table(SummarizeCosts costs, CostSummary summary) {
@@ -214,8 +210,7 @@ public final class CostsCommand extends Subcommand {
             + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
                 ? ConfigReader.ADMIN_POLICY
                 : "configs/policy.yaml")
-            + ";"
-            + " `nexa-slurm explain docs/budgets.md` shows how.\n";
+            + "; `nexa-slurm explain docs/budgets.md` shows how.\n";
       }
       String current =
           problems.isEmpty()
@@ -262,33 +257,24 @@ public final class CostsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      CostsText.Cost cost = of(existing(), reference.getValue());
+      RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
+      boolean settled = !found.run().isOpen();
+      CostsText.Cost cost =
+          RunRecordFile.cost(found.run(), file -> of(file, found.task(), settled));
       return answer(
           json,
           () -> CostsText.attemptsJson(cost),
           () -> out().print(CostsText.attempts(cost, style())));
     }
 
-    /**
-     * Returns the cost of the run with this name. For {@code 12345_7}, returns that task's attempts
-     * only.
-     */
-    private static CostsText.Cost of(Context context, String reference) {
-      RunLookup.Found found = new RunLookup(context.workspace()).find(reference);
-      boolean settled = !found.run().isOpen();
-      return RunRecordFile.cost(found.run(), cost -> of(cost, found.task(), settled));
-    }
-
+    /** Returns the cost of a run; for {@code 12345_7}, only that task's attempts. */
     private static CostsText.Cost of(CostFile cost, OptionalInt task, boolean settled) {
       cost.total();
-      List<Attempt> attempts = cost.attempts();
-      return task.isEmpty()
-          ? new CostsText.Cost(cost, attempts, false, settled)
-          : new CostsText.Cost(
-              cost,
-              attempts.stream().filter(one -> one.task() == task.getAsInt()).toList(),
-              true,
-              settled);
+      List<CostFile.Attempt> attempts =
+          cost.attempts().stream()
+              .filter(one -> task.isEmpty() || one.task() == task.getAsInt())
+              .toList();
+      return new CostsText.Cost(cost, attempts, task.isPresent(), settled);
     }
   }
 }

@@ -2,18 +2,18 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.bills.AwsCosts;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import dev.nexa.slurm.money.bills.ImportedMonth;
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -85,15 +85,14 @@ final class CostsImportAwsCommand extends Subcommand {
   }
 
   private static JsonObject document(ImportAwsCosts.Result result, Instant now) {
-    List<JsonObject> months = new ArrayList<>();
-    for (Map.Entry<YearMonth, ImportedMonth> month : result.months().entrySet()) {
-      months.add(
-          new JsonObject()
-              .with("month", month.getKey().toString())
-              .with("asked", month.getValue().at().equals(now))
-              .with("read", month.getValue().at())
-              .with("estimated", month.getValue().estimated()));
-    }
+    List<JsonObject> months =
+        new Columns<Map.Entry<YearMonth, ImportedMonth>>()
+            .text("month", month -> month.getKey().toString())
+            .text("asked", month -> month.getValue().at().equals(now))
+            .text("read", month -> month.getValue().at())
+            .text("estimated", month -> month.getValue().estimated())
+            .of(List.copyOf(result.months().entrySet()))
+            .json();
     return CostsImportCommand.document(result.imported())
         .with("requests", result.requests())
         .with("months", months)
@@ -171,21 +170,12 @@ final class CostsImportAwsCommand extends Subcommand {
   }
 
   private Optional<URI> endpoint() {
-    String typed = endpoint.getValue();
-    if (typed == null) {
-      return Optional.empty();
+    Optional<URI> address = value(endpoint).flatMap(S3Options::url);
+    if (address.isEmpty() && endpoint.getValue() != null) {
+      throw invalid(
+          "--endpoint: expected an address such as https://ce.us-east-1.amazonaws.com",
+          "without it, that of --region is asked");
     }
-    try {
-      URI uri = new URI(typed);
-      boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
-      if (web && uri.getHost() != null && uri.getUserInfo() == null) {
-        return Optional.of(uri);
-      }
-    } catch (URISyntaxException notAnAddress) {
-      // Reported below.
-    }
-    throw invalid(
-        "--endpoint: expected an address such as https://ce.us-east-1.amazonaws.com",
-        "without it, that of --region is asked");
+    return address;
   }
 }

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -19,9 +18,7 @@ import dev.nexa.slurm.run.start.Prepared;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -46,32 +43,14 @@ final class CostsImportCommand extends CommandGroup {
         new CostsImportAwsCommand());
   }
 
-  private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
-    if (json) {
-      command.print(document(imported));
-    } else {
-      print(command.out(), imported);
-    }
-    return ExitCode.OK.status();
-  }
-
   static JsonObject document(Bills.Imported imported) {
-    List<JsonObject> totals = new ArrayList<>();
-    imported
-        .totals()
-        .forEach(
-            (currency, sum) ->
-                totals.add(
-                    new JsonObject()
-                        .with("currency", currency)
-                        .with("amount", sum.toPlainString())));
     return JsonObject.ofVersion(1)
         .with("rows", imported.rows())
         .with("added", imported.added())
         .with("changed", imported.changed())
         .with("removed", imported.removed())
         .with("without_run", imported.unmatched())
-        .with("totals", totals)
+        .with("totals", CostsText.amounts(imported.totals()))
         .with("files", imported.files().stream().map(Path::toString).toList());
   }
 
@@ -90,10 +69,6 @@ final class CostsImportCommand extends CommandGroup {
     imported.files().forEach(file -> out.println("wrote " + file));
   }
 
-  private static PositionalParamSpec file(Subcommand command, String what) {
-    return command.fileParameter("FILE", what);
-  }
-
   private static OptionSpec replace(Subcommand command) {
     return command.flag(
         "--replace",
@@ -104,7 +79,8 @@ final class CostsImportCommand extends CommandGroup {
   private static final class BillCommand extends Subcommand {
     private final BillFormat format;
     private final String usualProvider;
-    private final PositionalParamSpec file = file(this, "CSV with a heading, or JSON lines.");
+    private final PositionalParamSpec file =
+        fileParameter("FILE", "CSV with a heading, or JSON lines.");
     private final OptionSpec provider =
         option(
             "--provider NAME",
@@ -156,21 +132,36 @@ final class CostsImportCommand extends CommandGroup {
               name,
               value(currency),
               value(label).orElse("run_id"));
-      Bills.Imported imported = importBill(existing(), path, reader, given(replace));
+      Context context = existing();
+      if (reader.provider().equals(BillRow.API)) {
+        throw invalid(
+            "'api' is where tokens are kept: give the provider another name",
+            "tokens come by `nexa-slurm costs import usage FILE`");
+      }
+      Bills bills = new Bills(context.workspace());
+      if (bills.isAsked(reader.provider())) {
+        throw invalid(
+            "'%s' is where `costs import aws` keeps what AWS said: the same costs would count twice"
+                .formatted(reader.provider()),
+            "another account's bill: give it a name of its own, --provider NAME");
+      }
+      List<BillRow> rows = some(path, reader.read(text(path)));
+      Bills.Imported imported = bills.keep(reader.provider(), rows, given(replace));
       if (imported.unmatched() == imported.rows()) {
         note(
-            "no row has a run's id in "
-                + reader.runPlace()
-                + "; to name another column and import again: --map run=COLUMN");
+            "no row has a run's id in %s; to name another column and import again: --map run=COLUMN"
+                .formatted(reader.runPlace()));
       }
-      return tell(this, imported, given(json));
+      return answer(
+          json, () -> document(imported), () -> CostsImportCommand.print(out(), imported));
     }
   }
 
   /** The command {@code costs import usage}. */
   private static final class UsageCommand extends Subcommand {
     private final PositionalParamSpec file =
-        file(this, "JSON lines with run_id, model, input_tokens, output_tokens and time.");
+        fileParameter(
+            "FILE", "JSON lines with run_id, model, input_tokens, output_tokens and time.");
     private final OptionSpec prices =
         option("--prices NAME", "The price book with api_tokens; the profile's if not given.");
     private final OptionSpec replace = replace(this);
@@ -185,53 +176,19 @@ final class CostsImportCommand extends CommandGroup {
 
     @Override
     public Integer call() {
+      Context context = existing();
       Path path = file.getValue();
-      Bills.Imported imported = importUsage(existing(), path, value(prices), given(replace));
-      return tell(this, imported, given(json));
+      String name =
+          value(prices)
+              .orElseGet(
+                  () -> context.configs().cluster(Prepared.clusterName(context)).priceBook());
+      PriceBook book = context.configs().prices(name);
+      List<BillRow> rows = some(path, ApiUsage.read(path.toString(), text(path), book));
+      Bills.Imported imported =
+          new Bills(context.workspace()).keep(BillRow.API, rows, given(replace));
+      return answer(
+          json, () -> document(imported), () -> CostsImportCommand.print(out(), imported));
     }
-  }
-
-  /**
-   * Imports a provider's bill.
-   *
-   * @param replace whether the file holds all rows of its months, so that earlier rows of these
-   *     months are removed
-   * @throws NexaException if the provider's name is reserved, or if its costs come from {@code
-   *     costs import aws}
-   */
-  private static Bills.Imported importBill(
-      Context context, Path file, BillReader reader, boolean replace) {
-    if (reader.provider().equals(BillRow.API)) {
-      throw invalid(
-          "'api' is where tokens are kept: give the provider another name",
-          "tokens come by `nexa-slurm costs import usage FILE`");
-    }
-    Bills bills = new Bills(context.workspace());
-    if (bills.isAsked(reader.provider())) {
-      throw invalid(
-          "'"
-              + reader.provider()
-              + "' is where `costs import aws` keeps what AWS said: the same costs would count twice",
-          "another account's bill: give it a name of its own, --provider NAME");
-    }
-    return bills.keep(reader.provider(), some(file, reader.read(text(file))), replace);
-  }
-
-  /**
-   * Imports API usage.
-   *
-   * @param prices the price book; empty for the default profile's
-   * @param replace whether the file holds all rows of its months
-   */
-  private static Bills.Imported importUsage(
-      Context context, Path file, Optional<String> prices, boolean replace) {
-    String name =
-        prices.isPresent()
-            ? prices.get()
-            : context.configs().cluster(Prepared.clusterName(context)).priceBook();
-    PriceBook book = context.configs().prices(name);
-    return new Bills(context.workspace())
-        .keep(BillRow.API, some(file, ApiUsage.read(file.toString(), text(file), book)), replace);
   }
 
   private static String text(Path file) {
@@ -243,13 +200,10 @@ final class CostsImportCommand extends CommandGroup {
     }
     String text = DurableFiles.read(file);
     if (text.indexOf('\0') >= 0 || text.startsWith("PK\u0003\u0004") || text.startsWith("%PDF")) {
+      String kind = text.startsWith("PK") ? "an Excel file or a zip archive" : "not a text file";
       throw new NexaException(
           ErrorCode.BILL_UNREADABLE,
-          file
-              + (text.startsWith("PK")
-                  ? " is an Excel file or a zip archive"
-                  : " is not a text file")
-              + "; expected CSV or JSON lines",
+          file + " is " + kind + "; expected CSV or JSON lines",
           Advice.step("open it in a spreadsheet and save it as CSV (UTF-8) with commas"));
     }
     return text;

@@ -23,7 +23,6 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiFunction;
@@ -141,9 +140,7 @@ public final class CostsText {
     static List<Tokens> of(CostFile cost) {
       List<Tokens> rows = new ArrayList<>();
       cost.tokenLines().forEach(line -> rows.add(new Tokens(kind(line), line)));
-      for (CostLine line : cost.unknownTokenLines()) {
-        rows.add(new Tokens("unknown " + kind(line), line));
-      }
+      cost.unknownTokenLines().forEach(line -> rows.add(new Tokens("unknown " + kind(line), line)));
       return rows;
     }
 
@@ -204,20 +201,13 @@ public final class CostsText {
     if (!sameCurrency(summary)) {
       columns = columns.and(COUNTS.select("currency"));
     }
-    boolean gpus = false;
-    boolean otherTotal = false;
-    for (Group total : summary.totals()) {
-      gpus |= total.gpuSeconds() > 0;
-      otherTotal |= total.credit().signum() != 0 || total.api().signum() != 0;
-    }
+    boolean gpus = summary.totals().stream().anyMatch(total -> total.gpuSeconds() > 0);
     columns =
         columns
             .number("runs", Group::runs)
             .number("runs_failed", Group::failed)
             .as("FAILED")
-            .rare();
-    columns =
-        columns
+            .rare()
             .and(COUNTS.select(gpus ? "gpu_hours" : "cpu_hours"))
             .text("cost", group -> cost(group, summary, unrounded))
             .right()
@@ -227,7 +217,8 @@ public final class CostsText {
             .rare()
             .money("api", Group::api)
             .rare();
-    if (otherTotal) {
+    if (summary.totals().stream()
+        .anyMatch(total -> total.credit().signum() != 0 || total.api().signum() != 0)) {
       columns = columns.money("total", Group::total);
     }
     return columns
@@ -273,23 +264,14 @@ public final class CostsText {
 
   /** Returns a line for each forecast. */
   static String forecastLines(CostSummary summary, Instant now) {
-    StringBuilder lines = new StringBuilder();
-    for (Forecast forecast : forecasts(summary, now)) {
-      // Next to "<0.01" a forecast of 0 is no figure.
-      forecast
-          .total()
-          .filter(total -> total.amount().signum() > 0)
-          .ifPresent(
-              total ->
-                  lines
-                      .append(YearMonth.from(forecast.first()))
-                      .append(": ")
-                      .append(forecast.spent())
-                      .append(" so far, ")
-                      .append(total)
-                      .append(" by its end if the spending goes on like this\n"));
-    }
-    return lines.toString();
+    // Next to "<0.01" a forecast of 0 is no figure.
+    return forecasts(summary, now).stream()
+        .filter(one -> one.total().filter(total -> total.amount().signum() > 0).isPresent())
+        .map(
+            one ->
+                "%s: %s so far, %s by its end if the spending goes on like this\n"
+                    .formatted(YearMonth.from(one.first()), one.spent(), one.total().get()))
+        .collect(Collectors.joining());
   }
 
   private static JsonObject forecastJson(Forecast forecast) {
@@ -363,22 +345,22 @@ public final class CostsText {
             .toList();
     List<JsonObject> totals =
         summary.totals().stream().map(total -> json(new JsonObject(), total)).toList();
-    List<JsonObject> unmatched = new ArrayList<>();
-    summary
-        .unmatched()
-        .forEach(
-            (currency, amount) ->
-                unmatched.add(
-                    new JsonObject()
-                        .with("currency", currency)
-                        .with("amount", amount.toPlainString())));
     return JsonObject.ofVersion(1)
         .with("by", summary.by().words())
         .with("groups", groups)
         .with("totals", totals)
-        .with("unmatched_bills", unmatched)
+        .with("unmatched_bills", amounts(summary.unmatched()))
         .with("forecasts", forecasts(summary, now).stream().map(CostsText::forecastJson).toList())
         .with("problems", problems);
+  }
+
+  /** Returns the amounts of a document, one for each currency. */
+  static List<JsonObject> amounts(Map<String, BigDecimal> sums) {
+    return new Columns<Map.Entry<String, BigDecimal>>()
+        .text("currency", Map.Entry::getKey)
+        .money("amount", Map.Entry::getValue)
+        .of(List.copyOf(sums.entrySet()))
+        .json();
   }
 
   private static JsonObject json(JsonObject object, Group group) {
@@ -402,18 +384,10 @@ public final class CostsText {
     List<String> names =
         new ArrayList<>(
             List.of(
-                "runs",
-                "reserved",
-                "cost",
-                "of_reserved_ratio_p50",
-                "runs_over_reservation",
-                "expected",
-                "expected_difference",
-                "of_expected_ratio",
-                "error_ratio_p50",
-                "runs_expected",
-                "of_reserved_ratio_p90",
-                "error_ratio_p90"));
+                ("runs reserved cost of_reserved_ratio_p50 runs_over_reservation expected"
+                        + " expected_difference of_expected_ratio error_ratio_p50 runs_expected"
+                        + " of_reserved_ratio_p90 error_ratio_p90")
+                    .split(" ", -1)));
     if (currencies(accuracy).size() > 1) {
       names.add(0, "currency");
     }
@@ -508,7 +482,8 @@ public final class CostsText {
         .with("currency", cost.currency())
         .with("cost", cost.total().amount().toPlainString())
         .withOptional("api_tokens", cost.tokens().map(tokens -> tokens.amount().toPlainString()))
-        .withOptional("api_token_lines", tokenLines(cost))
+        .withOptional(
+            "api_token_lines", cost.tokens().map(tokens -> TOKENS.of(Tokens.of(cost)).json()))
         .with("lines", CostLine.toJson(cost.lines()))
         .with("tasks", TASKS.select("task", "cost").of(tasks(attempts)).json())
         .with(
@@ -517,12 +492,6 @@ public final class CostsText {
                 .select("task", "job_id", "state", "elapsed_seconds", "cost")
                 .of(numbered(attempts))
                 .json());
-  }
-
-  private static Optional<List<JsonObject>> tokenLines(CostFile cost) {
-    return cost.tokens().isPresent()
-        ? Optional.of(TOKENS.of(Tokens.of(cost)).json())
-        : Optional.empty();
   }
 
   private static List<Numbered> numbered(List<Attempt> attempts) {

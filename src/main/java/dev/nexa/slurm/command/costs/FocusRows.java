@@ -101,13 +101,11 @@ public final class FocusRows {
   private record Period(String start, String end) {}
 
   private Period period(String month) {
-    Period known = periods.get(month);
-    if (known == null) {
-      String next = YearMonth.parse(month).plusMonths(1) + "-01T00:00:00Z";
-      known = new Period(month + "-01T00:00:00Z", next);
-      periods.put(month, known);
-    }
-    return known;
+    return periods.computeIfAbsent(
+        month,
+        first ->
+            new Period(
+                first + "-01T00:00:00Z", YearMonth.parse(first).plusMonths(1) + "-01T00:00:00Z"));
   }
 
   /** Returns the CSV line of column names. */
@@ -125,10 +123,8 @@ public final class FocusRows {
     BigDecimal cost = run.cost();
     Map<CostKind, BigDecimal> amounts = run.amounts();
     Map<CostKind, BigDecimal> quantities = run.quantities();
-    for (Map.Entry<CostKind, BigDecimal> amount : amounts.entrySet()) {
-      CostKind kind = amount.getKey();
-      usage(common, run, kind, amount.getValue(), quantities.get(kind)).line(text);
-    }
+    amounts.forEach(
+        (kind, amount) -> usage(common, run, kind, amount, quantities.get(kind)).line(text));
     if (amounts.isEmpty() && cost != null && cost.signum() != 0) {
       usage(common, run, CostKind.OTHER, cost, null).line(text);
     }
@@ -142,9 +138,7 @@ public final class FocusRows {
           .put(Column.SERVICE_SUBCATEGORY, "Other (Compute)")
           .line(text);
     }
-    for (BillRow row : api) {
-      apiUsage(common, run, row).line(text);
-    }
+    api.forEach(row -> apiUsage(common, run, row).line(text));
   }
 
   private static Row usage(
@@ -152,21 +146,17 @@ public final class FocusRows {
     String gpu = run.gpuType();
     String what = kind == CostKind.GPU && gpu != null ? "gpu:" + gpu : kind.word();
     String category = kind.focusCategory();
+    boolean tokens = kind == CostKind.API_TOKENS;
     Row row =
         common
             .charge("Usage", amount)
             .text(Column.CHARGE_DESCRIPTION, what + " of " + run.runId())
             .put(Column.SERVICE_CATEGORY, category)
-            .put(
-                Column.SERVICE_SUBCATEGORY,
-                kind == CostKind.API_TOKENS ? "Generative AI" : "Other (" + category + ")")
-            .text(
-                Column.SERVICE_NAME,
-                kind == CostKind.API_TOKENS ? "API tokens" : "Slurm " + kind.word())
+            .put(Column.SERVICE_SUBCATEGORY, tokens ? "Generative AI" : "Other (" + category + ")")
+            .text(Column.SERVICE_NAME, tokens ? "API tokens" : "Slurm " + kind.word())
             .put(Column.PRICING_CATEGORY, "Standard");
     if (quantity != null && kind != CostKind.OTHER) {
       String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
-      boolean tokens = kind == CostKind.API_TOKENS;
       row.put(Column.PRICING_QUANTITY, decimal(quantity))
           .put(Column.PRICING_UNIT, kind.focusUnit())
           .put(

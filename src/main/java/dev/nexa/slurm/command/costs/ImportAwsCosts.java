@@ -3,12 +3,10 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.money.bills.BillRow;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.CostSource;
-import dev.nexa.slurm.money.bills.CostSource.Answer;
 import dev.nexa.slurm.money.bills.CostSource.Charge;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import dev.nexa.slurm.money.bills.ImportedMonth;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -21,30 +19,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Implements {@code costs import aws}: imports whole months from AWS Cost Explorer, and queries a
  * month again only if it can have changed.
+ *
+ * @param source answers the queries
+ * @param now the current time, which decides whether a month can still change
  */
-public final class ImportAwsCosts {
+public record ImportAwsCosts(Context context, CostSource source, Instant now) {
   /** The name under which these bills are kept. */
   private static final String PROVIDER = "aws";
-
-  private final Workspace workspace;
-  private final CostSource source;
-  private final Instant now;
-
-  /**
-   * Makes an import.
-   *
-   * @param source answers the queries
-   * @param now the current time, which decides whether a month can still change
-   */
-  public ImportAwsCosts(Context context, CostSource source, Instant now) {
-    this.workspace = context.workspace();
-    this.source = source;
-    this.now = now;
-  }
 
   /**
    * The result of an import.
@@ -73,17 +60,21 @@ public final class ImportAwsCosts {
     List<Charge> charges = new ArrayList<>();
     int requests = 0;
     for (Question question : questions) {
-      Answer answer = source.ask(question);
+      CostSource.Answer answer = source.ask(question);
       charges.addAll(answer.charges());
       estimated.addAll(answer.estimated());
       requests += answer.requests();
       months(question).forEach(asked::add);
     }
     Bills.Imported imported =
-        new Bills(workspace).keepMonths(PROVIDER, rows(meant, charges), names(asked));
+        new Bills(context.workspace())
+            .keepMonths(
+                PROVIDER,
+                rows(meant, charges),
+                asked.stream().map(YearMonth::toString).collect(Collectors.toSet()));
     for (YearMonth month : asked) {
       ImportedMonth read = read(meant, estimated.contains(month));
-      read.keep(workspace, PROVIDER, month);
+      read.keep(context.workspace(), PROVIDER, month);
       months.put(month, read);
     }
     return new Result(imported, months, requests, notes(meant, charges, imported));
@@ -97,14 +88,11 @@ public final class ImportAwsCosts {
     List<Question> spans = new ArrayList<>();
     LocalDate begun = meant.to();
     for (YearMonth month : months(meant)) {
-      Optional<ImportedMonth> read = ImportedMonth.of(workspace, PROVIDER, month);
-      boolean holds =
-          !refresh
-              && read.isPresent()
-              && read.get().asks(read(meant, false))
-              && read.get().holds(month, now);
-      if (holds) {
-        known.put(month, read.get());
+      Optional<ImportedMonth> held =
+          ImportedMonth.of(context.workspace(), PROVIDER, month)
+              .filter(old -> !refresh && old.asks(read(meant, false)) && old.holds(month, now));
+      if (held.isPresent()) {
+        known.put(month, held.get());
         if (begun.isBefore(month.atDay(1))) {
           spans.add(span(meant, begun, month.atDay(1)));
         }
@@ -125,19 +113,9 @@ public final class ImportAwsCosts {
   }
 
   private static List<YearMonth> months(Question question) {
-    List<YearMonth> months = new ArrayList<>();
-    for (YearMonth month = YearMonth.from(question.from());
-        month.atDay(1).isBefore(question.to());
-        month = month.plusMonths(1)) {
-      months.add(month);
-    }
-    return months;
-  }
-
-  private static Set<String> names(Set<YearMonth> months) {
-    Set<String> names = new HashSet<>();
-    months.forEach(month -> names.add(month.toString()));
-    return names;
+    return Stream.iterate(YearMonth.from(question.from()), month -> month.plusMonths(1))
+        .takeWhile(month -> month.atDay(1).isBefore(question.to()))
+        .toList();
   }
 
   private ImportedMonth read(Question question, boolean estimated) {
@@ -149,16 +127,10 @@ public final class ImportAwsCosts {
   private static List<BillRow> rows(Question meant, List<Charge> charges) {
     List<BillRow> rows = new ArrayList<>();
     Map<String, Integer> seen = new HashMap<>();
+    String of = (meant.daily() ? " day " : " month ") + meant.tag() + "$";
     for (Charge charge : charges) {
-      String name =
-          "%s %s%s$%s %s %s"
-              .formatted(
-                  charge.day(),
-                  meant.daily() ? "day " : "month ",
-                  meant.tag(),
-                  charge.tagValue(),
-                  charge.service(),
-                  charge.currency());
+      String name = charge.day() + of + charge.tagValue() + " " + charge.service();
+      name += " " + charge.currency();
       int before = seen.merge(name, 1, Integer::sum) - 1;
       rows.add(
           new BillRow(

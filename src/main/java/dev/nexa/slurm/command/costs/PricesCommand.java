@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -102,6 +101,7 @@ public final class PricesCommand extends CommandGroup {
       List<String> notes = new ArrayList<>();
       String path = file.getValue();
       PriceBook book = new ShowPrices(context()).check(path, LocalDate.now(ZoneOffset.UTC), notes);
+      int overrides = Math.max(0, book.entries().size() - 1);
       return answer(
           json,
           () ->
@@ -112,20 +112,13 @@ public final class PricesCommand extends CommandGroup {
                   .with("currency", book.currency())
                   .with("digest", book.digest())
                   .with("gpu_types", new ArrayList<>(book.gpuTypes()))
-                  .with("overrides", Math.max(0, book.entries().size() - 1))
+                  .with("overrides", overrides)
                   .with("notes", notes),
           () -> {
-            int overrides = Math.max(0, book.entries().size() - 1);
-            say(
-                path
-                    + ": a price book in "
-                    + book.currency()
-                    + ", as of "
-                    + book.asOf()
-                    + (book.gpuTypes().isEmpty()
-                        ? ""
-                        : "; GPUs " + String.join(", ", book.gpuTypes()))
-                    + (overrides == 0 ? "" : "; overrides: " + overrides));
+            String gpus = String.join(", ", book.gpuTypes());
+            String has = gpus.isEmpty() ? "" : "; GPUs " + gpus;
+            has += overrides == 0 ? "" : "; overrides: " + overrides;
+            say(path + ": a price book in " + book.currency() + ", as of " + book.asOf() + has);
             notes.forEach(note -> say("note: " + note));
           });
     }
@@ -169,71 +162,41 @@ public final class PricesCommand extends CommandGroup {
 
     @Override
     public Integer call() {
-      Imported imported =
-          importAws(
-              context(),
-              file.getValue(),
-              value(region),
-              value(types).map(typed -> List.of(typed.split(",", -1))).orElse(List.of()),
-              value(name).orElse("aws"),
-              given(replace));
+      Context context = context();
+      String bookName = value(name).orElse("aws");
+      Path written = context.root().resolve("configs/prices/" + bookName + ".yaml");
+      if (!bookName.matches("[A-Za-z0-9][A-Za-z0-9._-]{0,62}")) {
+        throw invalid("--name: expected letters, digits, '.', '_' and '-', got '" + bookName + "'");
+      }
+      if (Files.exists(written) && !given(replace)) {
+        throw new NexaException(
+            ErrorCode.FILE_EXISTS,
+            written.normalize() + " is there already",
+            Advice.step(
+                "--replace writes it anew; runs keep the prices that they were estimated with"),
+            Advice.step("--name OTHER writes another"));
+      }
+      String today = LocalDate.now(ZoneOffset.UTC).toString();
+      List<String> instances =
+          value(types).map(typed -> List.of(typed.split(",", -1))).orElse(List.of());
+      String text = AwsPriceBook.text(read(file.getValue(), value(region)), instances, today);
+      PriceBook book = context.configs().prices(bookName, written.toString(), text);
+      context.workspace().files().directories(written.resolveSibling(""));
+      context.workspace().files().replace(written, text);
       return answer(
           json,
           () ->
               JsonObject.ofVersion(1)
-                  .with("file", imported.file().normalize().toString())
-                  .with("name", imported.book().name())
-                  .with("as_of", imported.book().asOf().toString())
-                  .with("currency", imported.book().currency())
-                  .with("gpu_types", new ArrayList<>(imported.book().prices().gpuHour().keySet())),
+                  .with("file", written.normalize().toString())
+                  .with("name", book.name())
+                  .with("as_of", book.asOf().toString())
+                  .with("currency", book.currency())
+                  .with("gpu_types", new ArrayList<>(book.prices().gpuHour().keySet())),
           () -> {
-            out().print(imported.text());
-            say("# wrote " + imported.file().normalize());
+            out().print(text);
+            say("# wrote " + written.normalize());
           });
     }
-  }
-
-  /**
-   * A price book that was written.
-   *
-   * @param text the file's content
-   */
-  private record Imported(Path file, PriceBook book, String text) {}
-
-  /**
-   * Writes configs/prices/NAME.yaml.
-   *
-   * @param region the region whose prices are taken; may be empty if the file has one region
-   * @param types the instance types; see {@link AwsPriceBook#text}
-   * @param replace whether an existing book of that name may be replaced
-   * @throws NexaException with {@link ExitCode#USAGE} if the name is not valid, or if the book
-   *     exists
-   */
-  private static Imported importAws(
-      Context context,
-      Path list,
-      Optional<String> region,
-      List<String> types,
-      String name,
-      boolean replace) {
-    Path file = context.root().resolve("configs/prices/" + name + ".yaml");
-    if (!name.matches("[A-Za-z0-9][A-Za-z0-9._-]{0,62}")) {
-      throw invalid("--name: expected letters, digits, '.', '_' and '-', got '" + name + "'");
-    }
-    if (Files.exists(file) && !replace) {
-      throw new NexaException(
-          ErrorCode.FILE_EXISTS,
-          file.normalize() + " is there already",
-          Advice.step(
-              "--replace writes it anew; runs keep the prices that they were estimated with"),
-          Advice.step("--name OTHER writes another"));
-    }
-    String today = LocalDate.now(ZoneOffset.UTC).toString();
-    String text = AwsPriceBook.text(read(list, region), types, today);
-    PriceBook book = context.configs().prices(name, file.toString(), text);
-    context.workspace().files().directories(file.resolveSibling(""));
-    context.workspace().files().replace(file, text);
-    return new Imported(file, book, text);
   }
 
   private static AwsPriceList read(Path list, Optional<String> region) {

@@ -10,7 +10,6 @@ import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** Formats a run's prices as text and as JSON. */
 public final class RatesText {
@@ -30,9 +29,8 @@ public final class RatesText {
    * charges.
    */
   public static String of(PriceKey key, Rates rates, TableStyle style) {
-    StringBuilder text = new StringBuilder("Prices of ").append(rates.book());
-    text.append(", as of ").append(rates.asOf()).append(", in ").append(rates.currency());
-    text.append(", for cluster ").append(key.cluster());
+    StringBuilder text = new StringBuilder("Prices of " + rates.book() + ", as of " + rates.asOf());
+    text.append(", in " + rates.currency() + ", for cluster " + key.cluster());
     key.partition().ifPresent(partition -> text.append(", partition ").append(partition));
     key.account().ifPresent(account -> text.append(", account ").append(account));
     text.append(", on ").append(key.day()).append(".\n\n");
@@ -69,9 +67,7 @@ public final class RatesText {
         .terms()
         .shardHour()
         .forEach((type, price) -> priced.add(new Priced("shard:" + type, "shard_hour", price)));
-    for (Map.Entry<PricedUnit, Price> unit : rates.units().entrySet()) {
-      priced.add(priced(unit.getKey(), unit.getValue()));
-    }
+    rates.units().forEach((unit, price) -> priced.add(priced(unit, price)));
     rates
         .apiTokens()
         .forEach(

@@ -18,23 +18,17 @@ import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /** Implements {@code prices show} and {@code prices check}. */
-public final class ShowPrices {
+public record ShowPrices(Context context) {
   private static final BigDecimal ALL = BigDecimal.valueOf(100);
 
   /** Finds a year in a price's source, which shows that the source is dated. */
   private static final Pattern YEAR = Pattern.compile("\\b(19|20)\\d\\d\\b");
-
-  private final Context context;
-
-  public ShowPrices(Context context) {
-    this.context = context;
-  }
 
   /** The prices of a run, and the run that they apply to. */
   public record Shown(PriceKey key, Rates rates) {}
@@ -51,16 +45,12 @@ public final class ShowPrices {
       LocalDate day) {
     ClusterProfile profile =
         context.configs().cluster(cluster.orElseGet(() -> Prepared.clusterName(context)));
-    if (partition.isPresent()
-        && !profile.partitions().isEmpty()
-        && !profile.partitions().containsKey(partition.get())) {
+    Set<String> known = profile.partitions().keySet();
+    if (partition.isPresent() && !known.isEmpty() && !known.contains(partition.get())) {
+      String hint = Nearest.hint(partition.get(), known);
       throw Subcommand.invalid(
-          "the profile '%s' has no partition '%s'%s"
-              .formatted(
-                  profile.name(),
-                  partition.get(),
-                  Nearest.hint(partition.get(), profile.partitions().keySet())),
-          "it has " + String.join(", ", profile.partitions().keySet()));
+          "the profile '" + profile.name() + "' has no partition '" + partition.get() + "'" + hint,
+          "it has " + String.join(", ", known));
     }
     PriceKey key =
         PriceKey.of(
@@ -141,16 +131,12 @@ public final class ShowPrices {
   }
 
   private List<ClusterProfile> profiles() {
-    List<ClusterProfile> profiles = new ArrayList<>();
     Path folder = context.root().resolve("configs/clusters");
-    if (!Files.isDirectory(folder)) {
-      return profiles;
-    }
-    for (Path file : DurableFiles.list(folder, "*.yaml")) {
-      String name = file.getFileName().toString();
-      profiles.add(context.configs().cluster(name.substring(0, name.length() - 5)));
-    }
-    return profiles;
+    List<Path> files = Files.isDirectory(folder) ? DurableFiles.list(folder, "*.yaml") : List.of();
+    return files.stream()
+        .map(file -> file.getFileName().toString())
+        .map(name -> context.configs().cluster(name.substring(0, name.length() - 5)))
+        .toList();
   }
 
   /**
@@ -160,18 +146,16 @@ public final class ShowPrices {
   private void cluster(PriceEntry entry, List<String> notes) {
     String name = entry.cluster().orElseThrow();
     boolean shipped = List.of("default", "cpu", "local").contains(name);
-    Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
-    if (!shipped && !Files.exists(file)) {
+    if (!shipped && !Files.exists(context.root().resolve("configs/clusters/" + name + ".yaml"))) {
       notes.add(entry.at() + ": there is no configs/clusters/" + name + ".yaml here");
       return;
     }
-    Map<String, ClusterProfile.Partition> partitions = context.configs().cluster(name).partitions();
+    Set<String> partitions = context.configs().cluster(name).partitions().keySet();
     String partition = entry.partition().orElse("");
-    if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.containsKey(partition)) {
+    if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.contains(partition)) {
       notes.add(
           "%s: the profile '%s' has no partition '%s'%s"
-              .formatted(
-                  entry.at(), name, partition, Nearest.hint(partition, partitions.keySet())));
+              .formatted(entry.at(), name, partition, Nearest.hint(partition, partitions)));
     }
   }
 
@@ -188,11 +172,8 @@ public final class ShowPrices {
         without.add(price.source());
       }
     }
-    for (String source : without) {
-      notes.add("no date in the source \"" + source + "\"");
-    }
-    for (String source : free) {
-      notes.add("a price of 0, which is free, by the source \"" + source + "\"");
-    }
+    without.forEach(source -> notes.add("no date in the source \"" + source + "\""));
+    free.forEach(
+        source -> notes.add("a price of 0, which is free, by the source \"" + source + "\""));
   }
 }

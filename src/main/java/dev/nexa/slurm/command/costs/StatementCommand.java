@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -39,18 +38,13 @@ final class StatementCommand extends Subcommand {
     format.format();
     Optional<String> part = value(by);
     if (part.isPresent() && !StatementText.PARTS.contains(part.get())) {
-      throw invalid(
-          "--by: expected one of %s, got '%s'%s"
-              .formatted(
-                  String.join(", ", StatementText.PARTS),
-                  part.get(),
-                  Nearest.hint(part.get(), StatementText.PARTS)));
+      throw FormatOption.notOneOf("--by", StatementText.PARTS, part.get());
     }
     Statements.Closed closed = closed(new Statements(existing().workspace()));
     Statement statement = closed.statement();
     format.print(
         () ->
-            part.map(name -> StatementText.table(statement, name, style()))
+            part.map(name -> StatementText.forPeople(statement, name).table(style()))
                 .orElseGet(() -> StatementText.tables(statement, style()) + signed(closed)),
         () ->
             part.isPresent()
@@ -64,12 +58,9 @@ final class StatementCommand extends Subcommand {
   }
 
   private static String signed(Statements.Closed closed) {
-    return "%s was closed by %s at %s; SHA-256 %s\n"
-        .formatted(
-            closed.statement().month(),
-            closed.signature().signer(),
-            closed.signature().at(),
-            closed.sha256());
+    String by = closed.signature().signer() + " at " + closed.signature().at();
+    return "%s was closed by %s; SHA-256 %s\n"
+        .formatted(closed.statement().month(), by, closed.sha256());
   }
 
   private Statements.Closed closed(Statements statements) {
@@ -82,15 +73,11 @@ final class StatementCommand extends Subcommand {
     if (wanted != null && closed.contains(wanted)) {
       return statements.read(wanted);
     }
+    String others =
+        closed.isEmpty() ? "" : "; closed are " + closed.first() + " to " + closed.last();
     throw new NexaException(
         ErrorCode.MONTH_NOT_CLOSABLE,
-        wanted == null
-            ? "no month is closed"
-            : wanted
-                + " is not closed"
-                + (closed.isEmpty()
-                    ? ""
-                    : "; closed are " + closed.first() + " to " + closed.last()),
+        wanted == null ? "no month is closed" : wanted + " is not closed" + others,
         Advice.command(
             "closes it", "nexa-slurm", "costs", "close", wanted == null ? "last" : "" + wanted),
         Advice.step("`nexa-slurm costs --month MONTH` shows a month that is not closed"));

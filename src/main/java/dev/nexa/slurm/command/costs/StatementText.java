@@ -69,7 +69,7 @@ final class StatementText {
   }
 
   /** Returns the rows of a part for people: without digests, and without columns of zeros. */
-  private static Listing<?> forPeople(Statement statement, String part) {
+  static Listing<?> forPeople(Statement statement, String part) {
     Columns<Posting> columns =
         Posting.COLUMNS.select(
             "run_id", "project", "user", "account", "currency", "cost", "credit", "api", "total");
@@ -79,16 +79,8 @@ final class StatementText {
       case "adjustment" ->
           Posting.COLUMNS
               .select(
-                  "run_id",
-                  "reason",
-                  "month",
-                  "version",
-                  "project",
-                  "user",
-                  "account",
-                  "currency",
-                  "total",
-                  "billed")
+                  "run_id reason month version project user account currency total billed"
+                      .split(" ", -1))
               .of(statement.adjustments())
               .withoutRare();
       default -> Sum.columns(part).of(statement.by(part)).withoutRare();
@@ -99,9 +91,7 @@ final class StatementText {
   private static Map<String, Listing<?>> parts(Statement statement) {
     Map<String, Listing<?>> parts = new LinkedHashMap<>();
     parts.put("Total", Sum.TOTAL.of(statement.totals()).withoutRare());
-    for (String group : Statement.GROUPS) {
-      parts.put("By " + group, forPeople(statement, group));
-    }
+    Statement.GROUPS.forEach(group -> parts.put("By " + group, forPeople(statement, group)));
     if (!statement.budgets().isEmpty()) {
       parts.put("Budgets", forPeople(statement, "budget"));
     }
@@ -119,9 +109,7 @@ final class StatementText {
   static String tables(Statement statement, TableStyle style) {
     StringBuilder text = new StringBuilder();
     parts(statement)
-        .forEach(
-            (heading, rows) ->
-                text.append(heading).append('\n').append(rows.table(style)).append('\n'));
+        .forEach((heading, rows) -> text.append(heading + "\n" + rows.table(style) + "\n"));
     return text + notes(statement);
   }
 
@@ -129,36 +117,28 @@ final class StatementText {
   static String markdown(Statement statement) {
     StringBuilder text = new StringBuilder("# Statement of " + statement.month() + "\n");
     parts(statement)
-        .forEach(
-            (heading, rows) ->
-                text.append("\n## ").append(heading).append("\n\n").append(rows.markdown()));
+        .forEach((heading, rows) -> text.append("\n## " + heading + "\n\n" + rows.markdown()));
     String notes = notes(statement);
     return text + (notes.isEmpty() ? "" : "\n" + notes);
-  }
-
-  /** Returns a table of one part for people. */
-  static String table(Statement statement, String part, TableStyle style) {
-    return forPeople(statement, part).table(style);
   }
 
   /** Returns a line for each run that is unfinished or lacks something, and for unmatched bills. */
   static String notes(Statement statement) {
     StringBuilder text = new StringBuilder();
     for (Posting posting : statement.lacking()) {
-      for (String lack : posting.proof().lacks()) {
-        text.append(posting.runId()).append(": ").append(lack).append('\n');
-      }
+      posting.proof().lacks().forEach(lack -> text.append(posting.runId() + ": " + lack + "\n"));
     }
-    for (Statement.Unfinished run : statement.unfinished()) {
-      text.append(run.runId()).append(" is unfinished: it counts in the month in which it ends\n");
-    }
+    statement
+        .unfinished()
+        .forEach(
+            run ->
+                text.append(
+                    run.runId() + " is unfinished: it counts in the month in which it ends\n"));
     statement
         .unmatched()
         .forEach(
             (currency, amount) ->
-                text.append(amount.toPlainString())
-                    .append(' ')
-                    .append(currency)
+                text.append(amount.toPlainString() + " " + currency)
                     .append(" of the imported bills belong to no run\n"));
     return text.toString();
   }

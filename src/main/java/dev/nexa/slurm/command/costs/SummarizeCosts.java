@@ -24,14 +24,8 @@ import java.util.function.Consumer;
  * Implements {@code costs} and {@code costs accuracy}. Reads the ledger, imported bills, and the
  * names of cost files, to see whether the ledger is complete.
  */
-public final class SummarizeCosts {
+public record SummarizeCosts(Context context) {
   private static final int PIECE = 1 << 16;
-
-  private final Context context;
-
-  public SummarizeCosts(Context context) {
-    this.context = context;
-  }
 
   /**
    * Returns the cost of finished runs, in groups.

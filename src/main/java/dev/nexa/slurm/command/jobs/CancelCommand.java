@@ -66,8 +66,9 @@ public final class CancelCommand extends Subcommand {
           Advice.step("to end all: nexa-slurm cancel --all"));
     }
     if (one != null && named.size() != 1) {
+      String runs = named.isEmpty() ? "no run" : named.size() + " runs";
       throw conflict(
-          "--task " + one + " names a task of one run, and the command names " + runs(named.size()),
+          "--task " + one + " names a task of one run, and the command names " + runs,
           "type one command for each run: nexa-slurm cancel --task " + one + " RUN");
     }
     Context context = existing();
@@ -93,10 +94,6 @@ public final class CancelCommand extends Subcommand {
     return status;
   }
 
-  private static String runs(int count) {
-    return count == 0 ? "no run" : count + " runs";
-  }
-
   /** Returns the run or the task to end. The only task of a run is the whole run. */
   private static RunLookup.Found meant(
       RunLookup.Found found, String reference, @Nullable Integer task) {
@@ -120,7 +117,8 @@ public final class CancelCommand extends Subcommand {
       say(advised("  nexa-slurm runs show " + found.run().id()));
       return;
     }
-    say(before + cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
+    List<String> jobs = new CancelRun(context).cancel(found.run(), found.task());
+    say(before + cancelling(found.run(), found.task(), jobs));
   }
 
   private int cancelAll(Context context) {
@@ -155,31 +153,23 @@ public final class CancelCommand extends Subcommand {
         rows.stream().map(row -> context.workspace().run(new RunId(row.runId()))).toList();
     new CancelRun(context)
         .cancel(
-            runs,
-            (run, jobs) ->
-                say(
-                    run.id()
-                        + ": "
-                        + cancelling(new RunLookup.Found(run, OptionalInt.empty()), jobs)));
+            runs, (run, jobs) -> say(run.id() + ": " + cancelling(run, OptionalInt.empty(), jobs)));
     return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }
 
   private static String ended(RunLookup.Found found, EarlierEnd end) {
-    return (found.task().isPresent() ? "Task " + found.task().getAsInt() + " of " : "")
-        + found.run().id()
-        + " has ended: "
-        + end.state().replace('_', ' ')
-        + end.at().map(at -> ", " + PlainTime.utc(at)).orElse("")
-        + ". Nothing was cancelled.";
+    String task = found.task().isPresent() ? "Task " + found.task().getAsInt() + " of " : "";
+    String state = end.state().replace('_', ' ');
+    String at = end.at().map(time -> ", " + PlainTime.utc(time)).orElse("");
+    return task + found.run().id() + " has ended: " + state + at + ". Nothing was cancelled.";
   }
 
-  private static String cancelling(RunLookup.Found found, List<String> jobs) {
+  private static String cancelling(RunFolder run, OptionalInt task, List<String> jobs) {
     if (jobs.isEmpty()) {
-      return "No job of "
-          + found.run().id()
-          + " is known yet. If one appears, `nexa-slurm reconcile` cancels it.";
+      return "No job of %s is known yet. If one appears, `nexa-slurm reconcile` cancels it."
+          .formatted(run.id());
     }
-    String kind = found.task().isPresent() ? "task" : "job";
+    String kind = task.isPresent() ? "task" : "job";
     return "Cancelling %s%s%s. Its cost appears after the next reconcile."
         .formatted(kind, jobs.size() == 1 ? " " : "s ", String.join(", ", jobs));
   }

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.text.WithoutSecrets;
-import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.job.code.TarEntry;
 import dev.nexa.slurm.job.code.TarWriter;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -147,9 +146,9 @@ final class CollectPostmortem {
           TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
       StringBuilder rows = new StringBuilder();
       for (Submission submission : state.submissions()) {
-        for (AccountingRecord row : evidence.rows(run, facts, submission, problems)) {
-          rows.append(row).append('\n');
-        }
+        evidence
+            .rows(run, facts, submission, problems)
+            .forEach(row -> rows.append(row).append('\n'));
       }
       texts.put("accounting.txt", rows.toString());
     } catch (RuntimeException failed) {
@@ -170,12 +169,8 @@ final class CollectPostmortem {
             new SimpleFileVisitor<>() {
               @Override
               public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                lines.add(
-                    folder.relativize(file)
-                        + "\t"
-                        + attributes.size()
-                        + "\t"
-                        + attributes.lastModifiedTime());
+                String name = folder.relativize(file) + "\t";
+                lines.add(name + attributes.size() + "\t" + attributes.lastModifiedTime());
                 return FileVisitResult.CONTINUE;
               }
             });

@@ -145,12 +145,10 @@ public final class CompareEstimates {
 
   private void add(
       Place place, Optional<String> type, int nodes, int gpus, List<PartitionOffer> offers) {
-    boolean same =
-        nodes == asked.nodes()
-            && gpus == asked.gpusPerNode()
-            && type.equals(asked.gpuType())
-            && place.name.equals(asked.partition());
-    if (same) {
+    if (nodes == asked.nodes()
+        && gpus == asked.gpusPerNode()
+        && type.equals(asked.gpuType())
+        && place.name.equals(asked.partition())) {
       return;
     }
     List<String> set = new ArrayList<>();
@@ -246,11 +244,8 @@ public final class CompareEstimates {
       return Optional.of(count);
     }
     String precision = base.plan().training().precision();
-    Optional<Double> here = peak(asked.gpuType(), precision);
-    Optional<Double> there = peak(type, precision);
-    return here.isEmpty() || there.isEmpty()
-        ? Optional.empty()
-        : Optional.of(count * here.get() / there.get());
+    return peak(asked.gpuType(), precision)
+        .flatMap(here -> peak(type, precision).map(there -> count * here / there));
   }
 
   /** Returns whether the catalog has a peak of the GPU type, but none in the run's precision. */
@@ -265,7 +260,7 @@ public final class CompareEstimates {
    * {@code no}; empty if the catalog has none.
    */
   private Optional<Double> peak(Optional<String> type, String precision) {
-    Optional<Gpu> gpu = type.isEmpty() ? Optional.empty() : gpus.find(type.get());
+    Optional<Gpu> gpu = type.flatMap(gpus::find);
     return precision.equals("no")
         ? gpu.flatMap(Gpu::bf16Flops).or(() -> gpu.flatMap(Gpu::fp16Flops))
         : gpu.flatMap(known -> known.flops(precision));

@@ -14,9 +14,9 @@ import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Formats the offers of {@code estimate --compare}. */
 public final class ComparisonText {
@@ -86,29 +86,18 @@ public final class ComparisonText {
     if (!offer.misfit().isEmpty()) {
       return "does not fit: " + offer.misfit().lines().findFirst().orElse("");
     }
-    List<String> words = new ArrayList<>();
-    if (offer.asked()) {
-      words.add("as asked for");
-    }
-    if (comparison.cheapest().equals(Optional.of(offer))) {
-      words.add("cheapest");
-    }
-    if (comparison.fastest().equals(Optional.of(offer))) {
-      words.add("fastest");
-    }
-    if (!offer.tooLarge().isEmpty()) {
-      words.add(withoutRemedies(offer.tooLarge()));
-    }
-    if (!offer.comparable()) {
-      words.add("how fast it is there is not known");
-    }
-    if (offer.expected().isPresent() && offer.expected().get().tooShort().isPresent()) {
-      words.add("its limit is too short");
-    }
-    if (offer.start().isEmpty() && !offer.noStart().isEmpty()) {
-      words.add("no start: " + offer.noStart());
-    }
-    return String.join(", ", words);
+    boolean tooShort = offer.expected().flatMap(Expected::tooShort).isPresent();
+    boolean noStart = offer.start().isEmpty() && !offer.noStart().isEmpty();
+    return Stream.of(
+            offer.asked() ? "as asked for" : "",
+            comparison.cheapest().equals(Optional.of(offer)) ? "cheapest" : "",
+            comparison.fastest().equals(Optional.of(offer)) ? "fastest" : "",
+            withoutRemedies(offer.tooLarge()),
+            offer.comparable() ? "" : "how fast it is there is not known",
+            tooShort ? "its limit is too short" : "",
+            noStart ? "no start: " + offer.noStart() : "")
+        .filter(words -> !words.isEmpty())
+        .collect(Collectors.joining(", "));
   }
 
   /**
@@ -134,31 +123,23 @@ public final class ComparisonText {
     Optional<TimeLimitAdvice> shorter = comparison.shorter();
     if (shorter.isPresent() && comparison.shorterTotal().isPresent()) {
       Money less = comparison.shorterTotal().get();
-      text.append("A limit of ")
-          .append(limit(shorter.get().limitSeconds()))
-          .append(" would lower the reservation by ")
-          .append(total.minus(less))
-          .append(" to ")
-          .append(less)
-          .append("; ")
-          .append(shorter.get().cut())
-          .append(" of ")
-          .append(shorter.get().runs())
-          .append(" past runs would have been cut.\n");
+      text.append("A limit of " + limit(shorter.get().limitSeconds()));
+      text.append(" would lower the reservation by " + total.minus(less) + " to " + less + "; ");
+      text.append(shorter.get().cut() + " of " + shorter.get().runs());
+      text.append(" past runs would have been cut.\n");
     }
     return text.toString();
   }
 
   private static void told(StringBuilder text, String word, Optional<PartitionOffer> offer) {
-    if (offer.isPresent() && !offer.get().asked()) {
-      text.append(word).append(":");
-      for (String set : offer.get().set()) {
-        text.append(" --set ").append(set);
-      }
-      text.append('\n');
-    } else if (offer.isPresent()) {
-      text.append(word).append(": as asked for\n");
-    }
+    offer.ifPresent(
+        one -> {
+          text.append(word + ":" + (one.asked() ? " as asked for" : ""));
+          one.set().stream()
+              .filter(set -> !one.asked())
+              .forEach(set -> text.append(" --set " + set));
+          text.append('\n');
+        });
   }
 
   /** The document that {@code --json} prints. */
@@ -199,16 +180,17 @@ public final class ComparisonText {
             offer.reservation().map(money -> money.amount().toPlainString()).orElse(null))
         .with("expected", expected.map(Expected::toJson).orElse(null))
         .with("speed_known", fits && offer.comparable())
-        .with("start", start(offer))
+        .with("start", start(offer.start()))
         .with("no_start", offer.noStart().isEmpty() ? null : offer.noStart())
         .with("end", offer.end().orElse(null))
         .with("cheapest", comparison.cheapest().equals(Optional.of(offer)))
         .with("fastest", comparison.fastest().equals(Optional.of(offer)));
   }
 
-  private static @org.jspecify.annotations.Nullable JsonObject start(PartitionOffer offer) {
-    return offer.start().isEmpty()
-        ? null
-        : new JsonObject().with("at", offer.start().get()).with("basis", "sbatch --test-only");
+  /** Returns the member {@code start} of a document; null if the start is not known. */
+  static @org.jspecify.annotations.Nullable JsonObject start(Optional<Instant> start) {
+    return start
+        .map(at -> new JsonObject().with("at", at).with("basis", "sbatch --test-only"))
+        .orElse(null);
   }
 }

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.estimate.EstimateDiff;
 import dev.nexa.slurm.job.estimate.EstimateDiff.Change;
-import dev.nexa.slurm.job.estimate.EstimateDiff.Line;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -37,20 +36,15 @@ public final class DiffText {
   /** Returns Markdown; the changed keys are in a collapsed section. */
   public static String markdown(EstimateDiff diff) {
     StringBuilder text = new StringBuilder();
-    text.append("### ").append(Markdown.text(heading(diff)));
-    text.append("\n\n").append(costs(diff).markdown());
+    text.append("### " + Markdown.text(heading(diff)) + "\n\n" + costs(diff).markdown());
     text.append(prices(diff).map(line -> "\n" + line + ".\n").orElse(""));
     List<Change> changes = diff.changes();
     if (changes.isEmpty()) {
       return text.append("\nNothing else changed.\n").toString();
     }
-    return text.append("\n<details><summary>")
-        .append(changes.size())
-        .append(changes.size() == 1 ? " changed key" : " changed keys")
-        .append("</summary>\n\n")
-        .append(keys(changes).commentTable())
-        .append("\n</details>\n")
-        .toString();
+    text.append("\n<details><summary>" + changes.size());
+    text.append(changes.size() == 1 ? " changed key" : " changed keys").append("</summary>\n\n");
+    return text.append(keys(changes).commentTable()).append("\n</details>\n").toString();
   }
 
   private static String heading(EstimateDiff diff) {
@@ -93,7 +87,7 @@ public final class DiffText {
     if (before.isPresent() && after.isPresent()) {
       rows.add(row("probably", before.get(), after.get()));
     }
-    for (Line line : diff.lines()) {
+    for (EstimateDiff.Line line : diff.lines()) {
       rows.add(
           List.of(
               line.what(),
@@ -113,11 +107,8 @@ public final class DiffText {
   }
 
   private static String quantity(BigDecimal quantity, String unit, Money amount) {
-    return "%s (%s %s)"
-        .formatted(
-            amount.amount().toPlainString(),
-            quantity.setScale(2, RoundingMode.HALF_EVEN).toPlainString(),
-            unit);
+    String rounded = quantity.setScale(2, RoundingMode.HALF_EVEN).toPlainString();
+    return amount.amount().toPlainString() + " (" + rounded + " " + unit + ")";
   }
 
   private static Listing<Change> keys(List<Change> changes) {

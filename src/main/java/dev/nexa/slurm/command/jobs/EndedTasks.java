@@ -61,17 +61,14 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
 
   private static EndedTasks readCostFile(RunFolder run) {
     Map<Integer, End> ends = new TreeMap<>();
-    if (!Files.exists(run.cost())) {
-      return new EndedTasks(ends, true, Optional.empty(), false);
-    }
-    Set<Long> jobs = new HashSet<>();
-    LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
-    for (CostFile.Attempt attempt : RunRecordFile.cost(run, CostFile::attempts)) {
+    if (Files.exists(run.cost())) {
+      Set<Long> jobs = new HashSet<>();
+      LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
       // Attempts are in order, so a task's last one counts. An attempt of a duplicate job did no
       // work.
-      if (jobs.contains(attempt.arrayJobId())) {
-        ends.put((int) attempt.task(), new End(attempt.state(), attempt.exitCode()));
-      }
+      RunRecordFile.cost(run, CostFile::attempts).stream()
+          .filter(one -> jobs.contains(one.arrayJobId()))
+          .forEach(one -> ends.put((int) one.task(), new End(one.state(), one.exitCode())));
     }
     return new EndedTasks(ends, true, Optional.empty(), false);
   }
@@ -81,11 +78,9 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
     RunOutcome outcome = evidence.outcome(run, RunFacts.shown(run), state, new ArrayList<>());
     Map<Integer, End> ends = new TreeMap<>();
-    for (TaskOutcome task : outcome.tasks()) {
-      if (task.ended()) {
-        ends.put(task.task(), end(task));
-      }
-    }
+    outcome.tasks().stream()
+        .filter(TaskOutcome::ended)
+        .forEach(task -> ends.put(task.task(), end(task)));
     List<QueueEntry> queue = evidence.queue(state);
     return new EndedTasks(
         ends, outcome.ended(), waits(run, state, outcome, queue), RunRow.stuck(queue));
@@ -93,10 +88,9 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
 
   private static Optional<String> waits(
       RunFolder run, RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
-    for (TaskOutcome task : outcome.tasks()) {
-      if (task.ended() || task.state() != JobState.PENDING) {
-        return Optional.empty();
-      }
+    if (outcome.tasks().stream()
+        .anyMatch(task -> task.ended() || task.state() != JobState.PENDING)) {
+      return Optional.empty();
     }
     return queue.stream()
         .filter(entry -> entry.state() == JobState.PENDING)

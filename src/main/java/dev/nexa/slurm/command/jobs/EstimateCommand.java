@@ -22,7 +22,6 @@ import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.OutlookText;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.run.start.RequirePartition;
-import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +31,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm estimate}. */
@@ -95,12 +93,11 @@ public final class EstimateCommand extends Subcommand {
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(this::note);
     tellAccount(context, prepared.plan());
-    PrintWriter out = out();
     List<BudgetClaim> budgets = prepared.budgets(context);
     Optional<String> used = prepared.pastUse(context);
     if (given(json)) {
       EstimateFile document = prepared.estimateFile(context);
-      document.json().with("start", json(start));
+      document.json().with("start", ComparisonText.start(start.at()));
       List<String> notes = new ArrayList<>(prepared.plan().notes());
       Optional.of(prepared.plan().billed().why())
           .filter(why -> !why.isEmpty())
@@ -114,28 +111,21 @@ public final class EstimateCommand extends Subcommand {
       }
       print(document.json());
     } else {
-      out.print(
-          EstimateText.of(
-              prepared.plan(),
-              prepared.estimate(),
-              prepared.egress(),
-              prepared.policy().approvalOver(),
-              prepared.needsApproval()));
-      out.print(OutlookText.of(prepared.outlook()));
-      used.ifPresent(note -> out.println(note + "."));
-      for (BudgetClaim budget : budgets) {
-        out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
-      }
-      out.print(OutlookText.start(start, Instant.now()));
-      out.print(EstimateText.model(numbers.memory(), numbers.analytic()));
+      out()
+          .print(
+              EstimateText.of(
+                  prepared.plan(),
+                  prepared.estimate(),
+                  prepared.egress(),
+                  prepared.policy().approvalOver(),
+                  prepared.needsApproval()));
+      out().print(OutlookText.of(prepared.outlook()));
+      used.ifPresent(note -> say(note + "."));
+      budgets.forEach(one -> say((one.over() ? "Over " : "In ") + one.sentence() + "."));
+      out().print(OutlookText.start(start, Instant.now()));
+      out().print(EstimateText.model(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
-  }
-
-  private static @Nullable JsonObject json(ExpectedStart start) {
-    return start.at().isEmpty()
-        ? null
-        : new JsonObject().with("at", start.at().get()).with("basis", "sbatch --test-only");
   }
 
   private Integer comparison() {
@@ -165,7 +155,12 @@ public final class EstimateCommand extends Subcommand {
           "--fail-over: expected an amount such as 50 or 12.50, or 20%, got '" + threshold + "'");
     }
     Context context = context();
-    EstimateDiff difference = between(context, earlier, config.request(context));
+    Prepared.Request request = config.request(context);
+    // The cluster applies to an earlier config too, the --set options do not.
+    Prepared.Request before =
+        new Prepared.Request(
+            earlier, List.of(), request.cluster(), List.of(), false, request.serves());
+    EstimateDiff difference = new EstimateDiff(side(context, before), side(context, request));
     boolean over =
         threshold != null
             && difference.isOver(new BigDecimal(limit.group(1)), limit.group(2).equals("%"));
@@ -182,25 +177,11 @@ public final class EstimateCommand extends Subcommand {
     return (over ? ExitCode.NEEDS_APPROVAL : ExitCode.OK).status();
   }
 
-  /**
-   * Returns the difference.
-   *
-   * @param earlier a config's path, or a run as {@link RunLookup} finds it
-   * @param request the config to compare with; its cluster applies to an earlier config too, its
-   *     {@code --set} options do not
-   */
-  private static EstimateDiff between(Context context, String earlier, Prepared.Request request) {
-    Prepared.Request before =
-        new Prepared.Request(
-            earlier, List.of(), request.cluster(), List.of(), false, request.serves());
-    return new EstimateDiff(side(context, before), side(context, request));
-  }
-
+  /** Returns a config's path, or a run as {@link RunLookup} finds it, as a side of a difference. */
   private static Side side(Context context, Prepared.Request request) {
     String name = request.config();
     // A config is a file; what is no file and has no dot or slash can only be a run.
-    boolean run = !name.matches(".*[./].*") && !Files.exists(Path.of(name));
-    if (run) {
+    if (!name.matches(".*[./].*") && !Files.exists(Path.of(name))) {
       RunFolder folder = new RunLookup(context.workspace()).find(name).run();
       ProvenFiles files = ProvenFiles.of(folder);
       return new Side(folder.id().value(), files.plan(), files.estimate());

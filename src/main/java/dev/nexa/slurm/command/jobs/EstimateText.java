@@ -54,9 +54,7 @@ public final class EstimateText {
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");
     String more = plan.billed().why();
     text.append(more.isEmpty() ? "" : "; ").append(more).append(".\n");
-    if (plan.shape().partitionReason().isPresent()) {
-      text.append("In ").append(plan.shape().partitionReason().get()).append(".\n");
-    }
+    plan.shape().partitionReason().ifPresent(reason -> text.append("In " + reason + ".\n"));
     text.append('\n');
     List<CostLine> lines = new ArrayList<>(estimate.reservation());
     egress.flatMap(sent -> sent.line(estimate.rates())).ifPresent(lines::add);
@@ -71,18 +69,14 @@ public final class EstimateText {
       text.append('\n').append(Character.toUpperCase(sentence.charAt(0)));
       text.append(sentence.substring(1)).append(".\n");
     }
-    text.append("\nPrices: ")
-        .append(estimate.rates().book())
-        .append(", as of ")
-        .append(estimate.rates().asOf());
+    text.append("\nPrices: " + estimate.rates().book() + ", as of " + estimate.rates().asOf());
     text.append(".\nThis is the most the run can cost")
         .append(egress.isPresent() ? " without egress, if " : ", if ");
     String task = estimate.tasks() == 1 ? "it" : "each task";
     text.append(estimate.attempts() == 1 ? task + " uses its whole time limit" : ATTEMPTS);
     text.append(estimate.apiTokens().isPresent() ? " and all its API tokens.\n" : ".\n");
-    text.append(approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ")
-        .append(threshold);
-    return text.append(".\n").toString();
+    String approval = approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ";
+    return text + approval + threshold + ".\n";
   }
 
   /** Returns what the run's model predicts: memory and GPU-hours; empty if nothing is known. */

@@ -29,9 +29,8 @@ import java.util.function.Consumer;
  * run has ended.
  */
 public final class FollowLogs {
-  private static final long PAUSE_MILLIS = 500;
-
-  private static final long ASK_NANOS = Duration.ofSeconds(5).toNanos();
+  static final long PAUSE_MILLIS = 500;
+  static final long ASK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final Context context;
   private final Consumer<String> progress;
@@ -72,9 +71,20 @@ public final class FollowLogs {
     String subject =
         rank.isEmpty() ? "task " + task : "rank " + rank.getAsInt() + " of task " + task;
     Path file = log.orElseThrow(() -> nothing(context, run, Optional.of(subject)));
-    try {
-      long start = tail.isEmpty() ? 0 : TaskLog.startOfLast(file, tail.getAsInt());
-      copy(file, start, run, follow, out);
+    try (FileChannel channel = FileChannel.open(file)) {
+      channel.position(tail.isEmpty() ? 0 : TaskLog.startOfLast(file, tail.getAsInt()));
+      boolean last = !follow;
+      while (true) {
+        Channels.newInputStream(channel).transferTo(out);
+        out.flush();
+        if (last) {
+          return;
+        }
+        // Needs one more look after the end, because the last lines may have been written in
+        // between.
+        last = ended(run);
+        pause(PAUSE_MILLIS);
+      }
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file, failed);
     }
@@ -115,34 +125,12 @@ public final class FollowLogs {
         subject
             .map(one -> one + " of " + run.id() + " has printed nothing")
             .orElse("no task of " + run.id() + " has printed anything");
-    return ended
-        ? new NexaException(
-            ErrorCode.LOGS_MISSING,
-            message,
-            Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id()))
-        : new NexaException(
-            ErrorCode.LOGS_MISSING,
-            message + " yet",
-            Advice.command("says why; add -f to wait for it", "nexa-slurm", "status", run.id()));
-  }
-
-  private void copy(Path file, long start, RunFolder run, boolean follow, OutputStream out)
-      throws IOException {
-    try (FileChannel channel = FileChannel.open(file)) {
-      channel.position(start);
-      boolean last = !follow;
-      while (true) {
-        Channels.newInputStream(channel).transferTo(out);
-        out.flush();
-        if (last) {
-          return;
-        }
-        // Needs one more look after the end, because the last lines may have been written in
-        // between.
-        last = ended(run);
-        pause(PAUSE_MILLIS);
-      }
-    }
+    return new NexaException(
+        ErrorCode.LOGS_MISSING,
+        ended ? message : message + " yet",
+        ended
+            ? Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id())
+            : Advice.command("says why; add -f to wait for it", "nexa-slurm", "status", run.id()));
   }
 
   /** Returns whether the run has ended. Asks the scheduler every 5 seconds at most. */

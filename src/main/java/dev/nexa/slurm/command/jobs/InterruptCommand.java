@@ -4,7 +4,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.InterruptRun;
 import dev.nexa.slurm.run.lookup.RunLookup;
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -25,9 +24,8 @@ public final class InterruptCommand extends Subcommand {
     Context context = existing();
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     List<String> tasks = new InterruptRun(context).interrupt(found.run(), found.task());
-    PrintWriter out = out();
-    out.println(found.run().id() + ": queued again: " + String.join(", ", tasks));
-    out.println("  Slurm starts what was requeued after two minutes at the earliest");
-    out.println(advised("  nexa-slurm logs -f " + found.run().id()));
+    say(found.run().id() + ": queued again: " + String.join(", ", tasks));
+    say("  Slurm starts what was requeued after two minutes at the earliest");
+    say(advised("  nexa-slurm logs -f " + found.run().id()));
   }
 }

@@ -85,7 +85,8 @@ public final class LogsCommand extends Subcommand {
           Advice.step("nexa-slurm logs --task 0 --rank " + asked + " " + run.id()));
     }
     if (array) {
-      MergeLogs.Asked wanted = new MergeLogs.Asked(lines(), given(follow), colour(context));
+      boolean colour = TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();
+      MergeLogs.Asked wanted = new MergeLogs.Asked(lines(), given(follow), colour);
       new MergeLogs(context, run, wanted, stream, problem -> err().println(problem)).copy();
       return;
     }
@@ -103,20 +104,12 @@ public final class LogsCommand extends Subcommand {
     if (rank < ranks || LogFiles.of(run).ofRank(task, rank).isPresent()) {
       return;
     }
+    String has = ranks < 2 ? " is one process, without ranks" : " has ranks 0 to " + (ranks - 1);
+    String does = ranks < 2 ? "prints its output" : "prints the output of all ranks";
     throw new NexaException(
         ErrorCode.RUN_UNKNOWN,
-        "there is no rank "
-            + rank
-            + ": a task of "
-            + run.id()
-            + (ranks < 2 ? " is one process, without ranks" : " has ranks 0 to " + (ranks - 1)),
-        Advice.command(
-            ranks < 2 ? "prints its output" : "prints the output of all ranks",
-            "nexa-slurm",
-            "logs",
-            "--task",
-            task,
-            run.id()));
+        "there is no rank " + rank + ": a task of " + run.id() + has,
+        Advice.command(does, "nexa-slurm", "logs", "--task", task, run.id()));
   }
 
   private OptionalInt lines() {
@@ -125,11 +118,6 @@ public final class LogsCommand extends Subcommand {
       throw invalid("--tail " + lines + ": a number of lines is 0 or more");
     }
     return lines == null ? OptionalInt.empty() : OptionalInt.of(lines);
-  }
-
-  /** Returns whether to colour the output: it goes to a terminal, and NO_COLOR is not set. */
-  private static boolean colour(Context context) {
-    return TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();
   }
 
   /** The output cannot be written any more, so following the logs is useless. */

@@ -13,7 +13,6 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -38,8 +37,6 @@ public final class MergeLogs {
   static final int LOOK_BYTES = 1 << 20;
 
   private static final int FAILED_LINES = 20;
-  private static final long PAUSE_MILLIS = 500;
-  private static final long ASK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final Context context;
   private final RunFolder run;
@@ -153,11 +150,16 @@ public final class MergeLogs {
         look(task, files, over);
         if (over) {
           open.remove(task);
-          close(task, ended, files);
+          End end = ended.ends().get(task);
+          Optional<Path> file = files.newest(task);
+          // The lines of a task that failed were printed before.
+          if (end != null && !end.well() && file.isPresent()) {
+            header(task, end, file.get());
+          }
         }
       }
       out.flush();
-      if (!open.isEmpty() && System.nanoTime() - lastAsked >= ASK_NANOS) {
+      if (!open.isEmpty() && System.nanoTime() - lastAsked >= FollowLogs.ASK_NANOS) {
         ended = ended().orElse(ended);
         files = LogFiles.of(run);
         lastAsked = System.nanoTime();
@@ -167,7 +169,7 @@ public final class MergeLogs {
 
   /** Returns the pause between two rounds over this many tasks, in milliseconds. */
   public static long pauseMillis(int tasks) {
-    return Math.max(PAUSE_MILLIS, tasks * 1000L / LOOKS_PER_SECOND);
+    return Math.max(FollowLogs.PAUSE_MILLIS, tasks * 1000L / LOOKS_PER_SECOND);
   }
 
   private void look(int task, LogFiles files, boolean over) throws IOException {
@@ -180,15 +182,7 @@ public final class MergeLogs {
     log.copy(out, over ? Long.MAX_VALUE : LOOK_BYTES, over);
   }
 
-  /** Prints the heading of a task that failed. Its lines were printed before. */
-  private void close(int task, EndedTasks ended, LogFiles files) throws IOException {
-    End end = ended.ends().get(task);
-    Optional<Path> file = files.newest(task);
-    if (end != null && !end.well() && file.isPresent()) {
-      header(task, end, file.get());
-    }
-  }
-
+  /** Prints the heading of a task that failed. */
   private void header(int task, End end, Path file) throws IOException {
     print(LogText.failed(task, end.state(), end.exitCode(), file.toString()));
   }

@@ -45,8 +45,23 @@ public final class PostmortemCommand extends Subcommand {
           ErrorCode.RUN_NOT_SUITABLE,
           run.id() + " has no journal here: it was not submitted from this workspace");
     }
-    if (remediation.getValue() != null) {
-      return remediate(context, run, remediation.getValue());
+    String text = remediation.getValue();
+    if (text != null) {
+      if (text.isBlank() || output.getValue() != null) {
+        throw new NexaException(
+            text.isBlank() ? ErrorCode.OPTION_INVALID : ErrorCode.OPTIONS_CONFLICT,
+            text.isBlank()
+                ? "--remediation: expected a text that says what was done"
+                : "--remediation writes no archive, so it does not go with -o");
+      }
+      new RecordRemediation(context).add(run, text.strip());
+      return answer(
+          json,
+          () ->
+              JsonObject.ofVersion(1)
+                  .with("run_id", run.id().value())
+                  .with("remediation", text.strip()),
+          () -> say(run.manifest().normalize() + " holds the remediation now"));
     }
     Path file = Path.of(value(output).orElse("postmortem_" + run.id() + ".tar.gz"));
     if (Files.exists(file)) {
@@ -68,23 +83,5 @@ public final class PostmortemCommand extends Subcommand {
                 .with("entries", collected.names())
                 .with("notes", problems),
         () -> say(file + ": " + collected.names().size() + " files; begin with report.md"));
-  }
-
-  private Integer remediate(Context context, RunFolder run, String text) {
-    if (text.isBlank() || output.getValue() != null) {
-      throw new NexaException(
-          text.isBlank() ? ErrorCode.OPTION_INVALID : ErrorCode.OPTIONS_CONFLICT,
-          text.isBlank()
-              ? "--remediation: expected a text that says what was done"
-              : "--remediation writes no archive, so it does not go with -o");
-    }
-    new RecordRemediation(context).add(run, text.strip());
-    return answer(
-        json,
-        () ->
-            JsonObject.ofVersion(1)
-                .with("run_id", run.id().value())
-                .with("remediation", text.strip()),
-        () -> say(run.manifest().normalize() + " holds the remediation now"));
   }
 }

@@ -13,16 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** The Markdown report of a postmortem: facts, and headings under which people write the rest. */
-final class PostmortemReport {
-  private final Context context;
-  private final RunFolder run;
-  private final List<String> problems;
-
-  PostmortemReport(Context context, RunFolder run, List<String> problems) {
-    this.context = context;
-    this.run = run;
-    this.problems = problems;
-  }
+record PostmortemReport(Context context, RunFolder run, List<String> problems) {
 
   /**
    * Returns the report.
@@ -34,11 +25,9 @@ final class PostmortemReport {
     Optional<ManifestFile> manifest =
         Files.exists(run.manifest()) ? Optional.of(ManifestFile.read(run)) : Optional.empty();
     text.append("| fact | value |\n|---|---|\n");
-    if (manifest.isPresent()) {
-      facts(text, manifest.get());
-    } else {
-      row(text, "manifest", "missing: no pass of reconcile has written it");
-    }
+    manifest.ifPresentOrElse(
+        known -> facts(text, known),
+        () -> row(text, "manifest", "missing: no pass of reconcile has written it"));
     text.append("\n## What happened\n\n");
     Optional<String> why =
         Files.exists(run.plan()) ? new ExplainRun(context).headline(run) : Optional.empty();
@@ -51,13 +40,12 @@ final class PostmortemReport {
     text.append("\n## What was done about it\n\n");
     List<RunState.Remediation> steps = manifest.map(ManifestFile::remediation).orElse(List.of());
     if (steps.isEmpty()) {
-      text.append("Nothing is written down yet: `nexa-slurm postmortem ")
-          .append(run.id())
-          .append(" --remediation TEXT`\n");
+      text.append("Nothing is written down yet: `nexa-slurm postmortem " + run.id());
+      text.append(" --remediation TEXT`\n");
     }
     for (RunState.Remediation step : steps) {
-      text.append("- ").append(VisibleText.line(step.text()));
-      text.append(" (").append(step.by()).append(", ").append(step.at()).append(")\n");
+      text.append(
+          "- " + VisibleText.line(step.text()) + " (" + step.by() + ", " + step.at() + ")\n");
     }
     text.append("\n## What is in the archive\n\n");
     text.append(
@@ -100,10 +88,6 @@ final class PostmortemReport {
   }
 
   private static void row(StringBuilder text, String fact, String value) {
-    text.append("| ")
-        .append(fact)
-        .append(" | ")
-        .append(VisibleText.line(value).replace("|", "\\|"))
-        .append(" |\n");
+    text.append("| " + fact + " | " + VisibleText.line(value).replace("|", "\\|") + " |\n");
   }
 }

@@ -6,8 +6,6 @@ import dev.nexa.slurm.command.shared.DryRun;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.RenderRun;
-import dev.nexa.slurm.run.start.RenderRun.Rendered;
-import java.io.PrintWriter;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm render}. */
@@ -32,15 +30,15 @@ public final class RenderCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = context();
-    PrintWriter out = out();
-    Rendered rendered = new RenderRun(context).render(config.request(context));
+
+    RenderRun.Rendered rendered = new RenderRun(context).render(config.request(context));
     if (given(json)) {
-      return DryRun.print(rendered, true, given(files), out);
+      return DryRun.print(rendered, true, given(files), out());
     }
     tellNotes(rendered.prepared().plan());
-    out.print(rendered.script().text());
+    out().print(rendered.script().text());
     if (given(files)) {
-      DryRun.show(rendered, out);
+      DryRun.show(rendered, out());
     }
     return ExitCode.OK.status();
   }

@@ -53,9 +53,7 @@ public final class RerunCommand extends Subcommand {
   private Optional<IndexRange> chosen(RunLookup.Found found) {
     String text = tasks.getValue();
     if (text == null) {
-      return found.task().isPresent()
-          ? Optional.of(IndexRange.parse("" + found.task().getAsInt()))
-          : Optional.empty();
+      return found.task().stream().mapToObj(task -> IndexRange.parse("" + task)).findFirst();
     }
     try {
       return Optional.of(IndexRange.parse(text));

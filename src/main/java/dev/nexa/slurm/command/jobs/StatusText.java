@@ -56,18 +56,8 @@ public final class StatusText {
     }
     Listing<RunRow> whole =
         COLUMNS
-            .select(
-                "user",
-                "run_id",
-                "name",
-                "job_id",
-                "state",
-                "tasks_done",
-                "tasks_failed",
-                "tasks_cancelled",
-                "tasks_running",
-                "tasks",
-                "elapsed_seconds")
+            .select("user", "run_id", "name", "job_id", "state", "tasks_done", "tasks_failed")
+            .and(COLUMNS.select("tasks_cancelled", "tasks_running", "tasks", "elapsed_seconds"))
             .and(new Columns<RunRow>().text("cost", cost::apply).right())
             .and(COLUMNS.select("cost_so_far", "cost_lacks", "note"))
             .of(forPeople(rows))

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.jobs.watch.WatchTerminal;
-import dev.nexa.slurm.command.jobs.watch.WatchTerminal.WatchSource;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.TerminalOutput;
 import dev.nexa.slurm.insight.live.LiveReader;
@@ -36,10 +35,8 @@ import java.util.OptionalInt;
  * Implements {@code status --watch}: a view on a terminal; elsewhere a block of lines for each
  * change. Loaded only by this option, because status must start quickly.
  */
-final class WatchRuns implements WatchSource {
-  private final Context context;
-  private final LiveReader reader;
-  private final Duration interval;
+record WatchRuns(Context context, LiveReader reader, Duration interval)
+    implements WatchTerminal.WatchSource {
 
   /**
    * Makes a watch.
@@ -48,9 +45,7 @@ final class WatchRuns implements WatchSource {
    * @param interval how often the runs are read
    */
   WatchRuns(Context context, List<RunId> named, Duration interval) {
-    this.context = context;
-    this.reader = new LiveReader(context.waiting(ClientTimeouts.OF_A_VIEW), named);
-    this.interval = interval;
+    this(context, new LiveReader(context.waiting(ClientTimeouts.OF_A_VIEW), named), interval);
   }
 
   /** Returns whether a person sees the output and can press keys. */
@@ -87,13 +82,9 @@ final class WatchRuns implements WatchSource {
           out.println(PlainTime.utc(Instant.now()) + ": the scheduler answers again");
         }
         out.print(block(snapshot, known));
-        if (snapshot.unfinished() == 0) {
+        if (snapshot.unfinished() == 0 || snapshot.rests()) {
           out.flush();
-          return ExitCode.OK.status();
-        }
-        if (snapshot.rests()) {
-          out.flush();
-          return ExitCode.RUN_FAILED.status();
+          return (snapshot.unfinished() == 0 ? ExitCode.OK : ExitCode.RUN_FAILED).status();
         }
       } catch (NexaException unavailable) {
         String reason = VisibleText.line(String.valueOf(unavailable.getMessage()));

@@ -36,17 +36,14 @@ public final class WhyText {
   }
 
   private static String headline(Explanation explanation) {
-    return explanation
-        .headline()
-        .orElseGet(
-            () ->
-                explanation.state().equals("completed")
-                    ? "It completed, and no task failed."
-                    : !explanation.doubts().isEmpty()
-                        ? "It is not known how it ended."
-                        : "No task has failed, and no task waits; its state is "
-                            + explanation.state()
-                            + ".");
+    String state = explanation.state();
+    String otherwise =
+        state.equals("completed")
+            ? "It completed, and no task failed."
+            : explanation.doubts().isEmpty()
+                ? "No task has failed, and no task waits; its state is " + state + "."
+                : "It is not known how it ended.";
+    return explanation.headline().orElse(otherwise);
   }
 
   private static void failure(StringBuilder text, Failure failure, Explanation explanation) {
@@ -65,8 +62,10 @@ public final class WhyText {
       line(text, name, LogLine.shortened(line.text(), LONGEST));
       name = "";
     }
-    root.flatMap(Finding::advice).ifPresent(advice -> line(text, "to do", advice));
-    failure.remedy().ifPresent(remedy -> line(text, root(root), words(remedy)));
+    Optional<String> advice = root.flatMap(Finding::advice);
+    advice.ifPresent(told -> line(text, "to do", told));
+    String toDo = advice.isPresent() ? "" : "to do";
+    failure.remedy().ifPresent(remedy -> line(text, toDo, words(remedy)));
     failure.clues().forEach(clue -> line(text, clue.name(), clue.text()));
     failure.slurm().ifPresent(slurm -> slurm(text, slurm));
     failure
@@ -77,33 +76,25 @@ public final class WhyText {
               line(text, "also", also.means());
               also.line().ifPresent(place -> place(text, "", place));
             });
-    for (Finding finding : failure.confirmations()) {
-      finding.line().ifPresent(place -> place(text, "supported by", place));
-    }
+    failure.confirmations().stream()
+        .flatMap(finding -> finding.line().stream())
+        .forEach(place -> place(text, "supported by", place));
     for (Finding finding : failure.followed()) {
-      if (root.isPresent() && root.get().equals(finding)) {
-        continue; // Nothing else shows a cause.
+      // If the root itself has followed, nothing else shows a cause.
+      if (!root.equals(Optional.of(finding))) {
+        line(text, "followed", finding.means() + finding.line().map(WhyText::at).orElse(""));
       }
-      line(text, "followed", finding.means() + finding.line().map(WhyText::at).orElse(""));
     }
-    for (Explanation.Similar similar : explanation.similar()) {
-      line(text, "as in", similar.run().value());
-    }
+    explanation.similar().forEach(similar -> line(text, "as in", similar.run().value()));
     failure
         .log()
         .ifPresent(
             log -> line(text, "read", "nexa-slurm logs " + options(failure) + explanation.run()));
   }
 
-  private static String root(Optional<Finding> root) {
-    return root.flatMap(Finding::advice).isPresent() ? "" : "to do";
-  }
-
   private static String options(Failure failure) {
-    return "--task "
-        + failure.place().task()
-        + " "
-        + failure.place().rank().map(rank -> "--rank " + rank + " ").orElse("");
+    String rank = failure.place().rank().map(number -> "--rank " + number + " ").orElse("");
+    return "--task " + failure.place().task() + " " + rank;
   }
 
   private static String where(Failure failure) {
@@ -122,50 +113,22 @@ public final class WhyText {
   }
 
   private static void slurm(StringBuilder text, Failure.Accounted slurm) {
+    String after = TimeLimit.words(slurm.elapsed()) + " of " + TimeLimit.words(slurm.timeLimit());
+    String on = slurm.nodes().isEmpty() ? "" : ", on " + slurm.nodes();
     line(
-        text,
-        "ended",
-        "%s, exit code %s, after %s of %s%s"
-            .formatted(
-                slurm.state(),
-                slurm.exitCode(),
-                TimeLimit.words(slurm.elapsed()),
-                TimeLimit.words(slurm.timeLimit()),
-                slurm.nodes().isEmpty() ? "" : ", on " + slurm.nodes()));
-    slurm
-        .peakBytes()
-        .ifPresent(
-            peak ->
-                line(
-                    text,
-                    "memory",
-                    Memory.rounded(peak)
-                        + slurm
-                            .memoryBytes()
-                            .map(given -> " of " + Memory.rounded(given))
-                            .orElse("")
-                        + " used by the largest process that Slurm measured"));
+        text, "ended", slurm.state() + ", exit code " + slurm.exitCode() + ", after " + after + on);
+    String given = slurm.memoryBytes().map(most -> " of " + Memory.rounded(most)).orElse("");
+    String used = given + " used by the largest process that Slurm measured";
+    slurm.peakBytes().ifPresent(peak -> line(text, "memory", Memory.rounded(peak) + used));
   }
 
   private static void waiting(StringBuilder text, Waiting waiting, Explanation explanation) {
     line(text, "reason", waiting.reason());
-    waiting
-        .partition()
-        .ifPresent(
-            partition ->
-                line(
-                    text,
-                    "place",
-                    waiting
-                            .ahead()
-                            .map(count -> count + (count == 1 ? " job" : " jobs") + " before it, ")
-                            .orElse("")
-                        + "partition "
-                        + partition));
-    line(
-        text,
-        "start",
-        waiting.start().map(at -> "expected at " + at).orElse("Slurm does not know when"));
+    Optional<String> jobs = waiting.ahead().map(count -> count + (count == 1 ? " job" : " jobs"));
+    String ahead = jobs.map(count -> count + " before it, ").orElse("") + "partition ";
+    waiting.partition().ifPresent(partition -> line(text, "place", ahead + partition));
+    Optional<String> start = waiting.start().map(at -> "expected at " + at);
+    line(text, "start", start.orElse("Slurm does not know when"));
     for (Waiting.Sooner sooner : waiting.sooner()) {
       line(text, "sooner", sooner.option() + ": " + sooner.start());
       line(text, "", "nexa-slurm submit " + explanation.config() + " " + sooner.option());
@@ -226,12 +189,12 @@ public final class WhyText {
             .with("certain", failure.verdict().certain())
             .with("also", failure.verdict().also().map(WhyText::json).orElse(null))
             .with("confirmations", failure.confirmations().stream().map(WhyText::json).toList())
-            .with("followed", failure.followed().stream().map(WhyText::json).toList());
-    failure.remedy().ifPresent(remedy -> json.with("change", Codec.write(remedy)));
+            .with("followed", failure.followed().stream().map(WhyText::json).toList())
+            .withOptional("change", failure.remedy().map(Codec::write));
     failure.status().ifPresent(status -> json.with("exit_status", status));
-    json.with("clues", failure.clues().stream().map(Clue::text).toList());
-    failure.slurm().ifPresent(slurm -> json.with("slurm", json(slurm)));
-    return json.with("last_lines", failure.lastLines().stream().map(LogLine::text).toList());
+    return json.with("clues", failure.clues().stream().map(Clue::text).toList())
+        .withOptional("slurm", failure.slurm().map(WhyText::json))
+        .with("last_lines", failure.lastLines().stream().map(LogLine::text).toList());
   }
 
   private static JsonObject json(Failure.Accounted slurm) {

@@ -44,18 +44,10 @@ public final class ArchivePlaces {
     awsProfile = aws::getValue;
   }
 
+  /** Makes the places for a command without options of its own for them. */
   private ArchivePlaces(Optional<String> cluster) {
     this.cluster = () -> cluster.orElse(null);
     this.awsProfile = () -> null;
-  }
-
-  /**
-   * Returns the places for a command without options of its own for them.
-   *
-   * @param cluster the profile that says how S3 is reached; empty for the usual one
-   */
-  static ArchivePlaces of(Optional<String> cluster) {
-    return new ArchivePlaces(cluster);
   }
 
   /** Returns the tiers' part of the profile. */
@@ -77,23 +69,17 @@ public final class ArchivePlaces {
    */
   public Opened target(Context context, Optional<String> to, Optional<String> storageClass) {
     Storage storage = storage(context);
-    String text =
-        to.or(storage::archive)
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.ARGUMENT_MISSING,
-                        "no place for archives is given",
-                        Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
-                        Advice.step(
-                            "or set storage.archive in configs/clusters/"
-                                + profile(context)
-                                + ".yaml")));
-    return open(
-        context,
-        to.isPresent() ? "--to" : "storage.archive",
-        text,
-        storageClass.or(storage::archiveClass));
+    Optional<String> text = to.or(storage::archive);
+    if (text.isEmpty()) {
+      String file = "configs/clusters/" + profile(context) + ".yaml";
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "no place for archives is given",
+          Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
+          Advice.step("or set storage.archive in " + file));
+    }
+    String where = to.isPresent() ? "--to" : "storage.archive";
+    return open(context, where, text.get(), storageClass.or(storage::archiveClass));
   }
 
   /** Returns the place that an archive's record names. */
@@ -127,9 +113,8 @@ public final class ArchivePlaces {
             "a folder has no storage class, and " + text + " is a folder",
             "leave out --storage-class, or: --to s3://BUCKET/PREFIX");
       }
-      Path folder = Path.of(text);
       return new Opened(
-          new FolderPlace(folder, context.workspace().root(), context.workspace().files()),
+          new FolderPlace(Path.of(text), context.workspace().root(), context.workspace().files()),
           Optional.empty());
     }
     S3Place plain =
@@ -170,7 +155,7 @@ public final class ArchivePlaces {
    * @param cluster the profile that says how S3 is reached; empty for the usual one
    */
   public static CleanTiers cleaning(Context context, Optional<String> cluster, Progress progress) {
-    ArchivePlaces places = ArchivePlaces.of(cluster);
+    ArchivePlaces places = new ArchivePlaces(cluster);
     return new CleanTiers(
         context.workspace(),
         context.configs(),

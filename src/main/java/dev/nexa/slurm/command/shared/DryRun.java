@@ -48,29 +48,20 @@ public final class DryRun {
       comment(out, "runner/" + file.name() + "  sha256 " + file.digest());
     }
     Plan plan = rendered.prepared().plan();
-    if (plan.payload().code().isPresent()) {
-      comment(out, plan.payload().code().get().sentence());
-    }
+    plan.payload().code().ifPresent(code -> comment(out, code.sentence()));
     rendered
         .prepared()
         .plugin()
         .map(Plugin::toJson)
         .ifPresent(
             plugin -> comment(out, plugin.text("file") + "  sha256 " + plugin.text("sha256")));
-    Optional<String> reason = rendered.prepared().plan().shape().partitionReason();
-    if (reason.isPresent()) {
-      comment(out, reason.get());
-    }
-    for (String note : rendered.prepared().plan().notes()) {
-      comment(out, "note: " + note);
-    }
+    plan.shape().partitionReason().ifPresent(reason -> comment(out, reason));
+    plan.notes().forEach(note -> comment(out, "note: " + note));
     if (rendered.submissions() > 1) {
       comment(out, "one of " + rendered.submissions() + " submissions");
     }
     comment(out, rendered.prepared().estimate().atMost());
-    if (rendered.refusal().isPresent()) {
-      comment(out, "submit would refuse it: " + rendered.refusal().get());
-    }
+    rendered.refusal().ifPresent(why -> comment(out, "submit would refuse it: " + why));
     if (files) {
       show(rendered, out);
     }

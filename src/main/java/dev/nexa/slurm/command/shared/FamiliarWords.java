@@ -132,16 +132,9 @@ final class FamiliarWords {
   /** The options of sbatch and of other programs that {@link #option} knows. */
   static final List<String> OPTIONS =
       List.of(
-          "--gpus-per-node",
-          "--cpus-per-task",
-          "--job-name",
-          "--ntasks",
-          "--ntasks-per-node",
-          "--output",
-          "--chdir",
-          "--wait",
-          "--watch",
-          "--lines");
+          ("--gpus-per-node --cpus-per-task --job-name --ntasks --ntasks-per-node --output --chdir"
+                  + " --wait --watch --lines")
+              .split(" ", -1));
 
   /**
    * Returns what does here what an option does elsewhere; empty for other options.

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import java.util.List;
@@ -35,9 +36,7 @@ public final class FormatOption {
   public String format() {
     String typed = format.getValue();
     if (typed != null && !formats.contains(typed)) {
-      throw Subcommand.invalid(
-          "--format: expected one of %s, got '%s'%s"
-              .formatted(String.join(", ", formats), typed, Nearest.hint(typed, formats)));
+      throw notOneOf("--format", formats, typed);
     }
     boolean asJson = Subcommand.given(json);
     if (asJson && typed != null && !typed.equals("json")) {
@@ -45,6 +44,13 @@ public final class FormatOption {
           "--json and --format " + typed + " ask for two formats", "leave one of them out");
     }
     return asJson ? "json" : typed == null ? "table" : typed;
+  }
+
+  /** Returns the error for a word that an option does not take. */
+  public static NexaException notOneOf(String option, List<String> words, String typed) {
+    return Subcommand.invalid(
+        "%s: expected one of %s, got '%s'%s"
+            .formatted(option, String.join(", ", words), typed, Nearest.hint(typed, words)));
   }
 
   /**

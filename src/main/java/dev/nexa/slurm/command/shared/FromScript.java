@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -71,7 +72,11 @@ record FromScript(
     String name = script.substring(script.lastIndexOf('/') + 1);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
-      requireYaml(file, name);
+      if (!file.toString().matches(".*\\.ya?ml")) {
+        throw Subcommand.invalid(
+            "--save " + file + ": expected the name of a config, which ends with .yaml",
+            "type --save " + yamlName(name));
+      }
       return saved(request, set, file, found, start, all, shape, command);
     }
     shape.putAll(keys(lines));
@@ -135,15 +140,6 @@ record FromScript(
         + ".yaml";
   }
 
-  private static void requireYaml(Path file, String script) {
-    if (file.toString().matches(".*\\.ya?ml")) {
-      return;
-    }
-    throw Subcommand.invalid(
-        "--save " + file + ": expected the name of a config, which ends with .yaml",
-        "type --save " + yamlName(script));
-  }
-
   /** Writes the config, and returns a request that reads it. */
   private Prepared.Request saved(
       Prepared.Request request,
@@ -185,14 +181,9 @@ record FromScript(
     List<String> again = new ArrayList<>(List.of("nexa-slurm", "submit", file.toString()));
     again.addAll(more);
     tellStage(config, set, err);
-    err.println(
-        command.advised(
-            (written ? "wrote " : "found ")
-                + file
-                + (more.isEmpty() ? "" : ", which does not hold " + Script.shellLine(more))
-                + ": "
-                + Script.shellLine(again)
-                + " runs it again"));
+    String lacks = more.isEmpty() ? ": " : ", which does not hold " + Script.shellLine(more) + ": ";
+    String line = file + lacks + Script.shellLine(again) + " runs it again";
+    err.println(command.advised((written ? "wrote " : "found ") + line));
     return new Prepared.Request(
         file.toString(), left, request.cluster(), request.from(), request.sameNode(), false);
   }
@@ -200,12 +191,11 @@ record FromScript(
   /** Returns where the values of {@code #SBATCH} lines are written, by the keys that they set. */
   private Map<String, Position> places(SbatchHeader header, Map<String, String> lines) {
     Map<String, Position> places = new HashMap<>();
-    for (Map.Entry<String, String> line : lines.entrySet()) {
-      String place = script + ":" + header.lines().get(line.getKey());
-      for (String key : Overrides.keys(line.getKey(), line.getValue()).keySet()) {
-        places.put(key, new Position(place, 0, 0));
-      }
-    }
+    lines.forEach(
+        (option, value) -> {
+          Position place = new Position(script + ":" + header.lines().get(option), 0, 0);
+          Overrides.keys(option, value).keySet().forEach(key -> places.put(key, place));
+        });
     return places;
   }
 
@@ -218,12 +208,10 @@ record FromScript(
       return Map.of();
     }
     Path file = found.path().get().toAbsolutePath().normalize();
-    Path here = Path.of("").toAbsolutePath();
-    Path beside = file.resolveSibling("").normalize();
     Map<String, String> where = new LinkedHashMap<>();
-    where.put("workdir", here.toString());
+    where.put("workdir", Path.of("").toAbsolutePath().toString());
     if (start == ScriptConfig.Start.PYTHON) {
-      where.put("env.PYTHONPATH", beside.toString());
+      where.put("env.PYTHONPATH", file.resolveSibling("").normalize().toString());
     }
     return where;
   }
@@ -231,31 +219,22 @@ record FromScript(
   /** Returns the options of the {@code #SBATCH} lines that no typed option replaces. */
   private Map<String, String> lines(SbatchHeader header, List<String> set) {
     Map<String, String> lines = new LinkedHashMap<>();
-    for (Map.Entry<String, String> option : header.options().entrySet()) {
-      boolean replaced = options.containsKey(option.getKey());
-      for (String key : Overrides.keys(option.getKey(), option.getValue()).keySet()) {
-        replaced |= isSet(set, key);
-      }
-      if (!replaced) {
-        boolean folder = option.getKey().equals("workdir");
-        lines.put(
-            option.getKey(),
-            folder
-                ? Path.of("").toAbsolutePath().resolve(option.getValue()).normalize().toString()
-                : option.getValue());
-      }
-    }
+    Path here = Path.of("").toAbsolutePath();
+    header
+        .options()
+        .forEach(
+            (option, value) -> {
+              Set<String> keys = Overrides.keys(option, value).keySet();
+              if (!options.containsKey(option) && keys.stream().noneMatch(key -> isSet(set, key))) {
+                boolean folder = option.equals("workdir");
+                lines.put(option, folder ? here.resolve(value).normalize().toString() : value);
+              }
+            });
     return lines;
   }
 
   private static boolean isSet(List<String> set, String key) {
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
-  }
-
-  /** Returns {@code job.sh:2: #SBATCH --gpus=8}. */
-  private String place(Unread option) {
-    boolean whole = option.text().startsWith("#");
-    return script + ":" + option.line() + ": " + (whole ? "" : "#SBATCH ") + option.text();
   }
 
   /** Returns the options that say something else than the run's values. */
@@ -293,20 +272,16 @@ record FromScript(
     List<Advice> steps = new ArrayList<>();
     for (Unread one : refused) {
       String label = refused.size() == 1 ? "" : one.text() + " (line " + one.line() + "): ";
-      for (String step : steps(one, header)) {
-        steps.add(Advice.step(label + step));
-      }
+      steps(one, header).forEach(step -> steps.add(Advice.step(label + step)));
     }
     steps.add(
         Advice.command(
             "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
-        place(first)
-            + ": "
-            + first.reason()
-            + (refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below"),
-        steps);
+    // Such as job.sh:2: #SBATCH --gpus=8
+    String begins = first.text().startsWith("#") ? "" : "#SBATCH ";
+    String place = script + ":" + first.line() + ": " + begins + first.text();
+    String more = refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below";
+    throw new NexaException(ErrorCode.OPTION_INVALID, place + ": " + first.reason() + more, steps);
   }
 
   private static List<String> steps(Unread option, SbatchHeader header) {
@@ -381,11 +356,8 @@ record FromScript(
 
   private static void tellStage(ScriptConfig config, List<String> set, PrintWriter err) {
     if (!isSet(set, "stage")) {
-      err.println(
-          "note: the stage is "
-              + config.stage()
-              + (config.stage().equals(ScriptConfig.OTHER) ? "" : ", by the script's name")
-              + "; --set stage=NAME changes it");
+      String why = config.stage().equals(ScriptConfig.OTHER) ? "" : ", by the script's name";
+      err.println("note: the stage is " + config.stage() + why + "; --set stage=NAME changes it");
     }
   }
 
@@ -437,15 +409,10 @@ record FromScript(
         new ConfigSource.Found(
             file.toString(), yaml.getBytes(StandardCharsets.UTF_8), Optional.of(file));
     try {
+      String cluster = Prepared.clusterName(context);
       context
           .configs()
-          .run(
-              made,
-              List.of(),
-              FromRuns.NONE,
-              Optional.empty(),
-              Optional.empty(),
-              Prepared.clusterName(context));
+          .run(made, List.of(), FromRuns.NONE, Optional.empty(), Optional.empty(), cluster);
     } catch (ConfigException wrong) {
       if (wrong.problems().stream().anyMatch(one -> one.code() == ErrorCode.CONFIG_HOLDS_SECRET)) {
         throw wrong;

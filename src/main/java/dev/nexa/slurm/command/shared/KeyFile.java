@@ -178,11 +178,13 @@ public record KeyFile(Path path, Map<String, String> environment) {
     return isPublic ? path : Path.of(name + ".pub");
   }
 
-  private static NexaException failed(String message, Advice... advice) {
+  /** Returns the error for a key that cannot sign. */
+  static NexaException failed(String message, Advice... advice) {
     return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 
-  private static NexaException failed(String message, List<Advice> advice) {
+  /** Returns the error for a key that cannot sign. */
+  static NexaException failed(String message, List<Advice> advice) {
     return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 }

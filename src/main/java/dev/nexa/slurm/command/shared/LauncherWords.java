@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
@@ -19,36 +18,9 @@ import picocli.CommandLine.Model.OptionSpec;
 final class LauncherWords {
   private static final Set<String> LAUNCHERS =
       Set.of(
-          "python",
-          "bash",
-          "sh",
-          "torchrun",
-          "accelerate",
-          "deepspeed",
-          "srun",
-          "sbatch",
-          "salloc",
-          "mpirun",
-          "mpiexec",
-          "uv",
-          "conda",
-          "poetry",
-          "env",
-          "exec",
-          "nohup",
-          "time");
-
-  /** The launchers' options that say how many processes and nodes, and our options. */
-  private static final Map<String, String> OURS =
-      Map.ofEntries(
-          Map.entry("--nproc_per_node", "--gpus"),
-          Map.entry("--nproc", "--gpus"),
-          Map.entry("--num_gpus", "--gpus"),
-          Map.entry("--num_processes", "--gpus"),
-          Map.entry("--gpus_per_node", "--gpus"),
-          Map.entry("--nnodes", "--nodes"),
-          Map.entry("--num_nodes", "--nodes"),
-          Map.entry("--num_machines", "--nodes"));
+          ("python bash sh torchrun accelerate deepspeed srun sbatch salloc mpirun mpiexec uv conda"
+                  + " poetry env exec nohup time")
+              .split(" ", -1));
 
   private LauncherWords() {}
 
@@ -59,25 +31,20 @@ final class LauncherWords {
    * @param args all words of the command line
    */
   static Optional<NexaException> refusal(CommandSpec spec, List<String> args) {
-    int own = args.indexOf(spec.name());
-    List<String> words = new ArrayList<>(args.subList(own + 1, args.size()));
+    List<String> words = new ArrayList<>(args.subList(args.indexOf(spec.name()) + 1, args.size()));
     int launcher = firstParameter(spec, words);
-    if (launcher < 0 || !isLauncher(words.get(launcher))) {
+    String program = launcher < 0 ? "" : words.get(launcher);
+    boolean known = LAUNCHERS.contains(program) || program.matches("python3?(\\.\\d+)?");
+    if (!known || Files.exists(Path.of(program))) {
       return Optional.empty();
     }
     int script = script(words, launcher);
-    String program = words.get(launcher);
     return Optional.of(
         Subcommand.conflict(
             "'" + program + "' is neither a config nor a script; nexa-slurm starts a script itself",
             script < 0
                 ? withoutScript(spec, program, words)
                 : "Leave out " + program + ": " + command(spec, words, launcher, script)));
-  }
-
-  private static boolean isLauncher(String word) {
-    boolean known = LAUNCHERS.contains(word) || word.matches("python3?(\\.\\d+)?");
-    return known && !Files.exists(Path.of(word));
   }
 
   /** Returns the place of the first word that is neither an option nor its value; -1 if none is. */
@@ -105,9 +72,8 @@ final class LauncherWords {
   private static String withoutScript(CommandSpec spec, String program, List<String> words) {
     int module = words.indexOf("-m");
     return module >= 0 && module + 1 < words.size()
-        ? "Write a config with backend: python and entrypoint: {module: "
-            + words.get(module + 1)
-            + "}"
+        ? "Write a config with backend: python and entrypoint: {module: %s}"
+            .formatted(words.get(module + 1))
         : "Write the command into a script, and name the script instead of %s: %s job.sh"
             .formatted(program, spec.qualifiedName());
   }
@@ -119,8 +85,14 @@ final class LauncherWords {
     options.addAll(words.subList(launcher + 1, script));
     for (int i = 0; i < options.size(); i++) {
       String[] option = options.get(i).split("=", 2);
+      // The launchers' options that say how many processes and nodes.
       String ours =
-          OURS.getOrDefault(option[0].replace('-', '_').replaceFirst("^__", "--"), option[0]);
+          switch (option[0].replace('-', '_').replaceFirst("^__", "--")) {
+            case "--nproc_per_node", "--nproc", "--num_processes" -> "--gpus";
+            case "--num_gpus", "--gpus_per_node" -> "--gpus";
+            case "--nnodes", "--num_nodes", "--num_machines" -> "--nodes";
+            default -> option[0];
+          };
       OptionSpec known = spec.findOption(ours);
       if (known == null || typed.contains(ours)) {
         continue;

@@ -47,7 +47,9 @@ public final class PeriodOptions {
   /** Returns the value of {@code --since}; a duration counts back from {@code now}. */
   public Optional<Instant> since(Instant now) {
     Optional<Instant> time = time(since, now);
-    time.ifPresent(begin -> requirePast(begin, now));
+    if (time.isPresent() && time.get().isAfter(now)) {
+      throw wrong(since, future(since, now), since.longestName() + " 7d");
+    }
     return time;
   }
 
@@ -71,12 +73,6 @@ public final class PeriodOptions {
           "the earlier time belongs to --since: --since 30d --until 1d");
     }
     return new Period(begin, end);
-  }
-
-  private void requirePast(Instant begin, Instant now) {
-    if (begin.isAfter(now)) {
-      throw wrong(since, future(since, now), since.longestName() + " 7d");
-    }
   }
 
   private static String future(OptionSpec option, Instant now) {

@@ -62,24 +62,21 @@ public final class ProgressBar implements Progress, AutoCloseable {
     PrintWriter err = command.err();
     boolean canDraw =
         Stdout.isTerminal(2) && !environment.getOrDefault("TERM", "dumb").equals("dumb");
-    ProgressBar bar =
-        canDraw
-            ? new ProgressBar(
-                System::nanoTime,
-                Optional.of(() -> TerminalOutput.width(environment)),
-                text -> {
-                  err.flush();
-                  // Not through err, which makes control characters visible.
-                  System.err.print(text);
-                  System.err.flush();
-                })
-            : new ProgressBar(
-                System::nanoTime,
-                Optional.empty(),
-                line -> {
-                  err.println(line);
-                  err.flush();
-                });
+    Optional<IntSupplier> terminal =
+        canDraw ? Optional.of(() -> TerminalOutput.width(environment)) : Optional.empty();
+    Consumer<String> sink =
+        text -> {
+          if (canDraw) {
+            err.flush();
+            // Not through err, which makes control characters visible.
+            System.err.print(text);
+            System.err.flush();
+          } else {
+            err.println(text);
+            err.flush();
+          }
+        };
+    ProgressBar bar = new ProgressBar(System::nanoTime, terminal, sink);
     bar.ticker = new Thread(bar::tickUntilClosed, "progress");
     bar.ticker.setDaemon(true);
     bar.ticker.start();

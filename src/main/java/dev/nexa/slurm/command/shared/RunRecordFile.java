@@ -48,10 +48,7 @@ public final class RunRecordFile {
           file + " is broken: " + broken.getMessage(),
           broken,
           Advice.command(
-              "writes it again from the journal and accounting",
-              "nexa-slurm",
-              "audit",
-              "--repair"));
+              "writes it again from the journal and accounting", "nexa-slurm audit --repair"));
     }
   }
 }

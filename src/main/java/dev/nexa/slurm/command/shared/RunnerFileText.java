@@ -54,11 +54,8 @@ public final class RunnerFileText {
     } catch (CharacterCodingException binary) {
       return Optional.empty();
     }
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (Character.isISOControl(c) && c != '\n' && c != '\t' && c != '\r') {
-        return Optional.empty();
-      }
+    if (text.chars().anyMatch(c -> Character.isISOControl(c) && "\n\t\r".indexOf(c) < 0)) {
+      return Optional.empty();
     }
     StringBuilder shown = new StringBuilder(text.length());
     boolean inKey = false;

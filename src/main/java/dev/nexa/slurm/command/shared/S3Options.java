@@ -86,18 +86,24 @@ public final class S3Options {
   }
 
   private static void requireUrl(String url, boolean typed) {
-    try {
-      URI uri = new URI(url);
-      boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
-      if (web && uri.getHost() != null && uri.getUserInfo() == null) {
-        return;
-      }
-    } catch (URISyntaxException notAnAddress) {
-      // Reported below. The text is not repeated: it can hold a password.
+    if (url(url).isEmpty()) {
+      // The text is not repeated: it can hold a password.
+      throw Subcommand.invalid(
+          (typed ? "--endpoint" : "storage.s3.endpoint")
+              + ": expected a URL such as https://minio.example.org:9000, without a user name",
+          "without it, AWS is asked");
     }
-    throw Subcommand.invalid(
-        (typed ? "--endpoint" : "storage.s3.endpoint")
-            + ": expected a URL such as https://minio.example.org:9000, without a user name",
-        "without it, AWS is asked");
+  }
+
+  /** Returns the URL of a server, without a user name; empty if the text is none. */
+  public static Optional<URI> url(String text) {
+    try {
+      URI uri = new URI(text);
+      boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
+      boolean isUsable = web && uri.getHost() != null && uri.getUserInfo() == null;
+      return isUsable ? Optional.of(uri) : Optional.empty();
+    } catch (URISyntaxException notAnAddress) {
+      return Optional.empty();
+    }
   }
 }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -60,7 +59,7 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
         return of(path, environment, use);
       }
     }
-    throw failed(
+    throw KeyFile.failed(
         "there is no SSH key in %s: %s looks for %s"
             .formatted(folder, use.command(), String.join(", ", SSHS_OWN)),
         Advice.step("name a key: --key PATH; for a key in an agent or on a token, name its .pub"),
@@ -71,14 +70,6 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
     KeyFile file = new KeyFile(path.toAbsolutePath().normalize(), environment);
     file.requireUsable();
     return new SigningKey(file, environment, use);
-  }
-
-  private static NexaException failed(String message, List<Advice> advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
-  }
-
-  private static NexaException failed(String message, Advice... advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 
   /**
@@ -97,29 +88,23 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
       if (use.takesName()) {
         advice.add(Advice.step("or give your name in allowed_signers: --as PRINCIPAL"));
       }
-      throw failed(
+      throw KeyFile.failed(
           "there is no %s: %s needs the public half of the key to find your name in %s"
               .formatted(file.publicFile(), use.command(), approvals.signers().allowed().file()),
-          advice.toArray(Advice[]::new));
+          advice);
     }
     List<String> listed = approvals.signers().allowed().holders(half.get());
     if (listed.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.SIGNING_FAILED,
+      throw KeyFile.failed(
           "your key " + text() + " is not in " + approvals.signers().allowed().file(),
           listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
-    List<String> holders = new ArrayList<>();
-    for (String holder : listed) {
-      if (AllowedSigners.isName(holder) && !holders.contains(holder)) {
-        holders.add(holder);
-      }
-    }
+    List<String> holders = listed.stream().filter(AllowedSigners::isName).distinct().toList();
     if (holders.size() == 1) {
       return holders.get(0);
     }
     if (holders.isEmpty()) {
-      throw failed(
+      throw KeyFile.failed(
           "%s has only a pattern for your key %s: %s"
               .formatted(approvals.signers().allowed().file(), text(), String.join(", ", listed)),
           use.takesName()
@@ -127,7 +112,7 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
                   Advice.step("give your own name, which the pattern matches: --as PRINCIPAL"))
               : listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
-    throw failed(
+    throw KeyFile.failed(
         "%s has several names for your key %s: %s"
             .formatted(approvals.signers().allowed().file(), text(), String.join(", ", holders)),
         Advice.step(
@@ -150,12 +135,9 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
       String namespaces) {
     boolean own = submitter.isPresent() && submitter.get().mayBe(principal);
     if (own && !approvals.policy().selfApproval()) {
-      List<String> others = new ArrayList<>();
-      for (String name : approvals.signers().principals(Approval.NAMESPACE, Instant.now(), false)) {
-        if (!submitter.get().mayBe(name)) {
-          others.add(name);
-        }
-      }
+      List<String> others =
+          approvals.signers().principals(Approval.NAMESPACE, Instant.now(), false);
+      others.removeIf(submitter.get()::mayBe);
       return List.of(
           Advice.step(
               ("%s submits this run, and submitters cannot approve their own runs: a line for %s"

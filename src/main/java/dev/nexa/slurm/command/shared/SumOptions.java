@@ -66,15 +66,13 @@ public final class SumOptions {
     swallowed(text, Stdout.file(), Path.of("").toAbsolutePath())
         .ifPresent(
             whole -> {
+              Path made = Stdout.file().orElse(Path.of("")).getFileName();
               throw new NexaException(
                   ErrorCode.OPTION_INVALID,
                   "--where: the shell took > and the rest of '%s', and made the file %s"
-                      .formatted(whole, Stdout.file().orElse(Path.of("")).getFileName()),
+                      .formatted(whole, made),
                   Advice.step("put the expression into single quotes: --where '" + whole + "'"),
-                  Advice.command(
-                      "removes that file",
-                      "rm",
-                      "./" + Stdout.file().orElse(Path.of("")).getFileName()));
+                  Advice.command("removes that file", "rm", "./" + made));
             });
     return RunFilter.parse(text, Instant.now());
   }

@@ -54,10 +54,9 @@ final class SumWords {
               "To group by several, without a space: --by "
                   + (word.equals("project") ? "project,user" : "project," + word)));
     }
-    if (word.matches("last|this|\\d{4}-\\d{2}")) {
-      return List.of(Advice.step("For one month: " + command + " --month " + word));
-    }
-    return FamiliarWords.find(WORDS, List.of(word), command);
+    return word.matches("last|this|\\d{4}-\\d{2}")
+        ? List.of(Advice.step("For one month: " + command + " --month " + word))
+        : FamiliarWords.find(WORDS, List.of(word), command);
   }
 
   /** Returns what is wrong with a word that a space has cut off its option; empty for others. */
@@ -69,17 +68,13 @@ final class SumWords {
           at + 1 < args.size()
               ? args.get(at + 1).replaceFirst("^\\(", "").replaceAll("[(),].*", "")
               : "";
-      return Optional.of(
-          Advice.step(
-              "Write the expression without spaces: --where "
-                  + args.get(at - 1)
-                  + (word.matches("!=|~") ? word : "=")
-                  + (value.isEmpty() ? "VALUE" : value)));
+      String term = args.get(at - 1) + (word.matches("!=|~") ? word : "=");
+      term += value.isEmpty() ? "VALUE" : value;
+      return Optional.of(Advice.step("Write the expression without spaces: --where " + term));
     }
-    if (option.equals("--month") && args.get(at - 1).matches("last|this")) {
-      return Optional.of(Advice.step("Leave it out: --month " + args.get(at - 1)));
-    }
-    return Optional.empty();
+    return option.equals("--month") && args.get(at - 1).matches("last|this")
+        ? Optional.of(Advice.step("Leave it out: --month " + args.get(at - 1)))
+        : Optional.empty();
   }
 
   /** Returns whether the option says from when or until when runs count. */
@@ -135,13 +130,8 @@ final class SumWords {
     boolean formats = own.contains("--format");
     boolean filters = own.contains("--where");
     if (filters && RunField.words(false).contains(bare)) {
-      return Optional.of(
-          Advice.step(
-              name
-                  + ": type --where "
-                  + bare
-                  + "=VALUE"
-                  + (bare.equals("currency") ? "; it selects runs and converts nothing" : "")));
+      String but = bare.equals("currency") ? "; it selects runs and converts nothing" : "";
+      return Optional.of(Advice.step(name + ": type --where " + bare + "=VALUE" + but));
     }
     if (command.equals("budget") && formats && !name.matches("--(csv|html|pdf|xlsx|excel|out.*)")) {
       return ofBudget("nexa-slurm costs budget");

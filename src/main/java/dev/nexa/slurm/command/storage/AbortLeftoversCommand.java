@@ -9,7 +9,6 @@ import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.Clutter;
 import dev.nexa.slurm.storage.sync.ObjectStore;
-import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import java.time.Duration;
@@ -19,7 +18,6 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code sync abort-leftovers}. */
 final class AbortLeftoversCommand extends Subcommand {
-  private static final Duration USUAL_AGE = Duration.ofDays(1);
 
   private final SyncPlaces places = new SyncPlaces(this);
   private final OptionSpec olderThan =
@@ -45,7 +43,7 @@ final class AbortLeftoversCommand extends Subcommand {
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(s3)) {
       Clutter clutter = new Clutter(store, s3.prefix(), Progress.NONE);
-      List<Pending> found = clutter.uploadsBefore(Instant.now().minus(age));
+      List<ObjectStore.Pending> found = clutter.uploadsBefore(Instant.now().minus(age));
       if (!given(json)) {
         found.forEach(upload -> say(upload.started() + "  " + upload.key()));
         out().flush();
@@ -54,7 +52,15 @@ final class AbortLeftoversCommand extends Subcommand {
       if (remove) {
         clutter.abort(found);
       }
-      print(s3, found, remove);
+      if (given(json)) {
+        print(
+            JsonObject.ofVersion(1)
+                .with("address", s3.address())
+                .with("uploads", found.stream().map(Codec::write).toList())
+                .with("removed", remove));
+      } else {
+        say(uploads(found.size()) + " in " + s3.address() + (remove ? " removed" : ""));
+      }
     }
   }
 
@@ -66,30 +72,13 @@ final class AbortLeftoversCommand extends Subcommand {
     return agreed(
         yes,
         "nobody can be asked here whether to remove " + uploads(count),
-        "Remove "
-            + uploads(count)
-            + "? A sync that stopped before it sent the last part begins such a file again.",
+        "Remove %s? A sync that stopped before it sent the last part begins such a file again."
+            .formatted(uploads(count)),
         Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
   }
 
-  private void print(S3Place s3, List<Pending> found, boolean removed) {
-    if (given(json)) {
-      List<JsonObject> uploads = found.stream().map(Codec::write).toList();
-      print(
-          JsonObject.ofVersion(1)
-              .with("address", s3.address())
-              .with("uploads", uploads)
-              .with("removed", removed));
-    } else {
-      say(uploads(found.size()) + " in " + s3.address() + (removed ? " removed" : ""));
-    }
-  }
-
   private Duration age() {
-    String typed = olderThan.getValue();
-    if (typed == null) {
-      return USUAL_AGE;
-    }
+    String typed = value(olderThan).orElse("1d");
     return Span.of(typed)
         .orElseThrow(
             () ->

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -33,7 +32,6 @@ import dev.nexa.slurm.storage.cleanup.WholeRun;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -86,9 +84,7 @@ public final class ArchiveCommand extends Subcommand {
         "nexa-slurm archive train_20251101_143200 --to /mnt/cold",
         "nexa-slurm archive --past-retention --to s3://nexacompute/archive --storage-class DEEP_ARCHIVE",
         "nexa-slurm archive restore train_20251101_143200");
-    spec().addSubcommand("list", new ArchiveListCommand().spec());
-    spec().addSubcommand("verify", new ArchiveVerifyCommand().spec());
-    spec().addSubcommand("restore", new ArchiveRestoreCommand().spec());
+    subcommands(new ArchiveListCommand(), new ArchiveVerifyCommand(), new ArchiveRestoreCommand());
   }
 
   @Override
@@ -117,23 +113,22 @@ public final class ArchiveCommand extends Subcommand {
         out().flush();
       }
       lost.forEach(archive -> printAdvice(context, archive));
-      int status = lost.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+      ExitCode status = lost.isEmpty() ? ExitCode.OK : ExitCode.DEFECT;
       if (goes.isEmpty() || given(dryRun) || !agrees(goes, stays)) {
         if (asJson) {
           print(ArchiveText.document(goes, keeps, address, Optional.empty()));
         } else if (!goes.isEmpty()) {
           say("nothing was archived");
         }
-        return status;
+        return status.status();
       }
       ArchiveRuns archive = new ArchiveRuns(context.workspace(), target.place(), clean, progress);
       List<Archived> done = run(context, archive, goes, stays, roots);
       if (asJson) {
         print(ArchiveText.document(goes, keeps, address, Optional.of(done)));
       }
-      return done.stream().anyMatch(one -> one.failed().isPresent())
-          ? ExitCode.DEFECT.status()
-          : status;
+      boolean failed = done.stream().anyMatch(one -> one.failed().isPresent());
+      return (failed ? ExitCode.DEFECT : status).status();
     }
   }
 
@@ -180,12 +175,11 @@ public final class ArchiveCommand extends Subcommand {
   /** Ctrl-C and SIGTERM end the process; a half bundle would take the room for ever. */
   private void abandon(ArchiveRuns archive) {
     boolean removed = archive.abandon();
-    err()
-        .println(
-            "\ninterrupted: "
-                + (removed
-                    ? "the half-written bundle was removed, and the run's files are in their place"
-                    : "each run is in its place, or in its bundle and the trash"));
+    String now =
+        removed
+            ? "the half-written bundle was removed, and the run's files are in their place"
+            : "each run is in its place, or in its bundle and the trash";
+    err().println("\ninterrupted: " + now);
     err().println("  → type the command again: it goes on with the runs that are not archived");
     err().flush();
   }
@@ -201,24 +195,20 @@ public final class ArchiveCommand extends Subcommand {
    * @param lost gets the run's archive if its bundle is not there
    */
   private WholeRun judged(Context context, WholeRun run, List<ArchiveFile> lost) {
-    if (run.kept().isPresent()) {
+    if (run.kept().isPresent() || !run.folders().isEmpty()) {
       return run;
     }
-    if (run.folders().isEmpty()) {
-      Optional<ArchiveFile> known = ArchiveFile.of(context.workspace(), run.run());
-      if (known.isEmpty()) {
-        return kept(run, "it has no files on the durable tier");
-      }
-      ArchiveFile archive = known.get();
-      BundleState bundle = places.look(context, archive);
-      if (bundle.isThere()) {
-        return kept(run, "it is archived in " + archive.where());
-      }
-      lost.add(archive);
-      return kept(
-          run, "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
+    Optional<ArchiveFile> known = ArchiveFile.of(context.workspace(), run.run());
+    if (known.isEmpty()) {
+      return kept(run, "it has no files on the durable tier");
     }
-    return run;
+    ArchiveFile archive = known.get();
+    BundleState bundle = places.look(context, archive);
+    if (bundle.isThere()) {
+      return kept(run, "it is archived in " + archive.where());
+    }
+    lost.add(archive);
+    return kept(run, "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
   }
 
   /**
@@ -230,12 +220,7 @@ public final class ArchiveCommand extends Subcommand {
     if (S3Place.isAddress(address)) {
       return;
     }
-    Path folder;
-    try {
-      folder = Path.of(address).toRealPath();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of(address), failed);
-    }
+    Path folder = SyncPlaces.real(Path.of(address));
     for (Path name : folder) {
       if (name.toString().startsWith(OWN)) {
         throw misplaced(address, folder, "which nexa-slurm's own commands empty");
@@ -252,12 +237,9 @@ public final class ArchiveCommand extends Subcommand {
   }
 
   private static NexaException misplaced(String address, Path folder, String why) {
+    String place = folder.toString().equals(address) ? "a folder" : folder + ", a folder";
     return invalid(
-        "the archive %s lies in %s %s"
-            .formatted(
-                address,
-                folder.toString().equals(address) ? "a folder" : folder + ", a folder",
-                why),
+        "the archive " + address + " lies in " + place + " " + why,
         "nothing was archived; name a folder outside: --to DIR");
   }
 
@@ -368,11 +350,9 @@ public final class ArchiveCommand extends Subcommand {
             ("%s (%s) is an unfinished bundle of %s: `archive` is writing it"
                     + " now, or was killed")
                 .formatted(one.file(), Memory.plain(one.bytes()), one.run()));
-        err()
-            .println(
-                "  → if it was killed, this replaces the file: "
-                    + Advice.command(
-                        "", "nexa-slurm archive", one.run().value(), "--to", one.place()));
+        Advice again =
+            Advice.command("", "nexa-slurm archive", one.run().value(), "--to", one.place());
+        err().println("  → if it was killed, this replaces the file: " + again);
         err().println("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
       }
     }
@@ -425,15 +405,12 @@ public final class ArchiveCommand extends Subcommand {
                 .with("bytes_read", read)
                 .with("whole", true));
       } else {
-        say(
-            archive.where()
-                + " is whole: "
-                + (read
-                    ? archive.count()
-                        + (archive.count() == 1 ? " file, " : " files, ")
-                        + Memory.plain(archive.bytes())
-                        + " were read"
-                    : "its size and its SHA-256 in S3 are as recorded; --checksum reads it"));
+        String files = archive.count() + (archive.count() == 1 ? " file, " : " files, ");
+        String how =
+            read
+                ? files + Memory.plain(archive.bytes()) + " were read"
+                : "its size and its SHA-256 in S3 are as recorded; --checksum reads it";
+        say(archive.where() + " is whole: " + how);
       }
     }
   }

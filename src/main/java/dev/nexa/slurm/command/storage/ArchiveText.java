@@ -144,16 +144,12 @@ final class ArchiveText {
   /** Returns the document of a plan, and of what was done. */
   static JsonObject document(
       List<WholeRun> goes, List<WholeRun> stays, String place, Optional<List<Archived>> done) {
-    JsonObject document =
-        JsonObject.ofVersion(1)
-            .with("place", place)
-            .with("archives", goes.stream().map(ArchiveText::json).toList())
-            .with("keeps", stays.stream().map(ArchiveText::kept).toList())
-            .with("acted", done.isPresent());
-    if (done.isPresent()) {
-      document.with("done", done.get().stream().map(ArchiveText::json).toList());
-    }
-    return document;
+    return JsonObject.ofVersion(1)
+        .with("place", place)
+        .with("archives", goes.stream().map(ArchiveText::json).toList())
+        .with("keeps", stays.stream().map(ArchiveText::kept).toList())
+        .with("acted", done.isPresent())
+        .withOptional("done", done.map(all -> all.stream().map(ArchiveText::json).toList()));
   }
 
   private static JsonObject json(WholeRun run) {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** What {@code cleanup --s3} prints. */
-final class BucketText {
+record BucketText(S3Place place) {
   private static final Columns<Piece> REMOVES =
       new Columns<Piece>()
           .text("deletes", one -> VisibleText.line(one.key()))
@@ -26,16 +26,18 @@ final class BucketText {
           .text("since", one -> one.since().toString().substring(0, "2025-11-01".length()))
           .note("why", Piece::why);
 
+  private static final Columns<Piece> PIECES =
+      new Columns<Piece>()
+          .text("key", Piece::key)
+          .text("upload_id", one -> one.uploadId().orElse(null))
+          .number("bytes", Piece::bytes)
+          .text("since", Piece::since)
+          .text("why", Piece::why);
+
   private static final Columns<Kept> KEEPS =
       new Columns<Kept>()
           .text("keeps", one -> VisibleText.line(one.key()))
           .note("why", Kept::reason);
-
-  private final S3Place place;
-
-  BucketText(S3Place place) {
-    this.place = place;
-  }
 
   /**
    * Returns the plan.
@@ -84,10 +86,8 @@ final class BucketText {
     if (uploads > 0) {
       parts.add(uploads + (uploads == 1 ? " unfinished upload" : " unfinished uploads"));
     }
-    return String.join(" and ", parts)
-        + " ("
-        + Memory.plain(pieces.stream().mapToLong(Piece::bytes).sum())
-        + ")";
+    long bytes = pieces.stream().mapToLong(Piece::bytes).sum();
+    return String.join(" and ", parts) + " (" + Memory.plain(bytes) + ")";
   }
 
   /** Returns what came of it. */
@@ -111,35 +111,18 @@ final class BucketText {
    */
   JsonObject document(
       Plan plan, Optional<String> refused, Optional<Done> done, Optional<Path> journal) {
-    JsonObject document =
-        JsonObject.ofVersion(1)
-            .with("address", place.address())
-            .with("objects", plan.objects())
-            .with("removes", pieces(plan.removes()))
-            .with("bytes", plan.bytes())
-            .with("keeps", kept(plan.keeps()))
-            .with("notes", notes(plan))
-            .with("refused", refused.orElse(null))
-            .with("acted", done.isPresent());
-    done.ifPresent(
-        it ->
-            document
-                .with("deleted", it.removed().stream().map(Piece::key).toList())
-                .with("failed", kept(it.failed())));
-    return document.withOptional("journal", journal.map(Path::toString));
-  }
-
-  private static List<JsonObject> pieces(List<Piece> pieces) {
-    return pieces.stream()
-        .map(
-            one ->
-                new JsonObject()
-                    .with("key", one.key())
-                    .with("upload_id", one.uploadId().orElse(null))
-                    .with("bytes", one.bytes())
-                    .with("since", one.since())
-                    .with("why", one.why()))
-        .toList();
+    return JsonObject.ofVersion(1)
+        .with("address", place.address())
+        .with("objects", plan.objects())
+        .with("removes", PIECES.of(plan.removes()).json())
+        .with("bytes", plan.bytes())
+        .with("keeps", kept(plan.keeps()))
+        .with("notes", notes(plan))
+        .with("refused", refused.orElse(null))
+        .with("acted", done.isPresent())
+        .withOptional("deleted", done.map(it -> it.removed().stream().map(Piece::key).toList()))
+        .withOptional("failed", done.map(it -> kept(it.failed())))
+        .withOptional("journal", journal.map(Path::toString));
   }
 
   private static List<JsonObject> kept(List<Kept> kept) {

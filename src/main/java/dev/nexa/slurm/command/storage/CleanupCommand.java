@@ -19,7 +19,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
-import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal.BucketJournal;
 import dev.nexa.slurm.storage.cleanup.Settings;
 import dev.nexa.slurm.storage.sync.Clutter;
@@ -110,17 +109,37 @@ public final class CleanupCommand extends Subcommand {
     CleanTiers clean = ArchivePlaces.cleaning(context, value(cluster), progress);
     @Nullable String id = undo.getValue();
     if (id != null) {
-      refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
-      requireTrash(context, id);
-      return printUndone(clean.undo(id));
+      List<OptionSpec> others =
+          new ArrayList<>(
+              List.of(pruneSize, grace, tier, cluster, maxDelete, s3, days, dryRun, quiet));
+      others.addAll(bucket.all());
+      refuse("--undo", "nothing was brought back", others);
+      Optional<Path> journal = BucketJournal.of(context.workspace(), id);
+      if (journal.isPresent()) {
+        throw invalid(
+            "%s deleted objects in S3, where there is no trash: a cleanup of S3 cannot be undone"
+                .formatted(id),
+            journal.get() + " names the objects");
+      }
+      Done undone = clean.undo(id);
+      answer(
+          json,
+          () -> CleanupText.undone(undone),
+          () -> out().print(CleanupText.undoneText(undone)));
+      return (undone.failed().isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     if (given(s3)) {
       refuse("--s3", "nothing was deleted", List.of(pruneSize, grace, tier));
       return cleanBucket(context, progress);
     }
     requireS3();
-    Settings settings = settings();
-    Planned planned =
+    Settings settings =
+        new Settings(
+            Duration.ofDays(days()),
+            size(value(pruneSize).orElse(DEFAULT_SIZE)),
+            grace(value(grace).orElse(DEFAULT_GRACE)),
+            value(tier).map(Tier::of));
+    CleanTiers.Planned planned =
         clean.plan(
             settings,
             TierRoot.of(context.configs(), context.workspace().root(), value(cluster)),
@@ -141,17 +160,11 @@ public final class CleanupCommand extends Subcommand {
       say("nothing was removed");
     }
     boolean failed = done.isPresent() && !done.get().failed().isEmpty();
-    return failed || (lost && !given(dryRun)) ? ExitCode.DEFECT.status() : ExitCode.OK.status();
+    return (failed || (lost && !given(dryRun)) ? ExitCode.DEFECT : ExitCode.OK).status();
   }
 
-  private List<OptionSpec> ofCleanup(OptionSpec... more) {
-    List<OptionSpec> all = new ArrayList<>(List.of(pruneSize, grace, tier, cluster, maxDelete));
-    all.addAll(List.of(more));
-    all.addAll(bucket.all());
-    return all;
-  }
-
-  private static boolean typed(OptionSpec option) {
+  /** Returns whether the option was typed; a flag that was not typed is false. */
+  static boolean typed(OptionSpec option) {
     return option.getValue() != null && !option.getValue().equals(false);
   }
 
@@ -183,15 +196,6 @@ public final class CleanupCommand extends Subcommand {
     }
   }
 
-  private static void requireTrash(Context context, String id) {
-    Optional<Path> bucket = BucketJournal.of(context.workspace(), id);
-    if (bucket.isPresent()) {
-      throw invalid(
-          id + " deleted objects in S3, where there is no trash: a cleanup of S3 cannot be undone",
-          bucket.get() + " names the objects");
-    }
-  }
-
   private boolean agrees(String acts) {
     return agreed(
         yes,
@@ -208,73 +212,51 @@ public final class CleanupCommand extends Subcommand {
     S3Place place = bucket.place(context, storage, Optional.empty(), CONNECTIONS);
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(place)) {
-      return cleanBucket(context, place, new Clutter(store, place.prefix(), progress), age, limit);
+      Clutter clutter = new Clutter(store, place.prefix(), progress);
+      Instant now = Instant.now();
+      String old = age.toDays() == 1 ? "day" : age.toDays() + " days";
+      Clutter.Plan plan = clutter.plan(now.minus(age), old);
+      Optional<String> refusal = plan.refusal(limit);
+      BucketText text = new BucketText(place);
+      boolean empty = plan.removes().isEmpty();
+      boolean asText = !given(json);
+      if (asText && !(given(quiet) && empty)) {
+        printTable(text.plan(plan, given(quiet), style()));
+        BucketText.notes(plan).forEach(this::note);
+      }
+      if (refusal.isPresent() && !given(dryRun)) {
+        throw tooMany(refusal.get(), plan);
+      }
+      Optional<Clutter.Done> done = Optional.empty();
+      Optional<Path> file = Optional.empty();
+      if (!empty && !given(dryRun) && agrees(text.acts(plan))) {
+        BucketJournal journal = BucketJournal.begin(context.workspace(), place, now, age);
+        Clutter.Done made = clutter.remove(plan, journal::deleting);
+        made.failed().forEach(journal::kept);
+        done = Optional.of(made);
+        file = Optional.of(journal.file());
+      }
+      if (!asText) {
+        print(text.document(plan, refusal, done, file));
+      } else if (done.isPresent()) {
+        out().print(BucketText.done(done.get(), file.orElseThrow()));
+      } else if (!empty) {
+        refusal.ifPresent(why -> say("this would be refused: " + why));
+        say("nothing was deleted");
+      }
+      boolean failed = done.isPresent() && !done.get().failed().isEmpty();
+      return (failed ? ExitCode.DEFECT : ExitCode.OK).status();
     }
-  }
-
-  private Integer cleanBucket(
-      Context context, S3Place place, Clutter clutter, Duration age, DeleteLimit limit) {
-    Instant now = Instant.now();
-    Clutter.Plan plan = clutter.plan(now.minus(age), words(age));
-    Optional<String> refusal = plan.refusal(limit);
-    BucketText text = new BucketText(place);
-    boolean empty = plan.removes().isEmpty();
-    boolean asText = !given(json);
-    if (asText && !(given(quiet) && empty)) {
-      printTable(text.plan(plan, given(quiet), style()));
-      BucketText.notes(plan).forEach(this::note);
-    }
-    if (refusal.isPresent() && !given(dryRun)) {
-      throw tooMany(refusal.get(), plan);
-    }
-    Optional<Clutter.Done> done = Optional.empty();
-    Optional<Path> file = Optional.empty();
-    if (!empty && !given(dryRun) && agrees(text.acts(plan))) {
-      BucketJournal journal = BucketJournal.begin(context.workspace(), place, now, age);
-      Clutter.Done made = clutter.remove(plan, journal::deleting);
-      made.failed().forEach(journal::kept);
-      done = Optional.of(made);
-      file = Optional.of(journal.file());
-    }
-    if (!asText) {
-      print(text.document(plan, refusal, done, file));
-    } else if (done.isPresent()) {
-      out().print(BucketText.done(done.get(), file.orElseThrow()));
-    } else if (!empty) {
-      refusal.ifPresent(why -> say("this would be refused: " + why));
-      say("nothing was deleted");
-    }
-    return done.isPresent() && !done.get().failed().isEmpty()
-        ? ExitCode.DEFECT.status()
-        : ExitCode.OK.status();
-  }
-
-  private static String words(Duration age) {
-    return age.toDays() == 1 ? "day" : age.toDays() + " days";
   }
 
   private static NexaException tooMany(String refusal, Clutter.Plan plan) {
+    long all = plan.removes().size() - plan.uploads() + plan.moreRemoved();
     return new NexaException(
         ErrorCode.SYNC_DELETION_REFUSED,
         "--s3: " + refusal,
         Advice.step("nothing was deleted"),
         Advice.command("lists them", "nexa-slurm cleanup --s3 --dry-run"),
-        Advice.step(
-            "then raise --max-delete: "
-                + (plan.removes().size() - plan.uploads() + plan.moreRemoved())));
-  }
-
-  private Integer printUndone(Done done) {
-    answer(json, () -> CleanupText.undone(done), () -> out().print(CleanupText.undoneText(done)));
-    return done.failed().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
-  }
-
-  private Settings settings() {
-    return new Settings(
-        Duration.ofDays(days()),
-        size(value(pruneSize).orElse(DEFAULT_SIZE)),
-        grace(value(grace).orElse(DEFAULT_GRACE)),
-        value(tier).map(Tier::of));
+        Advice.step("then raise --max-delete: " + all));
   }
 
   private int days() {
@@ -295,9 +277,8 @@ public final class CleanupCommand extends Subcommand {
       // Refused below.
     }
     throw invalid(
-        "--prune-size: expected a size with its unit, such as +2G, +500M or +100K, got '"
-            + typed
-            + "'",
+        "--prune-size: expected a size with its unit, such as +2G, +500M or +100K, got '%s'"
+            .formatted(typed),
         "--prune-size +2G: checkpoints of more than 2 GiB");
   }
 
@@ -327,17 +308,15 @@ public final class CleanupCommand extends Subcommand {
 
     @Override
     protected void work() {
-      Context context = existing();
-      CleanTiers clean = ArchivePlaces.cleaning(context, Optional.empty(), Progress.NONE);
+      CleanTiers clean = ArchivePlaces.cleaning(existing(), Optional.empty(), Progress.NONE);
       CleanTiers.Journals journals = clean.journals();
-      Instant now = Instant.now();
       if (given(json)) {
         print(
             JsonObject.ofVersion(1)
                 .with("cleanups", CleanupText.json(journals.states()))
                 .with("notes", journals.problems()));
       } else {
-        printTable(CleanupText.list(journals.states(), now, style()));
+        printTable(CleanupText.list(journals.states(), style()));
         journals.problems().forEach(this::note);
       }
     }

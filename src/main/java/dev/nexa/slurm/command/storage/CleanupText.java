@@ -14,7 +14,6 @@ import dev.nexa.slurm.storage.cleanup.KeptPath;
 import dev.nexa.slurm.storage.cleanup.Settings;
 import dev.nexa.slurm.storage.cleanup.TrashedPath;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -115,14 +114,14 @@ final class CleanupText {
               .formatted(paths(done.deleted().size()), Memory.plain(bytes(done.deleted()))));
     }
     if (!done.moved().isEmpty()) {
+      String then =
+          settings.grace().isZero()
+              ? "the next cleanup deletes them"
+              : "a cleanup after " + Span.text(settings.grace()) + " deletes them";
+      String bytes = Memory.plain(bytes(done.moved()));
       text.append(
-          "moved %s into the trash: %s; %s\n"
-              .formatted(
-                  paths(done.moved().size()),
-                  Memory.plain(bytes(done.moved())),
-                  settings.grace().isZero()
-                      ? "the next cleanup deletes them"
-                      : "a cleanup after " + Span.text(settings.grace()) + " deletes them"));
+          "moved " + paths(done.moved().size()) + " into the trash: " + bytes + "; " + then);
+      text.append('\n');
     }
     failed(text, done);
     if (!done.moved().isEmpty()) {
@@ -132,9 +131,8 @@ final class CleanupText {
   }
 
   private static void failed(StringBuilder text, Done done) {
-    for (KeptPath one : done.failed()) {
-      text.append("not done: ").append(one.path()).append(": ").append(one.reason()).append('\n');
-    }
+    done.failed()
+        .forEach(one -> text.append("not done: " + one.path() + ": " + one.reason() + "\n"));
   }
 
   private static long bytes(List<TrashedPath> paths) {
@@ -144,9 +142,7 @@ final class CleanupText {
   /** Returns what an undo brought back, and what it could not. */
   static String undoneText(Done done) {
     StringBuilder text = new StringBuilder();
-    for (TrashedPath path : done.moved()) {
-      text.append("brought back ").append(path.full()).append('\n');
-    }
+    done.moved().forEach(path -> text.append("brought back " + path.full() + "\n"));
     failed(text, done);
     if (done.moved().isEmpty() && done.failed().isEmpty()) {
       text.append("nothing of it is in the trash\n");
@@ -166,26 +162,21 @@ final class CleanupText {
   static JsonObject document(Planned planned, Optional<Done> done) {
     List<KeptPath> keeps = new ArrayList<>(planned.lastCopies());
     keeps.addAll(planned.plan().kept());
-    JsonObject document =
-        JsonObject.ofVersion(1)
-            .with("cleanup_id", done.flatMap(Done::id).map(Object::toString).orElse(null))
-            .with("removes", CANDIDATES.of(planned.plan().candidates()).json())
-            .with("bytes", planned.plan().bytes())
-            .with("keeps", KEPT.of(keeps).json())
-            .with("notes", planned.plan().notes())
-            .with("due", json(planned.due()))
-            .with("acted", done.isPresent());
-    if (done.isPresent()) {
-      document
-          .with("moved", TRASHED.of(done.get().moved()).json())
-          .with("deleted", TRASHED.of(done.get().deleted()).json())
-          .with("failed", KEPT.of(done.get().failed()).json());
-    }
-    return document;
+    return JsonObject.ofVersion(1)
+        .with("cleanup_id", done.flatMap(Done::id).map(Object::toString).orElse(null))
+        .with("removes", CANDIDATES.of(planned.plan().candidates()).json())
+        .with("bytes", planned.plan().bytes())
+        .with("keeps", KEPT.of(keeps).json())
+        .with("notes", planned.plan().notes())
+        .with("due", json(planned.due()))
+        .with("acted", done.isPresent())
+        .withOptional("moved", done.map(it -> TRASHED.of(it.moved()).json()))
+        .withOptional("deleted", done.map(it -> TRASHED.of(it.deleted()).json()))
+        .withOptional("failed", done.map(it -> KEPT.of(it.failed()).json()));
   }
 
   /** Returns the user's cleanups, newest last. */
-  static String list(List<State> states, Instant now, TableStyle style) {
+  static String list(List<State> states, TableStyle style) {
     if (states.isEmpty()) {
       return "There is no cleanup yet.\n";
     }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
@@ -20,7 +21,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
@@ -66,8 +66,7 @@ final class MirrorCommand extends Subcommand {
   @Override
   public Integer call() {
     for (OptionSpec option : List.of(maxDelete, yes)) {
-      Object typed = option.getValue();
-      if (!given(delete) && typed != null && !typed.equals(false)) {
+      if (!given(delete) && CleanupCommand.typed(option)) {
         throw invalid(
             option.longestName() + " needs --delete",
             "add --delete, or leave " + option.longestName() + " out");
@@ -170,9 +169,9 @@ final class MirrorCommand extends Subcommand {
 
   private static String plan(Rsync.Stats stats, List<String> deletions) {
     StringBuilder text = new StringBuilder("would copy ").append(words(stats)).append('\n');
-    for (String path : deletions.subList(0, Math.min(MOST_SHOWN, deletions.size()))) {
-      text.append("would delete ").append(path).append('\n');
-    }
+    deletions.stream()
+        .limit(MOST_SHOWN)
+        .forEach(path -> text.append("would delete ").append(path).append('\n'));
     if (deletions.size() > MOST_SHOWN) {
       text.append("would delete " + (deletions.size() - MOST_SHOWN) + " more files and folders\n");
     }
@@ -185,24 +184,12 @@ final class MirrorCommand extends Subcommand {
 
   private void tell(Rsync rsync, Rsync.Stats stats, boolean acted) {
     if (given(json)) {
-      print(
-          JsonObject.ofVersion(1)
-              .with("source", rsync.source())
-              .with("target", rsync.target())
-              .with("acted", acted)
-              .with("files", stats.files())
-              .with("copied", stats.copied())
-              .with("bytes", stats.bytes())
-              .with("deleted", stats.deleted()));
+      JsonObject json = JsonObject.ofVersion(1).with("source", rsync.source());
+      print(Codec.write(stats, json.with("target", rsync.target()).with("acted", acted)));
     } else if (acted) {
-      say(
-          "copied %s%s: %s has the %s of %s"
-              .formatted(
-                  words(stats),
-                  stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "",
-                  rsync.target(),
-                  SyncText.files(stats.files()),
-                  rsync.source()));
+      String also = stats.deleted() > 0 ? "; deleted " + SyncText.files(stats.deleted()) : "";
+      String all = SyncText.files(stats.files()) + " of " + rsync.source();
+      say("copied " + words(stats) + also + ": " + rsync.target() + " has the " + all);
     } else {
       say("nothing was copied or deleted");
     }
@@ -211,11 +198,10 @@ final class MirrorCommand extends Subcommand {
   private String run(List<String> argv, Rsync rsync) {
     Map<String, String> environment = new HashMap<>(environment());
     environment.put("LC_ALL", "C");
+    Command command = new Command(argv, environment, Path.of("").toAbsolutePath(), PATIENCE);
     CommandResult result;
     try {
-      result =
-          new CommandRunner()
-              .run(new Command(argv, environment, Path.of("").toAbsolutePath(), PATIENCE));
+      result = new CommandRunner().run(command);
     } catch (IOException missing) {
       throw new NexaException(
           ErrorCode.PATH_UNUSABLE,
@@ -266,14 +252,9 @@ final class MirrorCommand extends Subcommand {
       List<String> argv =
           new ArrayList<>(
               List.of(
-                  "rsync",
-                  "--archive",
-                  "--compress",
-                  "--no-human-readable",
-                  "--stats",
-                  "--partial-dir=.nexa-partial",
-                  "--exclude=*.tmp",
-                  "--exclude=.nexa-*"));
+                  ("rsync --archive --compress --no-human-readable --stats"
+                          + " --partial-dir=.nexa-partial --exclude=*.tmp --exclude=.nexa-*")
+                      .split(" ", -1)));
       excludes.forEach(glob -> argv.add("--exclude=" + glob));
       if (dryRun) {
         argv.add("--dry-run");
@@ -292,19 +273,17 @@ final class MirrorCommand extends Subcommand {
 
     /** Reads what rsync printed with {@code --stats}. */
     static Stats stats(String out) {
-      long regular = number(out, "Number of files: \\d+ \\(reg: (\\d+)").orElse(0);
       return new Stats(
-          regular,
-          number(out, "Number of regular files transferred: (\\d+)").orElse(0),
-          number(out, "Total transferred file size: (\\d+)").orElse(0),
-          number(out, "Number of deleted files: (\\d+)").orElse(0));
+          number(out, "Number of files: \\d+ \\(reg: (\\d+)"),
+          number(out, "Number of regular files transferred: (\\d+)"),
+          number(out, "Total transferred file size: (\\d+)"),
+          number(out, "Number of deleted files: (\\d+)"));
     }
 
-    private static OptionalLong number(String out, String line) {
+    /** Returns the number in a line; 0 if there is no such line. */
+    private static long number(String out, String line) {
       Matcher matcher = Pattern.compile("(?m)^" + line).matcher(out);
-      return matcher.find()
-          ? OptionalLong.of(Long.parseLong(matcher.group(1)))
-          : OptionalLong.empty();
+      return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
     }
 
     /** Returns the paths that rsync would delete, from the output of a dry run. */

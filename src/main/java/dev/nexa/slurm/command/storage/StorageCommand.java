@@ -11,7 +11,6 @@ public final class StorageCommand extends CommandGroup {
         "`storage init` or `storage status`",
         "nexa-slurm storage init",
         "nexa-slurm storage status --by run");
-    spec().addSubcommand("init", new StorageInitCommand().spec());
-    spec().addSubcommand("status", new StorageStatusCommand().spec());
+    subcommands(new StorageInitCommand(), new StorageStatusCommand());
   }
 }

@@ -2,15 +2,16 @@ package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.tiers.MakeFolders;
 import dev.nexa.slurm.storage.tiers.MakeFolders.Folder;
-import dev.nexa.slurm.storage.tiers.MakeFolders.Outcome;
 import dev.nexa.slurm.storage.tiers.TierRoot;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm storage init}. */
@@ -36,9 +37,9 @@ final class StorageInitCommand extends Subcommand {
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), value(cluster));
     List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
-    boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
+    boolean failed = folders.stream().anyMatch(one -> one.outcome() == MakeFolders.Outcome.FAILED);
     answer(json, () -> document(folders), () -> tell(folders));
-    return failed ? ExitCode.USAGE.status() : ExitCode.OK.status();
+    return (failed ? ExitCode.USAGE : ExitCode.OK).status();
   }
 
   private void tell(List<Folder> folders) {
@@ -53,7 +54,7 @@ final class StorageInitCommand extends Subcommand {
       }
     }
     say(there + " of " + folders.size() + " folders exist already");
-    if (folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED)) {
+    if (folders.stream().anyMatch(one -> one.outcome() == MakeFolders.Outcome.FAILED)) {
       err()
           .println(
               "  → set `storage` in the profile to folders that you can write to, or ask the admin to make these");
@@ -61,15 +62,13 @@ final class StorageInitCommand extends Subcommand {
   }
 
   private static JsonObject document(List<Folder> folders) {
-    List<JsonObject> all = new ArrayList<>();
-    for (Folder folder : folders) {
-      JsonObject one =
-          new JsonObject()
-              .with("tier", folder.root().tier().key())
-              .with("path", folder.path().toString())
-              .with("outcome", folder.outcome().name().toLowerCase(Locale.ROOT));
-      all.add(folder.note().isEmpty() ? one : one.with("note", folder.note()));
-    }
-    return JsonObject.ofVersion(1).with("folders", all);
+    Listing<Folder> all =
+        new Columns<Folder>()
+            .text("tier", folder -> folder.root().tier().key())
+            .text("path", folder -> folder.path().toString())
+            .text("outcome", folder -> folder.outcome().name().toLowerCase(Locale.ROOT))
+            .text("note", folder -> Optional.of(folder.note()).filter(note -> !note.isEmpty()))
+            .of(folders);
+    return JsonObject.ofVersion(1).with("folders", all.json());
   }
 }

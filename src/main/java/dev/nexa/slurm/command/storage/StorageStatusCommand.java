@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm storage status}. */
@@ -57,12 +56,10 @@ final class StorageStatusCommand extends Subcommand {
     MeasureTier measure = new MeasureTier(new CommandRunner(), context.environment());
     for (TierRoot root :
         TierRoot.of(context.configs(), context.workspace().root(), value(cluster))) {
-      if (only.isPresent() && only.get() != root.tier()) {
-        continue;
-      }
-      if (root.exists()) {
+      boolean wanted = only.isEmpty() || only.get() == root.tier();
+      if (wanted && root.exists()) {
         measured.add(measure.measure(root, key.orElse(UsageKey.FOLDER)));
-      } else {
+      } else if (wanted) {
         missing.add(root);
       }
     }
@@ -70,37 +67,30 @@ final class StorageStatusCommand extends Subcommand {
       print(document(measured, missing, key.isPresent()));
     } else {
       if (!measured.isEmpty()) {
-        printTable(StorageText.tiers(measured, style()));
+        printTable(StorageText.TIERS.of(measured).table(style()));
       }
       if (key.isPresent()) {
         for (Measured one : measured) {
-          if (one.usage().rows().isEmpty()) {
-            continue;
+          if (!one.usage().rows().isEmpty()) {
+            out().println();
+            say(one.root().tier().key() + " " + one.root().path());
+            printTable(StorageText.rows(one.usage(), key.get(), most, style()));
           }
-          out().println();
-          say(one.root().tier().key() + " " + one.root().path());
-          printTable(StorageText.rows(one.usage(), key.get(), most, style()));
         }
       }
       for (TierRoot root : missing) {
-        note(
-            "%s (%s%s"
-                .formatted(
-                    root.path(),
-                    root.key(),
-                    Files.exists(root.path())
-                        ? ") is a file; move it away, or correct the profile"
-                        : ") is not on this host; `nexa-slurm storage init` makes it"));
+        String problem =
+            Files.exists(root.path())
+                ? "is a file; move it away, or correct the profile"
+                : "is not on this host; `nexa-slurm storage init` makes it";
+        note(root.path() + " (" + root.key() + ") " + problem);
       }
       measured.forEach(this::tellUnread);
     }
   }
 
   private int most() {
-    @Nullable String typed = limit.getValue();
-    if (typed == null) {
-      return StorageText.MOST_ROWS;
-    }
+    String typed = value(limit).orElse("" + StorageText.MOST_ROWS);
     try {
       int most = Integer.parseInt(typed);
       if (most > 0) {
@@ -114,9 +104,7 @@ final class StorageStatusCommand extends Subcommand {
 
   private void tellUnread(Measured one) {
     List<String> unread = one.unread();
-    for (String message : unread.subList(0, Math.min(MOST_UNREAD, unread.size()))) {
-      note("not counted: " + message);
-    }
+    unread.stream().limit(MOST_UNREAD).forEach(message -> note("not counted: " + message));
     if (unread.size() > MOST_UNREAD) {
       note(
           "%s more folders of %s are not counted; --json lists them"
@@ -173,7 +161,7 @@ final class StorageStatusCommand extends Subcommand {
             .text("oldest", row -> row.oldest().orElse(null))
             .text("newest", row -> row.newest().orElse(null));
 
-    private static final Columns<Measured> TIERS =
+    static final Columns<Measured> TIERS =
         new Columns<Measured>()
             .text("tier", one -> one.root().tier().key())
             .text("path", one -> one.root().path().toString())
@@ -190,11 +178,6 @@ final class StorageStatusCommand extends Subcommand {
             .right();
 
     private StorageText() {}
-
-    /** Returns one line for each tier. */
-    static String tiers(List<Measured> measured, TableStyle style) {
-      return TIERS.of(measured).table(style);
-    }
 
     /** Returns the largest rows of a tier, and a sentence about the others. */
     static String rows(Usage usage, UsageKey by, int most, TableStyle style) {

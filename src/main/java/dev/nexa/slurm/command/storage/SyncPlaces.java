@@ -100,7 +100,8 @@ final class SyncPlaces {
     }
   }
 
-  private static Path real(Path path) {
+  /** Returns the path without links. */
+  static Path real(Path path) {
     try {
       return path.toRealPath();
     } catch (IOException failed) {
@@ -178,20 +179,17 @@ final class SyncPlaces {
       String step, Storage storage, List<String> folders, List<String> addresses) {
     boolean folder = addresses.isEmpty();
     String only = folder ? folders.get(0) : addresses.get(0);
+    String both = folder ? " " + only + " s3://BUCKET/PREFIX" : " DIR " + only;
     return new NexaException(
         ErrorCode.ARGUMENT_MISSING,
         "'%s' is %s is missing"
             .formatted(only, folder ? "a folder; its address in S3" : "an address; its folder"),
         folder && !Files.exists(Path.of(only))
             ? Advice.step("if it is an address, type s3://" + only)
-            : Advice.step(
-                "name both: nexa-slurm sync "
-                    + step
-                    + (folder ? " " + only + " s3://BUCKET/PREFIX" : " DIR " + only)),
+            : Advice.step("name both: nexa-slurm sync " + step + both),
         Advice.step(
-            "with neither, sync takes the whole durable tier "
-                + storage.durable()
-                + " and NEXA_S3_PREFIX"));
+            "with neither, sync takes the whole durable tier %s and NEXA_S3_PREFIX"
+                .formatted(storage.durable())));
   }
 
   /** Returns only the address. */
@@ -205,8 +203,9 @@ final class SyncPlaces {
   }
 
   private List<String> typed(boolean addresses) {
-    List<String> all = places.getValue();
-    for (String place : all == null ? List.<String>of() : all) {
+    List<String> given = places.getValue();
+    List<String> all = given == null ? List.of() : given;
+    for (String place : all) {
       Optional<String> meant = S3Place.misspelt(place);
       if (meant.isPresent()) {
         throw Subcommand.invalid(
@@ -214,8 +213,7 @@ final class SyncPlaces {
       }
     }
     List<String> found =
-        (all == null ? List.<String>of() : all)
-            .stream().filter(place -> S3Place.isAddress(place) == addresses).toList();
+        all.stream().filter(place -> S3Place.isAddress(place) == addresses).toList();
     if (found.size() > 1) {
       throw Subcommand.invalid(
           "'%s' and '%s' are both %s"

@@ -15,7 +15,6 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.Action;
-import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.FullDisk;
@@ -88,18 +87,17 @@ final class SyncStepCommand extends Subcommand {
     super(step.word(), step.help, "nexa-slurm sync " + step.word(), example(step));
     this.step = step;
     // Read in rules(), because the order of both counts.
-    globs(INCLUDE, "Copies files whose path matches, also if an --exclude before it matches.");
-    globs(
-        EXCLUDE,
+    options(
+        INCLUDE + " GLOB",
+        "Copies files whose path matches, also if an --exclude before it matches.");
+    options(
+        EXCLUDE + " GLOB",
         "Leaves out files whose path matches. `*` also matches slashes. The last --include or --exclude that"
             + " matches decides. `*.tmp` is left out from the beginning.");
     boolean copies = step == Step.PUSH || step == Step.PULL;
     boolean plans = copies || step == Step.PLAN;
-    pull = step == Step.PLAN ? flag("--pull", "Plans a `sync pull`.") : null;
-    delete =
-        plans
-            ? flag("--delete", "Also deletes at the target what the source does not have.")
-            : null;
+    pull = flag(step == Step.PLAN, "--pull", "Plans a `sync pull`.");
+    delete = flag(plans, "--delete", "Also deletes at the target what the source does not have.");
     maxDelete =
         plans
             ? option(
@@ -107,14 +105,12 @@ final class SyncStepCommand extends Subcommand {
                 "Refuses to delete more files, or a larger part of the target's files; 10%% if not given.")
             : null;
     overwrite =
-        plans
-            ? flag(
-                "--overwrite",
-                "Also replaces files that were changed at the target, or that no sync has recorded.")
-            : null;
-    dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
-    yes =
-        copies ? flag("--yes", "Deletes without a question. Scripts need it with --delete.") : null;
+        flag(
+            plans,
+            "--overwrite",
+            "Also replaces files that were changed at the target, or that no sync has recorded.");
+    dryRun = flag(copies, "--dry-run", "Shows the plan, and copies nothing.");
+    yes = flag(copies, "--yes", "Deletes without a question. Scripts need it with --delete.");
     settings =
         step == Step.PUSH
             ? option(
@@ -130,6 +126,10 @@ final class SyncStepCommand extends Subcommand {
                 : "Compares the SHA-256 of all files, also of files that look unchanged.");
   }
 
+  private @Nullable OptionSpec flag(boolean hasIt, String name, String description) {
+    return hasIt ? flag(name, description) : null;
+  }
+
   private static String example(Step step) {
     return switch (step) {
       case PLAN -> "nexa-slurm sync plan --pull --delete";
@@ -138,10 +138,6 @@ final class SyncStepCommand extends Subcommand {
           "nexa-slurm sync pull s3://nexacompute/checkpoints/run_1 /mnt/nexa_durable/checkpoints/run_1";
       case VERIFY -> "nexa-slurm sync verify --include 'checkpoints/*' --json";
     };
-  }
-
-  private void globs(String name, String description) {
-    options(name + " GLOB", description);
   }
 
   @Override
@@ -272,10 +268,10 @@ final class SyncStepCommand extends Subcommand {
           Advice.command("lists the deletions", typed("plan")),
           Advice.step(
               planned.complete() && !empty
-                  ? "then raise --max-delete: " + planned.count(Kind.DELETE).files()
+                  ? "then raise --max-delete: " + planned.count(Action.Kind.DELETE).files()
                   : "check that the folder is mounted and the address is right, or sync without --delete"));
     }
-    long deletions = planned.count(Kind.DELETE).files();
+    long deletions = planned.count(Action.Kind.DELETE).files();
     if (deletions > 0 && !(yes != null && given(yes)) && !agrees(deletions)) {
       err().println("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();
@@ -312,10 +308,6 @@ final class SyncStepCommand extends Subcommand {
     return file.reason().contains(NOT_REPLACED);
   }
 
-  private static boolean isReplaceable(SyncReport.Named file) {
-    return isConflict(file) && !file.reason().endsWith(Action.OBSTACLE);
-  }
-
   private boolean agrees(long deletions) {
     requirePerson(
         "nobody can be asked here whether to delete " + SyncText.files(deletions),
@@ -347,13 +339,12 @@ final class SyncStepCommand extends Subcommand {
               "rename or remove the link or the folder that is in the place of a file, or leave the"
                   + " file out with --exclude"));
     }
-    if (report.named().stream().anyMatch(SyncStepCommand::isReplaceable)) {
-      String path =
-          report.named().stream()
-              .filter(SyncStepCommand::isReplaceable)
-              .map(SyncReport.Named::path)
-              .findFirst()
-              .orElse("PATH");
+    Optional<SyncReport.Named> replaceable =
+        report.named().stream()
+            .filter(file -> isConflict(file) && !file.reason().endsWith(Action.OBSTACLE))
+            .findFirst();
+    if (replaceable.isPresent()) {
+      String path = replaceable.get().path();
       advice.add(Advice.step("look at both sides of each file that was not replaced or deleted"));
       advice.add(
           Advice.command(
@@ -409,12 +400,10 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private int threads() {
-    String typed = threads.getValue();
-    if (typed == null) {
-      return THREADS;
-    }
+    String typed = value(threads).orElse("" + THREADS);
     if (!typed.matches("[1-9]\\d?")) {
-      throw usage("--threads: expected a number from 1 to 99, got '" + typed + "'", "--threads 8");
+      throw invalid(
+          "--threads: expected a number from 1 to 99, got '" + typed + "'", "--threads 8");
     }
     return Integer.parseInt(typed);
   }
@@ -432,7 +421,7 @@ final class SyncStepCommand extends Subcommand {
     } catch (IllegalArgumentException none) {
       // Refused below.
     }
-    throw usage(
+    throw invalid(
         "--bandwidth: expected bytes in a second, such as 50M, got '" + typed + "'",
         "--bandwidth 50M");
   }
@@ -440,7 +429,7 @@ final class SyncStepCommand extends Subcommand {
   private DeleteLimit limit() {
     @Nullable String typed = maxDelete == null ? null : maxDelete.<String>getValue();
     if (typed != null && delete != null && !given(delete)) {
-      throw usage("--max-delete needs --delete", "add --delete, or leave --max-delete out");
+      throw invalid("--max-delete needs --delete", "add --delete, or leave --max-delete out");
     }
     return DeleteLimit.parse(typed, "files");
   }
@@ -474,9 +463,5 @@ final class SyncStepCommand extends Subcommand {
       }
     }
     return rules;
-  }
-
-  private static NexaException usage(String message, String advice) {
-    return invalid(message, advice);
   }
 }

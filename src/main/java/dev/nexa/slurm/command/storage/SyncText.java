@@ -9,8 +9,6 @@ import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.SyncOptions.Direction;
 import dev.nexa.slurm.storage.sync.SyncPlan;
-import dev.nexa.slurm.storage.sync.SyncPlan.Count;
-import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.nio.file.Path;
@@ -19,23 +17,9 @@ import java.util.List;
 import java.util.Locale;
 
 /** What {@code sync} prints, for people and as JSON. */
-final class SyncText {
+record SyncText(Path folder, S3Place s3, Direction direction) {
   private static final int SHOWN = 20;
   private static final int IN_JSON = 10_000;
-
-  private final Path folder;
-  private final S3Place s3;
-  private final Direction direction;
-
-  SyncText(Path folder, S3Place s3, Direction direction) {
-    this.folder = folder;
-    this.s3 = s3;
-    this.direction = direction;
-  }
-
-  Path folder() {
-    return folder;
-  }
 
   static String files(long files) {
     return files == 1 ? "1 file" : String.format(Locale.ROOT, "%,d files", files);
@@ -72,18 +56,14 @@ final class SyncText {
           boolean risky = planned.kind() == Kind.DELETE || planned.kind() == Kind.CONFLICT;
           if (all || risky) {
             int kind = risky ? 1 : 0;
-            shown[kind]++;
-            if (shown[kind] <= SHOWN) {
-              text.append(
-                  String.format(
-                      Locale.ROOT,
-                      "    %-8s  %10s  %s%s%n",
-                      planned.word(),
-                      Memory.rounded(planned.bytes(direction)),
-                      VisibleText.line(planned.path()),
-                      risky && planned.why() == Why.NEVER_SYNCED
-                          ? " (never synced)"
-                          : planned.obstacle().map(why -> " (" + why + ")").orElse("")));
+            if (++shown[kind] <= SHOWN) {
+              String size = Memory.rounded(planned.bytes(direction));
+              String path = VisibleText.line(planned.path());
+              String why =
+                  risky && planned.why() == Why.NEVER_SYNCED
+                      ? " (never synced)"
+                      : planned.obstacle().map(what -> " (" + what + ")").orElse("");
+              text.append("    %-8s  %10s  %s%s%n".formatted(planned.word(), size, path, why));
             }
           }
         });
@@ -94,23 +74,18 @@ final class SyncText {
     return text + skipped(plan);
   }
 
-  private static void line(StringBuilder text, String what, Count count) {
+  private static void line(StringBuilder text, String what, SyncPlan.Count count) {
     if (count.files() > 0) {
-      text.append(
-          String.format(
-              Locale.ROOT,
-              "  %-14s  %14s  %10s%n",
-              what,
-              files(count.files()),
-              Memory.rounded(count.bytes())));
+      String bytes = Memory.rounded(count.bytes());
+      text.append("  %-14s  %14s  %10s%n".formatted(what, files(count.files()), bytes));
     }
   }
 
   /** Returns the names that are not copied, with the reasons; empty if there are none. */
   String skipped(SyncPlan plan) {
     StringBuilder text = new StringBuilder();
-    List<Skipped> named = plan.skipped();
-    for (Skipped name : named.subList(0, Math.min(SHOWN, named.size()))) {
+    List<SyncPlan.Skipped> named = plan.skipped();
+    for (SyncPlan.Skipped name : named.subList(0, Math.min(SHOWN, named.size()))) {
       text.append("  skipped: " + VisibleText.line(name.path()) + " (" + name.reason() + ")\n");
     }
     return plan.skippedFiles() > SHOWN
@@ -119,18 +94,12 @@ final class SyncText {
   }
 
   String done(SyncReport report) {
-    String text =
-        files(report.count(Outcome.COPIED))
-            + " copied, "
-            + Memory.rounded(report.bytes())
-            + " moved"
-            + counted("; ", report.count(Outcome.SAME), " found equal")
-            + counted("; ", report.count(Outcome.DELETED), " deleted")
-            + counted(
-                "; ",
-                report.count(Outcome.NOT_DELETED),
-                " not deleted, because other files were not synced");
-    return text
+    long kept = report.count(Outcome.NOT_DELETED);
+    return files(report.count(Outcome.COPIED))
+        + (" copied, " + Memory.rounded(report.bytes()) + " moved")
+        + counted("; ", report.count(Outcome.SAME), " found equal")
+        + counted("; ", report.count(Outcome.DELETED), " deleted")
+        + counted("; ", kept, " not deleted, because other files were not synced")
         + counted(
             "\n",
             report.count(Outcome.UNCHECKED),
@@ -209,13 +178,13 @@ final class SyncText {
     return JsonObject.ofVersion(1)
         .with("source", source())
         .with("target", target())
-        .with("new", count(plan.count(Kind.NEW)))
-        .with("replaced", count(plan.count(Kind.REPLACE)))
-        .with("compared", count(plan.compared()))
-        .with("conflicts", count(plan.count(Kind.CONFLICT)))
-        .with("deleted", count(plan.count(Kind.DELETE)))
-        .with("unchanged", count(plan.count(Kind.SAME)))
-        .with("only_at_target", count(plan.count(Kind.LEAVE)))
+        .with("new", Codec.write(plan.count(Kind.NEW)))
+        .with("replaced", Codec.write(plan.count(Kind.REPLACE)))
+        .with("compared", Codec.write(plan.compared()))
+        .with("conflicts", Codec.write(plan.count(Kind.CONFLICT)))
+        .with("deleted", Codec.write(plan.count(Kind.DELETE)))
+        .with("unchanged", Codec.write(plan.count(Kind.SAME)))
+        .with("only_at_target", Codec.write(plan.count(Kind.LEAVE)))
         .with("files", planned)
         .with("skipped", skipped)
         .with("skipped_files", plan.skippedFiles())
@@ -273,9 +242,5 @@ final class SyncText {
 
   private static List<JsonObject> named(List<SyncReport.Named> files) {
     return files.stream().map(Codec::write).toList();
-  }
-
-  private static JsonObject count(Count count) {
-    return Codec.write(count);
   }
 }

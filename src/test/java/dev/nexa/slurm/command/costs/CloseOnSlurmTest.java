@@ -65,7 +65,8 @@ class CloseOnSlurmTest {
     YearMonth month = YearMonth.from(ended.atOffset(ZoneOffset.UTC));
     Instant later = ended.plus(40, ChronoUnit.DAYS);
 
-    CloseMonth close = new CloseMonth(new Context(workspace, System.getenv()), later);
+    Context context = new Context(workspace, System.getenv());
+    CloseMonth close = new CloseMonth(context, new Statements(context.workspace()), later);
     close.requireClosable(month);
     Statements.Closed closed =
         close

@@ -39,14 +39,15 @@ record WatchItem(
     pipelines(snapshot, false, left, items);
     List<WatchItem> ended = new ArrayList<>();
     pipelines(snapshot, true, left, ended);
-    for (LiveRun run : snapshot.runs()) {
-      if (left.containsKey(run.id())) {
-        items.add(
-            new WatchItem(run.id().value(), Optional.of(run), Optional.empty(), Optional.empty()));
-      }
-    }
+    snapshot.runs().stream()
+        .filter(run -> left.containsKey(run.id()))
+        .forEach(run -> items.add(of(run, Optional.empty())));
     items.addAll(ended);
     return items;
+  }
+
+  private static WatchItem of(LiveRun run, Optional<PipelineProgress.StageProgress> stage) {
+    return new WatchItem(run.id().value(), Optional.of(run), Optional.empty(), stage);
   }
 
   private static void pipelines(
@@ -61,9 +62,7 @@ record WatchItem(
       for (PipelineProgress.StageProgress stage : pipeline.stages()) {
         LiveRun run = left.remove(stage.stage().run());
         if (run != null) {
-          items.add(
-              new WatchItem(
-                  run.id().value(), Optional.of(run), Optional.empty(), Optional.of(stage)));
+          items.add(of(run, Optional.of(stage)));
         }
       }
     }
@@ -91,22 +90,16 @@ record WatchItem(
 
   /** Returns {@code 12/64, 1 failed} for tasks, and {@code 2/5 stages} for a pipeline. */
   String progress() {
-    if (run.isEmpty()) {
-      return pipeline
-          .map(one -> one.completed() + "/" + one.stages().size() + " stages")
-          .orElse("");
-    }
-    return run.get().row().tasks().progress();
+    return run.map(one -> one.row().tasks().progress())
+        .or(() -> pipeline.map(one -> one.completed() + "/" + one.stages().size() + " stages"))
+        .orElse("");
   }
 
   /** Returns the elapsed time; that of a run with running tasks goes on since the snapshot. */
   String elapsed(Duration since) {
-    return run.map(
-            one ->
-                TimeLimit.clock(
-                    one.row().tasks().running() > 0
-                        ? one.row().elapsed().plus(since)
-                        : one.row().elapsed()))
+    return run.map(LiveRun::row)
+        .map(row -> row.tasks().running() > 0 ? row.elapsed().plus(since) : row.elapsed())
+        .map(TimeLimit::clock)
         .orElse("");
   }
 

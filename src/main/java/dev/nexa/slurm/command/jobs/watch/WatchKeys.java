@@ -4,18 +4,12 @@ import java.io.IOException;
 import org.jline.utils.NonBlockingReader;
 
 /** Reads keys, and names those that a terminal sends as a sequence of characters. */
-final class WatchKeys {
+record WatchKeys(NonBlockingReader reader) {
   /** The rest of a sequence arrives at once, also over a slow connection. */
   private static final long REST_MILLIS = 100;
 
   private static final int LONGEST = 8;
   private static final char ESCAPE = 27;
-
-  private final NonBlockingReader reader;
-
-  WatchKeys(NonBlockingReader reader) {
-    this.reader = reader;
-  }
 
   /**
    * Waits for a key.

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.jobs.watch;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.Span;
-import dev.nexa.slurm.insight.live.LiveBudget;
 import dev.nexa.slurm.insight.live.LiveRun;
 import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
@@ -15,14 +14,17 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
 
 /** Lays out the lines of the screen. Pure. */
-final class WatchPicture {
+record WatchPicture(int width, int height, boolean colours) {
   private static final List<String> TITLES =
       List.of("RUN", "NAME", "STATE", "PROGRESS", "", "ELAPSED", "GPU", "COST", "AT MOST");
   private static final int NAME = 1;
@@ -44,14 +46,9 @@ final class WatchPicture {
 
   private static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
 
-  private final int width;
-  private final int height;
-  private final boolean colours;
-
-  WatchPicture(int width, int height, boolean colours) {
-    this.width = Math.max(1, width);
-    this.height = Math.max(1, height);
-    this.colours = colours;
+  WatchPicture {
+    width = Math.max(1, width);
+    height = Math.max(1, height);
   }
 
   /** Returns exactly as many lines as the screen has, in a list that JLine may change. */
@@ -77,9 +74,9 @@ final class WatchPicture {
     Optional<LiveSnapshot> snapshot = screen.snapshot();
     StringBuilder left = new StringBuilder("nexa-slurm status");
     if (snapshot.isPresent()) {
-      long runs = snapshot.get().unfinished();
+
       int pipelines = snapshot.get().pipelines().size();
-      left.append("  ").append(counted(runs, "unfinished run"));
+      left.append("  ").append(counted(snapshot.get().unfinished(), "unfinished run"));
       left.append(pipelines > 0 ? ", " + counted(pipelines, "pipeline") : "");
     }
     String right =
@@ -95,10 +92,11 @@ final class WatchPicture {
 
   private List<AttributedString> foot(WatchScreen screen, Instant now, Duration interval) {
     List<AttributedString> foot = new ArrayList<>();
+    AttributedStyle alarm = colours ? PLAIN.bold().foreground(AttributedStyle.RED) : PLAIN.bold();
     screen
         .outage(now, interval)
         .map(it -> "no answer since " + CLOCK.format(it.since()) + " UTC: " + it.reason())
-        .ifPresent(line -> foot.add(cut(line, colour(AttributedStyle.RED))));
+        .ifPresent(line -> foot.add(cut(line, alarm)));
     if (screen.mode() == WatchScreen.Mode.CONFIRM) {
       String question =
           screen
@@ -135,9 +133,7 @@ final class WatchPicture {
       lines.add(cut("No unfinished runs. A new run appears here.", PLAIN));
       lines.add(cut("nexa-slurm runs list shows the runs that have ended.", PLAIN));
       lines.add(AttributedString.EMPTY);
-      for (LiveBudget budget : snapshot.get().budgets()) {
-        lines.add(detail("budget", budget.words()));
-      }
+      snapshot.get().budgets().forEach(budget -> lines.add(detail("budget", budget.words())));
       return lines.subList(0, Math.min(lines.size(), Math.max(0, rows)));
     }
     List<AttributedString> details =
@@ -176,11 +172,11 @@ final class WatchPicture {
   }
 
   private static List<String> cells(WatchItem item, Duration since) {
-    String name = visible(item.name());
+    String name = VisibleText.line(item.name());
     return List.of(
-        (item.stage().isPresent() ? "  " : "") + visible(item.id()),
+        (item.stage().isPresent() ? "  " : "") + VisibleText.line(item.id()),
         name.length() > LONGEST_NAME ? name.substring(0, LONGEST_NAME - 1) + "…" : name,
-        visible(item.state()),
+        VisibleText.line(item.state()),
         item.progress(),
         item.run().map(run -> bar(run, BAR_WIDTH)).orElse(""),
         item.elapsed(since),
@@ -208,11 +204,7 @@ final class WatchPicture {
   }
 
   private static int whole(int[] widths) {
-    int whole = 0;
-    for (int each : widths) {
-      whole += each == 0 ? 0 : each + 2;
-    }
-    return whole - 2;
+    return Arrays.stream(widths).map(each -> each == 0 ? 0 : each + 2).sum() - 2;
   }
 
   private static void row(
@@ -227,8 +219,7 @@ final class WatchPicture {
       }
       String cell = cells.get(column);
       String blanks = " ".repeat(Math.max(0, widths[column] - columns(cell)));
-      String gap = line.length() == 0 ? "" : "  ";
-      line.styled(style, gap);
+      line.styled(style, line.length() == 0 ? "" : "  ");
       line.styled(
           column == STATE ? state : style, column >= ELAPSED ? blanks + cell : cell + blanks);
     }
@@ -266,39 +257,31 @@ final class WatchPicture {
       lines.add(detail("state", item.state() + ", " + item.progress()));
       PipelineProgress pipeline = item.pipeline().orElseThrow();
       lines.add(detail("cost", words(pipeline.cost()) + " of at most " + pipeline.file().total()));
-      for (PipelineProgress.StageProgress stage : pipeline.stages()) {
-        if (!stage.ended() && !stage.why().isEmpty()) {
-          lines.add(detail("why", stage.stage().name() + ": " + stage.why()));
-          break;
-        }
-      }
+      pipeline.stages().stream()
+          .filter(stage -> !stage.ended() && !stage.why().isEmpty())
+          .findFirst()
+          .ifPresent(stage -> lines.add(detail("why", stage.stage().name() + ": " + stage.why())));
       return lines;
     }
     LiveRun run = item.run().get();
     RunRow row = run.row();
-    lines.add(
-        detail(
-            "run",
-            row.runId()
-                + row.name().map(name -> "  " + name).orElse("")
-                + row.jobId().map(job -> ", job " + job).orElse("")
-                + row.user().map(user -> ", of " + user).orElse("")));
+    String more =
+        row.name().map(name -> "  " + name).orElse("")
+            + row.jobId().map(job -> ", job " + job).orElse("")
+            + row.user().map(user -> ", of " + user).orElse("");
+    lines.add(detail("run", row.runId() + more));
     lines.add(detail("tasks", counts(run)));
     lines.add(detail("cost", cost(run)));
-    for (LiveBudget budget : snapshot.budgets()) {
-      if (run.budgets().contains(budget.name())) {
-        lines.add(detail("budget", budget.words()));
-      }
-    }
+    snapshot.budgets().stream()
+        .filter(budget -> run.budgets().contains(budget.name()))
+        .forEach(budget -> lines.add(detail("budget", budget.words())));
     String note = item.stage().map(stage -> stage.why()).filter(why -> !why.isEmpty()).orElse("");
     note = note.isEmpty() ? row.forPeople().note() : note;
     if (!note.isEmpty()) {
       lines.add(detail(row.status().ended() ? "note" : "why", note));
     }
     screen.tail().ifPresent(tail -> lines.add(detail("log", lastLine(tail, row.tasks().all()))));
-    for (String problem : snapshot.problems().stream().limit(2).toList()) {
-      lines.add(detail("note", problem));
-    }
+    snapshot.problems().stream().limit(2).forEach(problem -> lines.add(detail("note", problem)));
     return lines;
   }
 
@@ -317,19 +300,14 @@ final class WatchPicture {
 
   private static String counts(LiveRun run) {
     TaskCounts tasks = run.row().tasks();
-    List<String> parts = new ArrayList<>();
-    count(parts, tasks.done(), "done");
-    count(parts, tasks.running(), "running");
-    count(parts, tasks.pending(), "pending");
-    count(parts, tasks.failed(), "failed");
-    count(parts, tasks.cancelled(), "cancelled");
-    return String.join(", ", parts);
-  }
-
-  private static void count(List<String> parts, int number, String state) {
-    if (number > 0) {
-      parts.add(number + " " + state);
-    }
+    return Stream.of(
+            tasks.done() + " done",
+            tasks.running() + " running",
+            tasks.pending() + " pending",
+            tasks.failed() + " failed",
+            tasks.cancelled() + " cancelled")
+        .filter(part -> !part.startsWith("0 "))
+        .collect(Collectors.joining(", "));
   }
 
   private static String cost(LiveRun run) {
@@ -377,7 +355,7 @@ final class WatchPicture {
   private List<AttributedString> folded(List<String> text) {
     List<AttributedString> lines = new ArrayList<>();
     for (String line : text) {
-      AttributedString whole = new AttributedString(visible(line.replace("\t", "    ")));
+      AttributedString whole = new AttributedString(VisibleText.line(line.replace("\t", "    ")));
       lines.addAll(
           whole.length() == 0 ? List.of(AttributedString.EMPTY) : whole.columnSplitLength(width));
     }
@@ -396,21 +374,13 @@ final class WatchPicture {
     };
   }
 
-  private AttributedStyle colour(int colour) {
-    return colours ? PLAIN.bold().foreground(colour) : PLAIN.bold();
-  }
-
+  /** What users and jobs wrote may hold sequences that a terminal would obey. */
   private AttributedString cut(String text, AttributedStyle style) {
-    return fit(new AttributedString(visible(text), style));
+    return fit(new AttributedString(VisibleText.line(text), style));
   }
 
   private AttributedString fit(AttributedString line) {
     return line.columnLength() > width ? line.columnSubSequence(0, width) : line;
-  }
-
-  /** What users and jobs wrote may hold sequences that a terminal would obey. */
-  private static String visible(String text) {
-    return VisibleText.line(text);
   }
 
   private static int columns(String text) {

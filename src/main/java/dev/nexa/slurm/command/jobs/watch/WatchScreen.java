@@ -130,12 +130,6 @@ final class WatchScreen {
 
   private Request inList(String key) {
     switch (key) {
-      case "q", "ctrl-c", "eof" -> {
-        return Request.QUIT;
-      }
-      case "r" -> {
-        return Request.REFRESH;
-      }
       case "?", "h" -> open(Mode.HELP, "keys", HELP);
       case "down", "j" -> select(index + 1);
       case "up", "k" -> select(index - 1);
@@ -143,14 +137,15 @@ final class WatchScreen {
       case "pageup" -> select(index - 10);
       case "home", "g" -> select(0);
       case "end", "G" -> select(items.size() - 1);
-      case "l", "enter", "w", "c" -> {
-        return ofSelected(key);
-      }
-      default -> {
-        // Other keys do nothing.
-      }
+      // Other keys do not move.
+      default -> {}
     }
-    return Request.NONE;
+    return switch (key) {
+      case "q", "ctrl-c", "eof" -> Request.QUIT;
+      case "r" -> Request.REFRESH;
+      case "l", "enter", "w", "c" -> ofSelected(key);
+      default -> Request.NONE;
+    };
   }
 
   private Request ofSelected(String key) {
@@ -190,24 +185,21 @@ final class WatchScreen {
     int up = mode == Mode.LOG ? 1 : -1;
     switch (key) {
       case "q", "esc", "left" -> mode = Mode.LIST;
-      case "ctrl-c", "eof" -> {
-        return Request.QUIT;
-      }
       case "up", "k" -> scroll += up;
       case "down", "j" -> scroll -= up;
       case "pageup" -> scroll += up * 20;
       case "pagedown", " " -> scroll -= up * 20;
       case "home", "g" -> scroll = mode == Mode.LOG ? Integer.MAX_VALUE / 2 : 0;
       case "end", "G" -> scroll = mode == Mode.LOG ? 0 : Integer.MAX_VALUE / 2;
-      case "r" -> {
-        return mode == Mode.LOG ? Request.LOG : mode == Mode.WHY ? Request.WHY : Request.NONE;
-      }
-      default -> {
-        // Other keys do nothing.
-      }
+      // Other keys do not move.
+      default -> {}
     }
     scroll = Math.max(0, scroll);
-    return Request.NONE;
+    return switch (key) {
+      case "ctrl-c", "eof" -> Request.QUIT;
+      case "r" -> mode == Mode.LOG ? Request.LOG : mode == Mode.WHY ? Request.WHY : Request.NONE;
+      default -> Request.NONE;
+    };
   }
 
   private void select(int wanted) {

@@ -221,9 +221,8 @@ public final class WatchTerminal {
                         news.add(to -> to.message(done));
                         wake.offer(true);
                       }));
-      default -> {
-        // Nothing is asked for.
-      }
+      // Nothing is asked for.
+      default -> {}
     }
   }
 
