@@ -43,12 +43,15 @@ record DecodeSpeed(double tokensPerSecond, double flopsPerToken, double peak, in
 
   AnalyticEstimate estimate(double tokens, ModelRun run) {
     double hours = tokens / tokensPerSecond / SECONDS_AN_HOUR;
-    String form =
-        "%.2e tokens at %.0f to %.0f tokens/s a GPU with %d requests at once, from memory bandwidth"
-            + " and FLOPs; not held against published runs";
-    double low = tokensPerSecond * LOW;
-    double high = tokensPerSecond * HIGH;
-    String sentence = String.format(Locale.ROOT, form, tokens, low, high, requests);
+    String sentence =
+        String.format(
+            Locale.ROOT,
+            "%.2e tokens at %.0f to %.0f tokens/s a GPU with %d requests at once, from memory"
+                + " bandwidth and FLOPs; not held against published runs",
+            tokens,
+            tokensPerSecond * LOW,
+            tokensPerSecond * HIGH,
+            requests);
     return new AnalyticEstimate(
         hours / HIGH,
         hours / MIDDLE,
