@@ -37,8 +37,7 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
   static Verdict of(
       JobState state, Optional<Finding> stated, Optional<OwnRecord> own, LogReading logs) {
     Optional<Finding> recorded = own.isPresent() ? Stated.by(own.get()) : Optional.empty();
-    boolean decided = DECISIVE.contains(state) && stated.isPresent();
-    Optional<Finding> known = decided ? stated : recorded;
+    Optional<Finding> known = DECISIVE.contains(state) ? stated.or(() -> recorded) : recorded;
     if (known.isPresent()) {
       return new Verdict(known, true, Optional.empty()).beside(logs.root());
     }
