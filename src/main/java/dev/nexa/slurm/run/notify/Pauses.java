@@ -1,6 +1,7 @@
 package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Backoff;
@@ -96,16 +97,7 @@ public final class Pauses {
 
   private void write() {
     JsonObject channels = new JsonObject();
-    pauses.forEach(
-        (channel, pause) ->
-            channels.with(
-                channel,
-                new JsonObject()
-                    .with("failures", pause.failures())
-                    .with("since", pause.since())
-                    .with("until", pause.until())
-                    .with("error", pause.error())));
-    outbox.replacePauses(
-        Json.pretty(new JsonObject().with("schema_version", 1).with("channels", channels)));
+    pauses.forEach((channel, pause) -> channels.with(channel, Codec.write(pause)));
+    outbox.replacePauses(Json.pretty(JsonObject.ofVersion(1).with("channels", channels)));
   }
 }
