@@ -55,11 +55,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     List<AdoptedJob> jobs = new ArrayList<>();
     for (List<AccountingRecord> group : groups.values()) {
       List<List<AccountingRecord>> apart = apart(group);
-      if (apart.size() == 1) {
-        jobs.add(one(group));
-      } else {
-        apart.forEach(job -> jobs.add(one(job)));
-      }
+      (apart.size() == 1 ? List.of(group) : apart).forEach(job -> jobs.add(one(job)));
     }
     return jobs;
   }
@@ -92,28 +88,16 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
 
   /** Returns the row's array indices, or the job id if it has none. */
   private static List<String> tasks(AccountingRecord row) {
-    if (row.tasks().indices().isEmpty()) {
-      return List.of("job " + row.rawJobId());
-    }
-    List<String> tasks = new ArrayList<>();
-    row.tasks().indices().forEach(index -> tasks.add("task " + index));
-    return tasks;
+    return row.tasks().indices().isEmpty()
+        ? List.of("job " + row.rawJobId())
+        : row.tasks().indices().stream().map(index -> "task " + index).toList();
   }
 
   private static AdoptedJob one(List<AccountingRecord> rows) {
-    boolean array = false;
-    Instant submit = rows.get(0).submit();
-    for (AccountingRecord row : rows) {
-      array |= !row.tasks().indices().isEmpty();
-      submit = row.submit().isBefore(submit) ? row.submit() : submit;
-    }
+    boolean array = rows.stream().anyMatch(row -> !row.tasks().indices().isEmpty());
     // A task is an array index, or a component's own job id.
     TreeMap<Long, Integer> places = new TreeMap<>();
-    for (AccountingRecord row : rows) {
-      for (long place : places(row, array)) {
-        places.put(place, 0);
-      }
-    }
+    rows.forEach(row -> places(row, array).forEach(place -> places.put(place, 0)));
     List<Integer> indices = new ArrayList<>();
     for (Map.Entry<Long, Integer> place : places.entrySet()) {
       place.setValue(indices.size());
@@ -121,10 +105,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     }
     List<AccountingRecord> renumbered = new ArrayList<>();
     for (AccountingRecord row : rows) {
-      List<Integer> tasks = new ArrayList<>();
-      for (long place : places(row, array)) {
-        tasks.add(places.get(place));
-      }
+      List<Integer> tasks = places(row, array).stream().map(places::get).toList();
       // An array has a row without an index until its tasks have rows.
       if (!tasks.isEmpty()) {
         renumbered.add(row.of(new IndexRange(tasks), row.name()));
@@ -135,7 +116,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
         new Identity(
             first.cluster(),
             first.arrayJobId(),
-            submit,
+            rows.stream().map(AccountingRecord::submit).min(Comparator.naturalOrder()).get(),
             first.name(),
             first.user(),
             first.account()),
@@ -144,20 +125,17 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
   }
 
   private static List<Long> places(AccountingRecord row, boolean array) {
-    if (!array) {
-      return List.of(row.rawJobId());
-    }
-    return row.tasks().indices().stream().map(index -> (long) index).toList();
+    return array
+        ? row.tasks().indices().stream().map(index -> (long) index).toList()
+        : List.of(row.rawJobId());
   }
 
   /** Returns the end of the last row; {@link Instant#MAX} while a row is open. */
   public Instant ended() {
-    Instant ended = Instant.MIN;
-    for (AccountingRecord row : rows) {
-      Instant end = row.ended() ? row.end().orElseThrow() : Instant.MAX;
-      ended = end.isAfter(ended) ? end : ended;
-    }
-    return ended;
+    return rows.stream()
+        .map(row -> row.ended() ? row.end().orElseThrow() : Instant.MAX)
+        .max(Comparator.naturalOrder())
+        .orElse(Instant.MIN);
   }
 
   /** Returns the first event of the run's journal. */
