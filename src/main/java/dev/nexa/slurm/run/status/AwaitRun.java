@@ -3,7 +3,6 @@ package dev.nexa.slurm.run.status;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -20,28 +19,21 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code --wait}: reconciles one run until it has ended. The pause grows from 0.5 to 30
  * seconds while nothing changes.
  */
-public final class AwaitRun {
+public record AwaitRun(Context context, Duration patience) {
   private static final Duration FIRST = Duration.ofMillis(500);
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
   /** How long accounting may disagree with the jobs' end. After that the wait is given up. */
   public static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  private final Context context;
-  private final Duration patience;
-
   public AwaitRun(Context context) {
     this(context, PATIENCE);
-  }
-
-  AwaitRun(Context context, Duration patience) {
-    this.context = context;
-    this.patience = patience;
   }
 
   /**
@@ -114,11 +106,10 @@ public final class AwaitRun {
   }
 
   private static long endedTasks(ManifestFile manifest) {
-    long ended = 0;
-    for (String state : manifest.states().members().keySet()) {
-      ended += JobState.parse(state).endsTask() ? manifest.states().number(state) : 0;
-    }
-    return ended;
+    return manifest.states().members().keySet().stream()
+        .filter(state -> JobState.parse(state).endsTask())
+        .mapToLong(manifest.states()::number)
+        .sum();
   }
 
   /**
@@ -213,12 +204,9 @@ public final class AwaitRun {
 
   /** Returns {@code 3 completed, 1 failed}; empty if the run was never submitted. */
   private static String tasks(ManifestFile manifest) {
-    JsonObject states = manifest.states();
-    List<String> all = new ArrayList<>();
-    for (String state : states.members().keySet()) {
-      all.add(states.number(state) + " " + state);
-    }
-    return String.join(", ", all);
+    return manifest.states().members().keySet().stream()
+        .map(state -> manifest.states().number(state) + " " + state)
+        .collect(Collectors.joining(", "));
   }
 
   /**

@@ -126,7 +126,7 @@ public record RunRow(
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {
     List<ManifestFile.Listed> submissions = manifest.submissions();
-    Optional<Instant> started = manifest.started();
+
     return new RunRow(
         manifest.runId(),
         user,
@@ -137,9 +137,10 @@ public record RunRow(
         TaskCounts.of(manifest),
         Standing.AS_SHOWN,
         submissions.isEmpty() ? Optional.empty() : submissions.get(submissions.size() - 1).jobId(),
-        started.isEmpty()
-            ? Duration.ZERO
-            : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
+        manifest
+            .started()
+            .map(from -> Duration.between(from, manifest.ended().orElseGet(Instant::now)))
+            .orElse(Duration.ZERO),
         new Spent(manifest.cost().orElseThrow(), Optional.empty(), manifest.costLacks()),
         note);
   }
