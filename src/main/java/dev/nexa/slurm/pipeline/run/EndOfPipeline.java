@@ -29,11 +29,6 @@ record EndOfPipeline(Context context) {
         .ifPresent(problems::add);
   }
 
-  /** A pipeline that was resumed ends again, and differs from what it was before. */
-  private static String digest(PipelineProgress progress) {
-    return Sha256.of(Json.compact(ProgressFile.of(progress))).substring(0, DIGITS);
-  }
-
   private static Notice notice(PipelineProgress progress) {
     PipelineFile file = progress.file();
     Map<String, Integer> states = new TreeMap<>();
@@ -48,10 +43,12 @@ record EndOfPipeline(Context context) {
         .map(one -> one.stage().name() + ": " + one.state() + ", because " + one.why())
         .forEach(lines::add);
     lines.add("cost: " + progress.cost());
+    // A pipeline that was resumed ends again, and differs from what it was before.
+    String digest = Sha256.of(Json.compact(ProgressFile.of(progress))).substring(0, DIGITS);
     boolean failed = progress.state() == PipelineProgress.State.FAILED;
     return Notice.of(
             failed ? NoticeKind.FAILED : NoticeKind.ENDED,
-            file.id() + "." + digest(progress),
+            file.id() + "." + digest,
             Optional.empty(),
             "pipeline " + file.name() + " (" + file.id() + ") " + progress.state().text(),
             lines)

@@ -6,8 +6,7 @@ import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
-import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -131,19 +130,13 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
    */
   static PipelineProgress of(
       PipelineFile file, Map<String, RunRow> rows, Map<String, String> gates) {
-    Map<String, StageProgress> stages = new HashMap<>();
-    List<StageProgress> all = new ArrayList<>();
+    Map<String, StageProgress> stages = new LinkedHashMap<>();
     for (PipelineFile.Stage stage : file.stages()) {
-      StageProgress one =
-          progress(
-              stage,
-              Optional.ofNullable(rows.get(stage.name())),
-              Optional.ofNullable(gates.get(stage.name())),
-              stages);
-      stages.put(stage.name(), one);
-      all.add(one);
+      Optional<RunRow> row = Optional.ofNullable(rows.get(stage.name()));
+      Optional<String> gate = Optional.ofNullable(gates.get(stage.name()));
+      stages.put(stage.name(), progress(stage, row, gate, stages));
     }
-    return new PipelineProgress(file, List.copyOf(all));
+    return new PipelineProgress(file, List.copyOf(stages.values()));
   }
 
   private static StageProgress progress(

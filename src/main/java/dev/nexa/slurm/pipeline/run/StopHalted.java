@@ -75,13 +75,10 @@ final class StopHalted {
 
   /** A release of the pipeline may be deployed on another profile's tier. */
   private void onOtherTiers(StageProgress stage, Halt halt, List<String> problems) {
-    HaltedTiers tiers = HaltedTiers.of(context, plan(stage).storage().durable());
-    for (HaltedTiers.Tried tried : tiers.others().put(halt)) {
-      if (tried.halt().isEmpty()) {
-        problems.add(
-            "the halt " + halt.id() + " is not in force on " + tried.tier() + ": " + tried.why());
-      }
-    }
+    HaltedTiers.of(context, plan(stage).storage().durable()).others().put(halt).stream()
+        .filter(tried -> tried.halt().isEmpty())
+        .map(it -> "the halt " + halt.id() + " is not in force on " + it.tier() + ": " + it.why())
+        .forEach(problems::add);
   }
 
   /**
