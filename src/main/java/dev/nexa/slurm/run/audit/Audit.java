@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Compares one run's files with its journal, and with the records that its journal and accounting
@@ -287,11 +288,9 @@ public final class Audit {
     if (created.members().containsKey("imported")) {
       return;
     }
-    for (Path file : List.of(run.plan(), run.estimate(), run.script())) {
-      if (files.digest(file).isEmpty()) {
-        checkKept(file, Optional.empty());
-      }
-    }
+    Stream.of(run.plan(), run.estimate(), run.script())
+        .filter(file -> files.digest(file).isEmpty())
+        .forEach(file -> checkKept(file, Optional.empty()));
     for (ProvenFiles.Changed changed : files.changes()) {
       boolean missing = changed.found().isEmpty();
       differences.add(name(changed.file()) + (missing ? ": missing" : CHANGED));

@@ -146,7 +146,9 @@ public final class RecordRepair {
         });
   }
 
-  /** Copies corrected records. A copy that cannot be written is a note of the next audit. */
+  /**
+   * Copies corrected records. Returns why a copy cannot be written; the next audit notes that, too.
+   */
   private static Optional<String> copy(RunFolder run, ProvenFiles files) {
     return Files.exists(run.plan())
         ? new DurableCopies(run, files.plan().storage()).write()
