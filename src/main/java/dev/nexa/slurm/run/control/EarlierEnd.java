@@ -67,15 +67,15 @@ public record EarlierEnd(String state, Optional<Instant> at) {
       return end;
     }
     CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
-    for (CostFile.Attempt attempt : cost.attempts()) {
-      if (attempt.task() == task.getAsInt()) {
-        end =
-            new EarlierEnd(
-                attempt.state().toLowerCase(Locale.ROOT),
-                attempt.start().map(start -> start.plusSeconds(attempt.elapsedSeconds())));
-      }
-    }
-    return end;
+    return cost.attempts().stream()
+        .filter(attempt -> attempt.task() == task.getAsInt())
+        .reduce((earlier, later) -> later)
+        .map(
+            attempt ->
+                new EarlierEnd(
+                    attempt.state().toLowerCase(Locale.ROOT),
+                    attempt.start().map(start -> start.plusSeconds(attempt.elapsedSeconds()))))
+        .orElse(end);
   }
 
   private static Optional<EarlierEnd> askScheduler(
