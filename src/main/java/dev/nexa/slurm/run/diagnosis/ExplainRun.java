@@ -12,7 +12,6 @@ import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.config.site.Signatures;
-import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.telemetry.UseNotes;
@@ -146,17 +145,16 @@ public final class ExplainRun {
     LogReading reading = logs.read(signatures());
     Optional<Finding> stated =
         Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.work().timeLimit());
-    Verdict verdict = Verdict.of(attempt.state(), stated, own, reading);
-    String kind = verdict.root().map(Finding::failure).orElse("");
+    Verdict decided = Verdict.of(attempt.state(), stated, own, reading);
+    String kind = decided.root().map(Finding::failure).orElse("");
     JsonObject plan = run.shownPlan().json();
     Path config = context.root().resolve(run.shownPlan().config());
-    Optional<Finding> ofThisRun =
-        verdict
+    Verdict verdict =
+        decided
             .root()
-            .flatMap(root -> OwnModule.of(root, plan, config).or(() -> requeued(root, plan)));
-    if (ofThisRun.isPresent()) {
-      verdict = verdict.withRoot(ofThisRun.get());
-    }
+            .flatMap(root -> OwnModule.of(root, plan, config).or(() -> requeued(root, plan)))
+            .map(decided::withRoot)
+            .orElse(decided);
     return Optional.of(
         new Failure(
             new Failure.Place(
@@ -283,15 +281,11 @@ public final class ExplainRun {
   }
 
   private Optional<Waiting> waiting(RunFolder run, List<QueueEntry> queue, List<String> problems) {
-    for (QueueEntry entry : queue) {
-      if (entry.state() == JobState.PENDING) {
-        PlanFile plan = run.shownPlan();
-        if (!plan.isLocal()) {
-          AccountCheck.of(context, plan.account()).ifPresent(problems::add);
-        }
-        return Optional.of(new ExplainWait(context).of(run, entry, problems));
-      }
+    Optional<QueueEntry> waiting =
+        queue.stream().filter(entry -> entry.state() == JobState.PENDING).findFirst();
+    if (waiting.isPresent() && !run.shownPlan().isLocal()) {
+      AccountCheck.of(context, run.shownPlan().account()).ifPresent(problems::add);
     }
-    return Optional.empty();
+    return waiting.map(entry -> new ExplainWait(context).of(run, entry, problems));
   }
 }
