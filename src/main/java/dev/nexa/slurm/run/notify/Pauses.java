@@ -59,13 +59,11 @@ public final class Pauses {
 
   /** Returns until when the channel rests; empty if it may send. */
   Optional<Instant> until(String channel, Instant now) {
-    Pause pause = pauses.get(channel);
     // A clock that was set back must not stop a channel for longer than any pause.
-    return pause == null
-            || !pause.until().isAfter(now)
-            || pause.until().isAfter(now.plus(Duration.ofDays(1)).plusSeconds(1))
-        ? Optional.empty()
-        : Optional.of(pause.until());
+    Instant latest = now.plus(Duration.ofDays(1)).plusSeconds(1);
+    return Optional.ofNullable(pauses.get(channel))
+        .map(Pause::until)
+        .filter(until -> until.isAfter(now) && !until.isAfter(latest));
   }
 
   /** Keeps that the channel works. */
