@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -34,7 +36,12 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
    * @param submit when the job was first submitted
    */
   public record Identity(
-      String cluster, long jobId, Instant submit, String name, String user, String account) {}
+      @Codec.Key("slurm_cluster") String cluster,
+      long jobId,
+      Instant submit,
+      String name,
+      String user,
+      String account) {}
 
   /** The stage of imported runs. */
   public static final String STAGE = "imported";
@@ -71,12 +78,10 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     Map<String, AccountingRecord> last = new HashMap<>();
     for (AccountingRecord row : bySubmit) {
       List<String> tasks = tasks(row);
-      boolean another = jobs.isEmpty();
-      for (String task : tasks) {
-        AccountingRecord before = last.get(task);
-        another |= before != null && before.ended() && !before.state().mayGoOn();
-      }
-      if (another) {
+      if (jobs.isEmpty()
+          || tasks.stream()
+              .flatMap(task -> Optional.ofNullable(last.get(task)).stream())
+              .anyMatch(before -> before.ended() && !before.state().mayGoOn())) {
         jobs.add(new ArrayList<>());
         last.clear();
       }
@@ -140,19 +145,11 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
 
   /** Returns the first event of the run's journal. */
   Event created(RunId id, Instant now) {
-    JsonObject data =
-        new JsonObject()
-            .with("imported", true)
-            .with("key", key(id))
-            .with("tasks", IndexRange.upTo(indices.size()).toString())
-            .with("slurm_cluster", identity.cluster())
-            .with("job_id", identity.jobId())
-            .with("submit", identity.submit())
-            .with("name", identity.name())
-            .with("user", identity.user())
-            .with("account", identity.account());
+    String tasks = IndexRange.upTo(indices.size()).toString();
+    JsonObject data = new JsonObject().with("imported", true).with("key", key(id));
+    Codec.write(identity, data.with("tasks", tasks));
     String array = new IndexRange(indices).toString();
-    if (!array.equals(data.text("tasks"))) {
+    if (!array.equals(tasks)) {
       data.with("array", array);
     }
     return new Event(Event.Type.CREATED, now, data);

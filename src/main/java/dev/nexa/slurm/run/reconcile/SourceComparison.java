@@ -46,9 +46,7 @@ public record SourceComparison(
     Map<String, Map<Integer, Integer>> rows = new HashMap<>();
     for (AccountingRecord row : outcome.attempts()) {
       Map<Integer, Integer> byTask = rows.computeIfAbsent(row.name(), key -> new HashMap<>());
-      for (int task : row.tasks().indices()) {
-        byTask.merge(task, 1, Integer::sum);
-      }
+      row.tasks().indices().forEach(task -> byTask.merge(task, 1, Integer::sum));
     }
     List<String> missing = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
