@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -94,10 +95,14 @@ public record AwaitRun(Context context, Duration patience) {
 
   /** Throws if no task of the run can ever start; asks the queue once more, for the words. */
   private void requireCanStart(RunFolder run) {
-    List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
-    if (!rows.isEmpty() && rows.get(0).stuck()) {
-      throw RunRow.neverStarts(run.id().value(), rows.get(0).note());
+    Optional<RunRow> stuck = row(run).filter(RunRow::stuck);
+    if (stuck.isPresent()) {
+      throw RunRow.neverStarts(run.id().value(), stuck.get().note());
     }
+  }
+
+  private Optional<RunRow> row(RunFolder run) {
+    return new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()).stream().findFirst();
   }
 
   /** Returns whether it can never be known how a task ended. */
@@ -181,15 +186,11 @@ public record AwaitRun(Context context, Duration patience) {
       return state;
     }
     try {
-      List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
-      if (rows.isEmpty()) {
-        return state;
-      }
-      RunRow row = rows.get(0);
+      Optional<RunRow> row = row(run);
       // A run that has left the queue would seem to wait again.
-      return row.hasLeft() || row.status().ended()
+      return row.filter(it -> it.hasLeft() || it.status().ended()).isPresent()
           ? "ending; " + RunRow.LEFT
-          : state + row.waitsBecause().map(why -> "; " + why).orElse("");
+          : state + row.flatMap(RunRow::waitsBecause).map(why -> "; " + why).orElse("");
     } catch (SchedulerUnavailable outage) {
       // The pass reports an outage.
       return state;
