@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
-import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
@@ -25,6 +24,7 @@ import dev.nexa.slurm.run.start.Prepared;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -112,9 +112,8 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
         throw ofStage(config, stage, wrong);
       }
     }
-    List<Problem> all = new ArrayList<>();
-    problems.forEach((problem, names) -> all.add(problem.atStages(names)));
-    Problem.throwIfAny(all);
+    Problem.throwIfAny(
+        problems.entrySet().stream().map(one -> one.getKey().atStages(one.getValue())).toList());
     requireOneCurrency(config, stages);
     requireOneScheduler(config, stages);
     PipelinePlan plan =
@@ -175,12 +174,10 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
       Plan plan = stage.prepared().plan();
       boolean isGate =
           plan.payload().data().filter(data -> data.step().equals(RequireGate.STEP)).isPresent();
-      boolean after = false;
-      for (Map.Entry<String, Condition> earlier : stage.stage().after().entrySet()) {
-        after |=
-            RequireGate.TYPES.contains(earlier.getValue().text())
-                && gated.contains(earlier.getKey());
-      }
+      boolean after =
+          stage.stage().after().entrySet().stream()
+              .filter(earlier -> RequireGate.TYPES.contains(earlier.getValue().text()))
+              .anyMatch(earlier -> gated.contains(earlier.getKey()));
       if (isGate || after) {
         gated.add(stage.stage().name());
       } else if (policy.evaluation().gateBefore().contains(plan.stage())) {
@@ -200,11 +197,9 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns the most that all stages together can cost. */
   public Money total() {
-    Money total = Money.zero(stages.get(0).total().currency());
-    for (PlannedStage stage : stages) {
-      total = total.plus(stage.total());
-    }
-    return total;
+    return stages.stream()
+        .map(PlannedStage::total)
+        .reduce(Money.zero(stages.get(0).total().currency()), Money::plus);
   }
 
   /** Returns {@link #total} for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */
@@ -221,35 +216,25 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns the expected cost of all stages; empty if it is unknown for one of them. */
   public Optional<Money> expected() {
-    Money sum = Money.zero(total().currency());
-    for (PlannedStage stage : stages) {
-      Optional<Money> expected = stage.expected();
-      if (expected.isEmpty()) {
-        return Optional.empty();
-      }
-      sum = sum.plus(expected.get());
-    }
-    return Optional.of(sum);
+    return stages.stream()
+        .map(PlannedStage::expected)
+        .reduce(
+            Optional.of(Money.zero(total().currency())),
+            (sum, expected) -> sum.flatMap(money -> expected.map(money::plus)));
   }
 
   /** Returns the longest time of the longest chain of stages, without the time in the queue. */
   public Duration longest() {
     Map<String, Duration> ends = new HashMap<>();
-    Duration longest = Duration.ZERO;
     for (PlannedStage stage : stages) {
-      Duration begin = Duration.ZERO;
-      for (String earlier : stage.stage().after().keySet()) {
-        begin = later(begin, ends.getOrDefault(earlier, Duration.ZERO));
-      }
-      Duration end = begin.plus(stage.longest());
-      ends.put(stage.stage().name(), end);
-      longest = later(longest, end);
+      Duration begin =
+          stage.stage().after().keySet().stream()
+              .map(earlier -> ends.getOrDefault(earlier, Duration.ZERO))
+              .max(Comparator.naturalOrder())
+              .orElse(Duration.ZERO);
+      ends.put(stage.stage().name(), begin.plus(stage.longest()));
     }
-    return longest;
-  }
-
-  private static Duration later(Duration one, Duration other) {
-    return one.compareTo(other) >= 0 ? one : other;
+    return ends.values().stream().max(Comparator.naturalOrder()).orElse(Duration.ZERO);
   }
 
   /**

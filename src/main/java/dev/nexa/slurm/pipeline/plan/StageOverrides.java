@@ -24,8 +24,8 @@ final class StageOverrides {
   static Map<String, List<String>> byStage(PipelineConfig config, List<String> typed) {
     Map<String, List<String>> overrides = new HashMap<>();
     for (String one : typed) {
-      boolean found = give(config, one, PipelineConfig.Stage::name, overrides);
-      if (!found && !give(config, one, PipelineConfig.Stage::base, overrides)) {
+      if (!give(config, one, PipelineConfig.Stage::name, overrides)
+          && !give(config, one, PipelineConfig.Stage::base, overrides)) {
         throw unknown(config, one);
       }
     }

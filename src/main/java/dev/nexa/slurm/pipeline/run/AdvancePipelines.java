@@ -21,13 +21,14 @@ import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The part of a reconcile pass that is about pipelines: submits stages whose turn has come, makes
@@ -90,14 +91,6 @@ public record AdvancePipelines(Context context) {
     if (halted.cancelWaiting(progress, problems)) {
       progress = new ReadProgress(context).of(folder, problems);
     }
-    tellBlocked(folder, progress, problems);
-    write(folder, progress, problems);
-    return Optional.of(progress);
-  }
-
-  /** Names each stage that can no longer start. */
-  private static void tellBlocked(
-      PipelineFolder folder, PipelineProgress progress, List<String> problems) {
     for (PipelineProgress.StageProgress stage : progress.stages()) {
       if (stage.isBlocked()) {
         problems.add(
@@ -106,18 +99,15 @@ public record AdvancePipelines(Context context) {
                 .formatted(folder.id(), stage.stage().name(), stage.why(), folder.id()));
       }
     }
+    write(folder, progress, problems);
+    return Optional.of(progress);
   }
 
   /** Makes waiting jobs wait for the jobs that the earlier stages have now. */
   private void repoint(
       PipelineFile file, Map<PipelineFile.Stage, RunState> open, List<String> problems) {
-    Map<PipelineFile.Stage, RunState> waiting = new LinkedHashMap<>();
-    open.forEach(
-        (stage, state) -> {
-          if (!state.after().isEmpty() && !state.cancelRequested()) {
-            waiting.put(stage, state);
-          }
-        });
+    Map<PipelineFile.Stage, RunState> waiting = new LinkedHashMap<>(open);
+    waiting.values().removeIf(state -> state.after().isEmpty() || state.cancelRequested());
     if (waiting.isEmpty()) {
       return;
     }
@@ -142,26 +132,20 @@ public record AdvancePipelines(Context context) {
       TaskEvidence evidence,
       EarlierJobs jobs,
       List<String> problems) {
-    boolean waits = false;
-    boolean never = false;
-    for (QueueEntry entry : evidence.queue(submission)) {
-      waits |= entry.state() == JobState.PENDING && entry.reason().startsWith("Dependency");
-      never |= entry.neverStarts();
-    }
-    if (!waits || !(jobs.of(state.after()) instanceof EarlierJobs.Waits now)) {
+    List<QueueEntry> queue = evidence.queue(submission);
+    if (queue.stream()
+            .filter(entry -> entry.state() == JobState.PENDING)
+            .noneMatch(entry -> entry.reason().startsWith("Dependency"))
+        || !(jobs.of(state.after()) instanceof EarlierJobs.Waits now)) {
       return;
     }
-    Set<String> known = ids(submission.dependency());
-    if (!never && known.containsAll(ids(now.dependency()))) {
+    if (queue.stream().noneMatch(QueueEntry::neverStarts)
+        && ids(submission.dependency()).containsAll(ids(now.dependency()))) {
       return;
     }
     RunFolder run = context.workspace().run(stage.run());
-    Optional<FileLock> lock = run.lock(Duration.ZERO);
-    if (lock.isEmpty()) {
-      return;
-    }
-    try (FileLock held = lock.get()) {
-      if (!held.holds() || !RunState.of(run.journal().read()).equals(state)) {
+    try (FileLock held = run.lock(Duration.ZERO).orElse(null)) {
+      if (held == null || !held.holds() || !RunState.of(run.journal().read()).equals(state)) {
         return;
       }
       scheduler.dependOn(submission.jobId().orElseThrow(), now.dependency());
@@ -183,13 +167,9 @@ public record AdvancePipelines(Context context) {
   }
 
   private static Set<String> ids(String dependency) {
-    Set<String> ids = new HashSet<>();
-    for (String word : dependency.split("[,:]", -1)) {
-      if (!word.isEmpty() && Character.isDigit(word.charAt(0))) {
-        ids.add(word);
-      }
-    }
-    return ids;
+    return Arrays.stream(dependency.split("[,:]", -1))
+        .filter(word -> !word.isEmpty() && Character.isDigit(word.charAt(0)))
+        .collect(Collectors.toSet());
   }
 
   /** Ends stages that are not needed, and stages after a gate that failed. */

@@ -117,9 +117,7 @@ public final class AwaitPipeline {
 
   private PipelineProgress pass(PipelineFolder folder, Consumer<String> progress) {
     List<RunId> open =
-        PipelineFile.read(folder).ownRuns().stream()
-            .filter(run -> context.workspace().isOpen(run))
-            .toList();
+        PipelineFile.read(folder).ownRuns().stream().filter(context.workspace()::isOpen).toList();
     List<String> problems =
         new ArrayList<>(AwaitRun.problems(new ReconcileRuns(context).reconcile(open)));
     PipelineProgress now = new AdvancePipelines(context).advance(folder, problems).orElseThrow();

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
-import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
@@ -16,18 +15,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
-/** A pipeline's rendered stages, and which of them run. */
-public final class ChosenStages {
-  private final PipelinePlan plan;
-  private final List<RenderedStage> all;
-  private final Map<String, Choice> choices;
-
-  private ChosenStages(PipelinePlan plan, List<RenderedStage> all, Map<String, Choice> choices) {
-    this.plan = plan;
-    this.all = all;
-    this.choices = choices;
-  }
+/**
+ * A pipeline's rendered stages, and which of them run.
+ *
+ * @param all all stages; each stands after the stages that it waits for
+ */
+public record ChosenStages(
+    PipelinePlan plan, List<RenderedStage> all, Map<String, Choice> choices) {
 
   /**
    * Renders the stages, and decides which of them are reused.
@@ -54,42 +50,30 @@ public final class ChosenStages {
       // The records of a run may not be final yet, although the run has ended in the scheduler.
       new ReconcileRuns(context).reconcile(earlier.open());
     }
-    List<StageReuse.Candidate> candidates = all.stream().map(one -> candidate(one, all)).toList();
+    List<StageReuse.Candidate> candidates =
+        all.stream()
+            .map(
+                one ->
+                    new StageReuse.Candidate(
+                        one.planned().stage(),
+                        one.plan(),
+                        one.estimate().configDigest(),
+                        one.script().digest(),
+                        isUsed(one.name(), all)))
+            .toList();
     return new ChosenStages(plan, all, earlier.choose(candidates, wish));
-  }
-
-  private static StageReuse.Candidate candidate(RenderedStage one, List<RenderedStage> all) {
-    return new StageReuse.Candidate(
-        one.planned().stage(),
-        one.plan(),
-        one.estimate().configDigest(),
-        one.script().digest(),
-        isUsed(one.name(), all));
   }
 
   /** Returns whether a script or a file beside it names the stage's checkpoint. */
   private static boolean isUsed(String stage, List<RenderedStage> all) {
     String variable = PipelineConfig.Stage.variable(stage) + "_checkpoint";
     String reference = "${stages." + stage + ".checkpoint}";
-    for (RenderedStage other : all) {
-      List<String> texts = new ArrayList<>(List.of(other.script().text()));
-      for (RunnerFile file : other.script().files()) {
-        texts.add(new String(file.content(), StandardCharsets.UTF_8));
-      }
-      if (texts.stream().anyMatch(t -> t.contains(variable) || t.contains(reference))) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  PipelinePlan plan() {
-    return plan;
-  }
-
-  /** Returns all stages; each stands after the stages that it waits for. */
-  List<RenderedStage> all() {
-    return all;
+    Stream<String> files =
+        all.stream()
+            .flatMap(other -> other.script().files().stream())
+            .map(file -> new String(file.content(), StandardCharsets.UTF_8));
+    return Stream.concat(all.stream().map(other -> other.script().text()), files)
+        .anyMatch(text -> text.contains(variable) || text.contains(reference));
   }
 
   /** Returns the run that takes a stage's place; empty if the stage runs. */

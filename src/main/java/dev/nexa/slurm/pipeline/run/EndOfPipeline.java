@@ -29,29 +29,26 @@ record EndOfPipeline(Context context) {
         .ifPresent(problems::add);
   }
 
-  /** A pipeline that was resumed ends again, and differs from what it was before. */
-  private static String digest(PipelineProgress progress) {
-    return Sha256.of(Json.compact(ProgressFile.of(progress))).substring(0, DIGITS);
-  }
-
   private static Notice notice(PipelineProgress progress) {
     PipelineFile file = progress.file();
     Map<String, Integer> states = new TreeMap<>();
-    List<String> lines = new ArrayList<>();
-    for (PipelineProgress.StageProgress stage : progress.stages()) {
-      states.merge(stage.state(), 1, Integer::sum);
-      if (!stage.completed() && !stage.why().isEmpty() && lines.size() < NAMED) {
-        lines.add(stage.stage().name() + ": " + stage.state() + ", because " + stage.why());
-      }
-    }
+    progress.stages().forEach(stage -> states.merge(stage.state(), 1, Integer::sum));
     List<String> counts = new ArrayList<>();
     states.forEach((state, count) -> counts.add(count + " " + state));
-    lines.add(0, progress.stages().size() + " stages: " + String.join(", ", counts));
+    List<String> lines = new ArrayList<>();
+    lines.add(progress.stages().size() + " stages: " + String.join(", ", counts));
+    progress.stages().stream()
+        .filter(stage -> !stage.completed() && !stage.why().isEmpty())
+        .limit(NAMED)
+        .map(one -> one.stage().name() + ": " + one.state() + ", because " + one.why())
+        .forEach(lines::add);
     lines.add("cost: " + progress.cost());
+    // A pipeline that was resumed ends again, and differs from what it was before.
+    String digest = Sha256.of(Json.compact(ProgressFile.of(progress))).substring(0, DIGITS);
     boolean failed = progress.state() == PipelineProgress.State.FAILED;
     return Notice.of(
             failed ? NoticeKind.FAILED : NoticeKind.ENDED,
-            file.id() + "." + digest(progress),
+            file.id() + "." + digest,
             Optional.empty(),
             "pipeline " + file.name() + " (" + file.id() + ") " + progress.state().text(),
             lines)

@@ -4,7 +4,6 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
-import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -36,11 +35,10 @@ public final class PastRemediation {
     for (PipelineFile.Stage stage : file.stages()) {
       RunFolder run = context.workspace().run(stage.run());
       if (Files.exists(run.manifest())) {
-        for (RunState.Remediation step : ManifestFile.read(run).remediation()) {
-          lines.add(
-              "last time: %s (%s), remediation by %s: %s"
-                  .formatted(stage.name(), stage.run(), step.by(), step.text()));
-        }
+        String begin = "last time: " + stage.name() + " (" + stage.run() + "), remediation by ";
+        ManifestFile.read(run)
+            .remediation()
+            .forEach(step -> lines.add(begin + step.by() + ": " + step.text()));
       }
     }
     return lines;

@@ -25,17 +25,15 @@ public record PipelineLookup(Workspace workspace) {
     if (typed.equals(LATEST) && !all.isEmpty()) {
       return all.get(all.size() - 1);
     }
-    for (PipelineFolder pipeline : all) {
-      if (pipeline.id().equals(typed)) {
-        return pipeline;
-      }
+    List<String> ids = all.stream().map(PipelineFolder::id).toList();
+    if (ids.contains(typed)) {
+      return all.get(ids.indexOf(typed));
     }
     for (int i = all.size() - 1; i >= 0; i--) {
       if (all.get(i).exists() && PipelineFile.read(all.get(i)).name().equals(typed)) {
         return all.get(i);
       }
     }
-    List<String> ids = all.stream().map(PipelineFolder::id).toList();
     throw new NexaException(
         ErrorCode.PIPELINE_UNKNOWN,
         all.isEmpty()

@@ -6,8 +6,7 @@ import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.status.RunRow;
 import java.math.BigDecimal;
-import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -80,13 +79,17 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
     private boolean endedAs(JobState wanted) {
       return obstacle == Obstacle.NONE
-          && row.isPresent()
-          && JobState.parse(row.get().state()) == wanted;
+          && row.filter(run -> JobState.parse(run.state()) == wanted).isPresent();
     }
 
     /** Returns whether all tasks of the run have ended. */
     public boolean ended() {
       return row.isPresent() && row.get().status().ended();
+    }
+
+    private boolean begun() {
+      return ended()
+          || row.filter(run -> run.tasks().running() + run.tasks().done() > 0).isPresent();
     }
 
     /** Returns whether the run has completed. */
@@ -127,19 +130,13 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
    */
   static PipelineProgress of(
       PipelineFile file, Map<String, RunRow> rows, Map<String, String> gates) {
-    Map<String, StageProgress> stages = new HashMap<>();
-    List<StageProgress> all = new ArrayList<>();
+    Map<String, StageProgress> stages = new LinkedHashMap<>();
     for (PipelineFile.Stage stage : file.stages()) {
-      StageProgress one =
-          progress(
-              stage,
-              Optional.ofNullable(rows.get(stage.name())),
-              Optional.ofNullable(gates.get(stage.name())),
-              stages);
-      stages.put(stage.name(), one);
-      all.add(one);
+      Optional<RunRow> row = Optional.ofNullable(rows.get(stage.name()));
+      Optional<String> gate = Optional.ofNullable(gates.get(stage.name()));
+      stages.put(stage.name(), progress(stage, row, gate, stages));
     }
-    return new PipelineProgress(file, List.copyOf(all));
+    return new PipelineProgress(file, List.copyOf(stages.values()));
   }
 
   private static StageProgress progress(
@@ -202,27 +199,19 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
   /** Returns the pipeline's state. */
   public State state() {
-    boolean active = false;
-    boolean begun = false;
-    boolean blocked = false;
-    boolean failed = false;
-    boolean cancelled = false;
-    for (StageProgress one : stages) {
-      blocked |= one.isBlocked();
-      active |= !one.ended() && one.obstacle() == Obstacle.NONE;
-      begun |=
-          one.ended()
-              || one.row().map(run -> run.tasks().running() + run.tasks().done() > 0).orElse(false);
-      boolean well = one.isSkipped() || one.done();
-      cancelled |= !well && one.endedAs(JobState.CANCELLED);
-      failed |= !well && one.ended() && !one.endedAs(JobState.CANCELLED);
+    if (stages.stream().anyMatch(one -> !one.ended() && one.obstacle() == Obstacle.NONE)) {
+      return stages.stream().anyMatch(StageProgress::begun) ? State.RUNNING : State.PENDING;
     }
-    if (active) {
-      return begun ? State.RUNNING : State.PENDING;
+    if (stages.stream().anyMatch(StageProgress::isBlocked)) {
+      return State.BLOCKED;
     }
-    return blocked
-        ? State.BLOCKED
-        : failed ? State.FAILED : cancelled ? State.CANCELLED : State.COMPLETED;
+    List<StageProgress> ill =
+        stages.stream().filter(one -> !one.isSkipped() && !one.done()).toList();
+    return ill.stream().anyMatch(one -> one.ended() && !one.endedAs(JobState.CANCELLED))
+        ? State.FAILED
+        : ill.stream().anyMatch(one -> one.endedAs(JobState.CANCELLED))
+            ? State.CANCELLED
+            : State.COMPLETED;
   }
 
   /** Returns whether a stage is blocked, or ended without having done what it was for. */
@@ -250,14 +239,10 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
   /** Returns the stages that must end: they are not needed, or a gate before them failed. */
   List<StageProgress> ending() {
-    List<StageProgress> ending = new ArrayList<>();
-    for (StageProgress one : stages) {
-      boolean stops = one.isSkipped() || (one.isBlocked() && one.gated());
-      if (stops && !one.ended()) {
-        ending.add(one);
-      }
-    }
-    return ending;
+    return stages.stream()
+        .filter(one -> one.isSkipped() || (one.isBlocked() && one.gated()))
+        .filter(one -> !one.ended())
+        .toList();
   }
 
   /** Returns whether nothing will happen unless a user acts. */
@@ -272,11 +257,8 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
   /** Returns the cost of the attempts that have ended. */
   public Money cost() {
-    BigDecimal cost = NOTHING;
-    for (StageProgress one : stages) {
-      cost = cost.add(one.cost());
-    }
-    return new Money(cost, file.currency());
+    return new Money(
+        stages.stream().map(StageProgress::cost).reduce(NOTHING, BigDecimal::add), file.currency());
   }
 
   /** Returns the number of stages that have completed. */

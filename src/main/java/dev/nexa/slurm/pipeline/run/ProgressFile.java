@@ -3,8 +3,8 @@ package dev.nexa.slurm.pipeline.run;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.run.status.RunRow;
-import java.util.ArrayList;
-import java.util.List;
+import dev.nexa.slurm.run.status.TaskCounts;
+import java.util.Optional;
 
 /** The pipeline's manifest, which {@code pipeline status --json} prints too. */
 public final class ProgressFile {
@@ -13,10 +13,7 @@ public final class ProgressFile {
   /** Returns the document. */
   public static JsonObject of(PipelineProgress progress) {
     PipelineFile file = progress.file();
-    List<JsonObject> stages = new ArrayList<>();
-    progress.stages().forEach(stage -> stages.add(stage(stage)));
-    return new JsonObject()
-        .with("schema_version", 1)
+    return JsonObject.ofVersion(1)
         .with("pipeline_id", file.id())
         .with("name", file.name())
         .with("file", file.file())
@@ -28,7 +25,7 @@ public final class ProgressFile {
         .with("total", file.total().amount().toPlainString())
         .with("currency", file.currency())
         .withOptional("approval_id", file.approval())
-        .with("stages", stages);
+        .with("stages", progress.stages().stream().map(ProgressFile::stage).toList());
   }
 
   private static JsonObject stage(PipelineProgress.StageProgress one) {
@@ -49,12 +46,9 @@ public final class ProgressFile {
             .with("config_digest", stage.planDigest())
             .with("script_digest", stage.scriptDigest())
             .with("tasks", stage.tasks());
-    if (one.row().isPresent()) {
-      RunRow row = one.row().get();
-      json.with("tasks_done", row.tasks().done())
-          .with("tasks_failed", row.tasks().failed())
-          .with("tasks_running", row.tasks().running());
-    }
-    return json;
+    Optional<TaskCounts> tasks = one.row().map(RunRow::tasks);
+    return json.withOptional("tasks_done", tasks.map(TaskCounts::done))
+        .withOptional("tasks_failed", tasks.map(TaskCounts::failed))
+        .withOptional("tasks_running", tasks.map(TaskCounts::running));
   }
 }

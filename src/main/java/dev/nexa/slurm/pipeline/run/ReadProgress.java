@@ -36,9 +36,7 @@ public record ReadProgress(Context context) {
     }
     Map<RunId, RunRow> known = new HashMap<>();
     if (!open.isEmpty()) {
-      for (RunRow row : status.rows(open, problems)) {
-        known.put(new RunId(row.runId()), row);
-      }
+      status.rows(open, problems).forEach(row -> known.put(new RunId(row.runId()), row));
     }
     return of(file, known, problems);
   }

@@ -28,9 +28,9 @@ record RenderedStage(
    */
   static RenderedStage of(Context context, Renderer shared, PlannedStage planned) {
     Prepared prepared = planned.prepared();
-    Renderer renderer =
-        prepared.plugin().isEmpty() ? shared : new Renderer(context.source(), prepared.plugin());
-    Script script = renderer.render(prepared.plan(), prepared.launch());
+    Script script =
+        (prepared.plugin().isEmpty() ? shared : new Renderer(context.source(), prepared.plugin()))
+            .render(prepared.plan(), prepared.launch());
     PlanFile plan = SubmitRun.plan(prepared, script);
     Proposal proposal =
         Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());

@@ -6,17 +6,16 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.runs.PipelineFolder;
-import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.RerunTasks;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.start.Submitted;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code pipeline resume}: runs again the tasks that did not complete, in the order of
@@ -77,22 +76,24 @@ public record ResumePipeline(Context context, Optional<String> approval) {
   }
 
   private boolean isBeingCancelled(StageProgress stage) {
-    RunFolder run = context.workspace().run(stage.stage().run());
-    return RunState.of(run.journal().read()).cancelRequested();
+    return RunState.of(context.workspace().run(stage.stage().run()).journal().read())
+        .cancelRequested();
   }
 
   private String again(StageProgress stage) {
-    RunFolder run = context.workspace().run(stage.stage().run());
-    Submitted submitted = new RerunTasks(context, approval).rerunUnfinished(run);
-    List<String> jobs = new ArrayList<>();
-    for (SubmitAnswer answer : submitted.answers()) {
-      jobs.add(
-          answer instanceof SubmitAnswer.Submitted job
-              ? "job " + job.jobId()
-              : "no job yet: `nexa-slurm reconcile` submits it");
-    }
+    Submitted submitted =
+        new RerunTasks(context, approval)
+            .rerunUnfinished(context.workspace().run(stage.stage().run()));
+    String jobs =
+        submitted.answers().stream()
+            .map(
+                answer ->
+                    answer instanceof SubmitAnswer.Submitted job
+                        ? "job " + job.jobId()
+                        : "no job yet: `nexa-slurm reconcile` submits it")
+            .collect(Collectors.joining(", "));
     return "%s, because it ended as %s (%s)"
-        .formatted(submitted.notes().get(0), stage.state(), String.join(", ", jobs));
+        .formatted(submitted.notes().get(0), stage.state(), jobs);
   }
 
   private static NexaException other(PipelineFolder folder) {

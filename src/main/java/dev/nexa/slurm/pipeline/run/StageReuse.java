@@ -48,31 +48,25 @@ final class StageReuse {
   private static final int MOST_KEYS = 5;
 
   private final Workspace workspace;
-  private final List<PipelineFile> earlier = new ArrayList<>();
+  private final List<PipelineFile> earlier;
 
   StageReuse(Workspace workspace, String name) {
     this.workspace = workspace;
     List<PipelineFolder> all = new ArrayList<>(workspace.allPipelines());
     Collections.reverse(all);
-    for (PipelineFolder folder : all) {
-      PipelineFile file = PipelineFile.read(folder);
-      if (file.name().equals(name)) {
-        earlier.add(file);
-      }
-    }
+    this.earlier =
+        all.stream().map(PipelineFile::read).filter(file -> file.name().equals(name)).toList();
   }
 
   /** Returns the runs of earlier pipelines that passes still read. */
   List<RunId> open() {
-    Set<RunId> open = new TreeSet<>();
-    for (PipelineFile file : earlier) {
-      for (PipelineFile.Stage stage : file.stages()) {
-        if (workspace.run(stage.run()).isOpen()) {
-          open.add(stage.run());
-        }
-      }
-    }
-    return List.copyOf(open);
+    return earlier.stream()
+        .flatMap(file -> file.stages().stream())
+        .map(PipelineFile.Stage::run)
+        .filter(run -> workspace.run(run).isOpen())
+        .sorted()
+        .distinct()
+        .toList();
   }
 
   /**
@@ -117,8 +111,7 @@ final class StageReuse {
    */
   Map<String, Choice> choose(List<Candidate> candidates, Wish wish) {
     Map<String, Choice> choices = new LinkedHashMap<>();
-    Set<String> from =
-        wish.startAt().isPresent() ? from(candidates, wish.startAt().get()) : Set.of();
+    Set<String> from = wish.startAt().map(start -> from(candidates, start)).orElse(Set.of());
     for (Candidate one : candidates) {
       String name = one.stage().name();
       if (!wish.some()) {
@@ -151,11 +144,9 @@ final class StageReuse {
           Advice.step("the stages are " + String.join(", ", names)));
     }
     Set<String> from = new HashSet<>(Set.of(start));
-    for (Candidate one : candidates) {
-      if (one.stage().after().keySet().stream().anyMatch(from::contains)) {
-        from.add(one.stage().name());
-      }
-    }
+    candidates.stream()
+        .filter(one -> one.stage().after().keySet().stream().anyMatch(from::contains))
+        .forEach(one -> from.add(one.stage().name()));
     return from;
   }
 
@@ -277,12 +268,10 @@ final class StageReuse {
   private static void compare(String path, JsonObject old, JsonObject now, List<String> keys) {
     Set<String> names = new TreeSet<>(old.members().keySet());
     names.addAll(now.members().keySet());
+    names.removeIf(name -> path.isEmpty() && BESIDE.contains(name));
     for (String name : names) {
       Object one = old.members().get(name);
       Object other = now.members().get(name);
-      if (path.isEmpty() && BESIDE.contains(name)) {
-        continue;
-      }
       if (one instanceof JsonObject before && other instanceof JsonObject after) {
         compare(path + name + ".", before, after, keys);
       } else if (!String.valueOf(one).equals(String.valueOf(other))) {

@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -49,46 +50,35 @@ final class StopHalted {
       if (why.isEmpty()) {
         continue;
       }
-      Optional<Halt> set =
-          new Halts(
-                  RequireNoHalt.deploy(plan(stage).storage().durable()),
-                  context.workspace().files())
-              .setByGate(
-                  Instant.now().truncatedTo(ChronoUnit.SECONDS),
-                  UnixUser.me().user(),
-                  ProcessIdentity.ofThisProcess().host(),
-                  why.get(),
-                  progress.file().name(),
-                  run.id().value());
-      set.ifPresent(halt -> onOtherTiers(stage, halt, problems));
-      set.flatMap(
-              halt ->
-                  new Outbox(context.workspace())
-                      .recordIfAsked(policy.channels(), HaltedTiers.notice(halt)))
-          .ifPresent(problems::add);
-      set.ifPresent(
-          halt ->
-              problems.add(
-                  ("%s: the gate %s failed, so the halt %s stops releases of the pipeline %s;"
-                          + " an approver lifts it: `nexa-slurm unhalt %s`")
-                      .formatted(
-                          progress.file().id(),
-                          stage.stage().name(),
-                          halt.id(),
-                          progress.file().name(),
-                          halt.id())));
+      new Halts(RequireNoHalt.deploy(plan(stage).storage().durable()), context.workspace().files())
+          .setByGate(
+              Instant.now().truncatedTo(ChronoUnit.SECONDS),
+              UnixUser.me().user(),
+              ProcessIdentity.ofThisProcess().host(),
+              why.get(),
+              progress.file().name(),
+              run.id().value())
+          .ifPresent(halt -> publish(progress.file(), stage, halt, problems));
     }
+  }
+
+  private void publish(PipelineFile file, StageProgress stage, Halt halt, List<String> problems) {
+    onOtherTiers(stage, halt, problems);
+    new Outbox(context.workspace())
+        .recordIfAsked(policy.channels(), HaltedTiers.notice(halt))
+        .ifPresent(problems::add);
+    problems.add(
+        ("%s: the gate %s failed, so the halt %s stops releases of the pipeline %s;"
+                + " an approver lifts it: `nexa-slurm unhalt %s`")
+            .formatted(file.id(), stage.stage().name(), halt.id(), file.name(), halt.id()));
   }
 
   /** A release of the pipeline may be deployed on another profile's tier. */
   private void onOtherTiers(StageProgress stage, Halt halt, List<String> problems) {
-    HaltedTiers tiers = HaltedTiers.of(context, plan(stage).storage().durable());
-    for (HaltedTiers.Tried tried : tiers.others().put(halt)) {
-      if (tried.halt().isEmpty()) {
-        problems.add(
-            "the halt " + halt.id() + " is not in force on " + tried.tier() + ": " + tried.why());
-      }
-    }
+    HaltedTiers.of(context, plan(stage).storage().durable()).others().put(halt).stream()
+        .filter(tried -> tried.halt().isEmpty())
+        .map(it -> "the halt " + halt.id() + " is not in force on " + it.tier() + ": " + it.why())
+        .forEach(problems::add);
   }
 
   /**

@@ -5,11 +5,9 @@ import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
-import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
-import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.PipelineFile;
@@ -89,7 +87,10 @@ public record SubmitPipeline(Context context) {
           Optional.of(plan.config().name()));
     }
     // Before the budgets are locked: a folder of many files takes a while.
-    List<FileList> read = rendered.stream().map(SubmitPipeline::outsideFiles).toList();
+    List<FileList> read =
+        rendered.stream()
+            .map(stage -> FileList.of(RunFiles.outside(stage.plan()), List.of()))
+            .toList();
     List<NewRun.Staged> staged = new ArrayList<>();
     try {
       PipelineFolder folder;
@@ -106,8 +107,7 @@ public record SubmitPipeline(Context context) {
         notes = clearance.notes();
         folder = context.workspace().claimPipeline(Instant.now());
         try {
-          Optional<Grant> grant = clearance.grant();
-          grant.ifPresent(use -> use.hold(folder.path().toString()));
+          clearance.grant().ifPresent(use -> use.hold(folder.path().toString()));
           stage(folder, chosen, clearance, staged);
           for (int i = 0; i < staged.size(); i++) {
             RunFiles.READ.keep(staged.get(i).run(), read.get(i));
@@ -126,10 +126,6 @@ public record SubmitPipeline(Context context) {
     } finally {
       staged.forEach(NewRun.Staged::close);
     }
-  }
-
-  private static FileList outsideFiles(RenderedStage stage) {
-    return FileList.of(RunFiles.outside(stage.plan()), List.of());
   }
 
   /** Claims a run for each stage and writes its files. Adds each to {@code staged} at once. */
@@ -169,9 +165,8 @@ public record SubmitPipeline(Context context) {
               ofStage,
               payload.code(),
               payload.program().map(NodeProgram::files).orElse(List.of()));
-      NewRun.Staged made = run.stage(context, folder.id());
-      staged.add(made);
-      inputs.put(one.name(), input(one, made.run().id()));
+      staged.add(run.stage(context, folder.id()));
+      inputs.put(one.name(), input(one, staged.get(staged.size() - 1).run().id()));
     }
   }
 
@@ -185,9 +180,7 @@ public record SubmitPipeline(Context context) {
     int made = 0;
     for (RenderedStage one : chosen.all()) {
       Map<String, String> after = new LinkedHashMap<>();
-      for (Map.Entry<String, Condition> earlier : one.planned().stage().after().entrySet()) {
-        after.put(earlier.getKey(), earlier.getValue().text());
-      }
+      one.planned().stage().after().forEach((name, condition) -> after.put(name, condition.text()));
       Optional<RunId> reused = chosen.reused(one);
       stages.add(
           new PipelineFile.Stage(

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
-import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;
@@ -15,6 +14,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.diagnosis.Finding;
 import dev.nexa.slurm.run.reconcile.BillingCheck;
 import dev.nexa.slurm.run.reconcile.DurableCopies;
 import dev.nexa.slurm.run.reconcile.FaultyRow;
@@ -31,17 +31,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Compares one run's files with its journal, and with the records that its journal and accounting
  * yield today. Writes nothing.
  */
 public final class Audit {
+  private static final String CHANGED = ": changed since the journal told its digest";
+
   private final Workspace workspace;
   private final RunFolder run;
   private final Map<String, BillingWeights> weights;
@@ -119,19 +123,18 @@ public final class Audit {
   /** Returns the result for a run that cannot be checked because a file cannot be read. */
   public static Finding broken(RunFolder run, RuntimeException failed) {
     String why = failed.getMessage() == null ? failed.toString() : failed.getMessage();
-    return new Finding(
-        List.of(why.contains(run.id().value()) ? why : run.id() + ": " + why),
-        List.of(),
-        false,
-        false,
-        DurableCopies.State.EQUAL,
-        Optional.empty());
+    return unchecked(
+        List.of(why.contains(run.id().value()) ? why : run.id() + ": " + why), List.of());
   }
 
   /** Returns the result for a run that another process is changing. */
   public static Finding changing(RunFolder run) {
-    List<String> note = List.of(run.id() + ": it changes just now, and was not checked");
-    return new Finding(List.of(), note, false, false, DurableCopies.State.EQUAL, Optional.empty());
+    return unchecked(List.of(), List.of(run.id() + ": it changes just now, and was not checked"));
+  }
+
+  private static Finding unchecked(List<String> differences, List<String> notes) {
+    return new Finding(
+        differences, notes, false, false, DurableCopies.State.EQUAL, Optional.empty());
   }
 
   /**
@@ -153,11 +156,9 @@ public final class Audit {
     if (events.isEmpty() && (Files.exists(run.manifest()) || Files.exists(run.cost()))) {
       audit.differences.add(run.id() + "/journal.jsonl: missing");
     }
-    for (Event event : events) {
-      if (event.type() == Event.Type.CREATED) {
-        audit.checkStagedFiles(event.data());
-      }
-    }
+    events.stream()
+        .filter(event -> event.type() == Event.Type.CREATED)
+        .forEach(created -> audit.checkStagedFiles(created.data()));
     audit.earlierVersions(events);
     for (Submission submission : state.submissions()) {
       Optional<Event> found = RunPass.findLateJob(run, state, submission, evidence, Instant.EPOCH);
@@ -168,19 +169,16 @@ public final class Audit {
                 .formatted(run.id(), found.get().data().number("job_id"), submission.key()));
       }
     }
-    if (state.finished()) {
-      int end = end(events);
-      if (end >= 0) {
-        Event last = events.get(end);
-        audit.checkStatus(last.data().text("status"));
-        Event newest = events.get(events.size() - 1);
-        audit.checkKept(run.manifest(), newest.data().optionalText("manifest_sha256"));
-        audit.rows();
-        // A run that died before it was planned has no prices and no cost file.
-        if (state.created().isPresent() || last.data().optionalText("cost_sha256").isPresent()) {
-          audit.checkKept(run.cost(), last.data().optionalText("cost_sha256"));
-          audit.derived(beforeEnd(events), evidence);
-        }
+    if (state.finished() && end(events) >= 0) {
+      JsonObject last = events.get(end(events)).data();
+      audit.checkStatus(last.text("status"));
+      Event newest = events.get(events.size() - 1);
+      audit.checkKept(run.manifest(), newest.data().optionalText("manifest_sha256"));
+      audit.rows();
+      // A run that died before it was planned has no prices and no cost file.
+      if (state.created().isPresent() || last.optionalText("cost_sha256").isPresent()) {
+        audit.checkKept(run.cost(), last.optionalText("cost_sha256"));
+        audit.derived(beforeEnd(events), evidence);
       }
     }
     return new Finding(
@@ -202,9 +200,8 @@ public final class Audit {
     }
     List<Path> changed = new ArrayList<>();
     DurableCopies.State copies = new DurableCopies(run, files.plan().storage()).state(changed);
-    for (Path copy : changed) {
-      differences.add(run.id() + ": " + copy + " is not the run's record any more");
-    }
+    changed.forEach(
+        copy -> differences.add(run.id() + ": " + copy + " is not the run's record any more"));
     return copies;
   }
 
@@ -226,10 +223,9 @@ public final class Audit {
   }
 
   private void marker(RunState state, boolean open) {
-    boolean created = state.created().isPresent();
     if (state.finished() && open) {
       differences.add("open/" + run.id() + ": it is there, and the journal says finished");
-    } else if (created && !state.finished() && !open) {
+    } else if (state.created().isPresent() && !state.finished() && !open) {
       differences.add(
           "open/%s: missing, so no reconcile looks at the run; the journal says unfinished"
               .formatted(run.id()));
@@ -238,12 +234,11 @@ public final class Audit {
 
   /** Checks each earlier final cost file against its digest in the journal. */
   private void earlierVersions(List<Event> events) {
-    List<Optional<String>> digests = new ArrayList<>();
-    for (Event event : events) {
-      if (event.type() == Event.Type.FINISHED) {
-        digests.add(event.data().optionalText("cost_sha256"));
-      }
-    }
+    List<Optional<String>> digests =
+        events.stream()
+            .filter(event -> event.type() == Event.Type.FINISHED)
+            .map(event -> event.data().optionalText("cost_sha256"))
+            .toList();
     for (int version = 1; version < digests.size(); version++) {
       if (digests.get(version - 1).isPresent()) {
         checkKept(run.cost(version), digests.get(version - 1));
@@ -260,7 +255,7 @@ public final class Audit {
       return;
     }
     try {
-      String kept = manifest().requireWhole().status().text();
+      String kept = ManifestFile.read(run).requireWhole().status().text();
       if (!kept.equals(status)) {
         differences.add(
             name(run.manifest()) + ": status is " + kept + ", the journal ends with " + status);
@@ -276,7 +271,7 @@ public final class Audit {
       return;
     }
     try {
-      ManifestFile manifest = manifest();
+      ManifestFile manifest = ManifestFile.read(run);
       if (manifest.status() == RunStatus.COMPLETED && files.plan().dataStep().isPresent()) {
         RowCounts.difference(manifest.metrics())
             .ifPresent(wrong -> differences.add(name(run.manifest()) + ": " + wrong));
@@ -293,17 +288,12 @@ public final class Audit {
     if (created.members().containsKey("imported")) {
       return;
     }
-    for (Path file : List.of(run.plan(), run.estimate(), run.script())) {
-      if (files.digest(file).isEmpty()) {
-        checkKept(file, Optional.empty());
-      }
-    }
+    Stream.of(run.plan(), run.estimate(), run.script())
+        .filter(file -> files.digest(file).isEmpty())
+        .forEach(file -> checkKept(file, Optional.empty()));
     for (ProvenFiles.Changed changed : files.changes()) {
-      differences.add(
-          name(changed.file())
-              + (changed.found().isEmpty()
-                  ? ": missing"
-                  : ": changed since the journal told its digest"));
+      boolean missing = changed.found().isEmpty();
+      differences.add(name(changed.file()) + (missing ? ": missing" : CHANGED));
     }
   }
 
@@ -312,34 +302,28 @@ public final class Audit {
    * any of the run's submissions was sent, and accounting has a later attempt of the same task.
    */
   static long tooEarly(CostFile cost, RunState state, RunOutcome outcome) {
-    Instant first = Instant.MAX;
-    for (Submission submission : state.submissions()) {
-      first = submission.intended().isBefore(first) ? submission.intended() : first;
-    }
-    Set<Long> tasks = new HashSet<>();
-    for (AccountingRecord row : outcome.attempts()) {
-      if (!FaultyRow.isTooEarly(row.submit(), first)) {
-        tasks.add((long) row.tasks().indices().get(0));
-      }
-    }
-    long found = 0;
-    for (CostFile.Attempt attempt :
-        tasks.isEmpty() ? List.<CostFile.Attempt>of() : cost.attempts()) {
-      Instant queued = attempt.submit().orElse(Instant.EPOCH);
-      found += tasks.contains(attempt.task()) && FaultyRow.isTooEarly(queued, first) ? 1 : 0;
-    }
-    return found;
+    Instant first =
+        state.submissions().stream()
+            .map(Submission::intended)
+            .min(Comparator.naturalOrder())
+            .orElse(Instant.MAX);
+    Set<Long> tasks =
+        outcome.attempts().stream()
+            .filter(row -> !FaultyRow.isTooEarly(row.submit(), first))
+            .map(row -> (long) row.tasks().indices().get(0))
+            .collect(Collectors.toSet());
+    return tasks.isEmpty()
+        ? 0
+        : cost.attempts().stream()
+            .filter(attempt -> tasks.contains(attempt.task()))
+            .filter(one -> FaultyRow.isTooEarly(one.submit().orElse(Instant.EPOCH), first))
+            .count();
   }
 
   /** Returns whether a file exists and has this digest. */
   static boolean isProven(Path file, Optional<String> digest) {
     return Files.isRegularFile(file)
-        && digest.isPresent()
-        && Sha256.of(DurableFiles.readBytes(file)).equals(digest.get());
-  }
-
-  private ManifestFile manifest() {
-    return ManifestFile.read(run);
+        && digest.filter(it -> it.equals(Sha256.of(DurableFiles.readBytes(file)))).isPresent();
   }
 
   private void checkKept(Path file, Optional<String> digest) {
@@ -349,7 +333,7 @@ public final class Audit {
     } else if (digest.isEmpty()) {
       notes.add(name(file) + ": the journal does not tell its digest");
     } else if (!isProven(file, digest)) {
-      differences.add(name(file) + ": changed since the journal told its digest");
+      differences.add(name(file) + CHANGED);
     }
   }
 
@@ -360,14 +344,11 @@ public final class Audit {
     try {
       CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
       // A run that died before its first submission has no end time and no ledger line.
-      if (RunState.of(before).created().isPresent()) {
+      RunState state = RunState.of(before);
+      if (state.created().isPresent()) {
+        int times = state.timesFinished() + 1;
         settled =
-            Optional.of(
-                new Settled(
-                    cost.status(),
-                    cost.total().amount(),
-                    cost.version(),
-                    RunState.of(before).timesFinished() + 1));
+            Optional.of(new Settled(cost.status(), cost.total().amount(), cost.version(), times));
       }
       if (Files.notExists(run.plan())) {
         notes.add(run.id() + ": imported, so only its digests were checked");
@@ -381,8 +362,7 @@ public final class Audit {
                 .formatted(run.id(), changed.get().sentence()));
         return;
       }
-      ManifestFile manifest = manifest();
-      RunState state = RunState.of(before);
+      ManifestFile manifest = ManifestFile.read(run);
       RunFacts facts = RunFacts.of(run, files).loggingAs(manifest);
       List<String> problems = new ArrayList<>();
       RunOutcome outcome = evidence.outcome(run, facts, state, problems);
@@ -443,11 +423,9 @@ public final class Audit {
    * the weights are today's.
    */
   private void billing(RunOutcome outcome) {
-    for (String disagreement : BillingCheck.disagreements(outcome.attempts(), weights)) {
-      notes.add(
-          "%s: %s: they have changed since, or accounting does not track all that they count"
-              .formatted(run.id(), disagreement));
-    }
+    String why = ": they have changed since, or accounting does not track all that they count";
+    BillingCheck.disagreements(outcome.attempts(), weights)
+        .forEach(disagreement -> notes.add(run.id() + ": " + disagreement + why));
   }
 
   private void compare(Path file, JsonObject kept, JsonObject derived) {

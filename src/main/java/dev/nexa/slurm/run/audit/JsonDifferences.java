@@ -36,12 +36,11 @@ final class JsonDifferences {
       names.addAll(other.members().keySet());
       for (String name : names) {
         String inner = path.isEmpty() ? name : path + "." + name;
-        boolean both = one.members().containsKey(name) && other.members().containsKey(name);
-        if (both) {
+        boolean isKept = one.members().containsKey(name);
+        if (isKept && other.members().containsKey(name)) {
           compare(inner, one.members().get(name), other.members().get(name));
         } else if (!CostRecord.ASKED_FOR.contains(name)) {
-          String where = one.members().containsKey(name) ? "should not be there" : "is missing";
-          add(inner + " " + where);
+          add(inner + (isKept ? " should not be there" : " is missing"));
         }
       }
     } else if (kept instanceof List<?> one && derived instanceof List<?> other) {

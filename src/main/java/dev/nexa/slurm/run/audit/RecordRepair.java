@@ -34,6 +34,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Restores or corrects the records (manifest, cost file, ledger line) of a finished run.
@@ -125,31 +126,33 @@ public final class RecordRepair {
    *     in the journal
    */
   public boolean relist(RunFolder run) {
-    return whileLocked(run, events -> relist(run, events));
-  }
-
-  private boolean relist(RunFolder run, List<Event> events) {
-    RunState state = RunState.of(events);
-    if (!state.finished()
-        || !Audit.isProven(run.cost(), state.costDigest())
-        || !Audit.isProven(run.manifest(), manifestDigest(events))) {
-      return false;
-    }
-    ProvenFiles files = ProvenFiles.of(run, events);
-    boolean planned = Files.exists(run.plan()) && files.settlementChange().isEmpty();
-    return records.relist(
+    return whileLocked(
         run,
-        planned ? Optional.of(RunFacts.of(run, files)) : Optional.empty(),
-        state,
-        ManifestFile.read(run),
-        CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
+        events -> {
+          RunState state = RunState.of(events);
+          if (!state.finished()
+              || !Audit.isProven(run.cost(), state.costDigest())
+              || !Audit.isProven(run.manifest(), manifestDigest(events))) {
+            return false;
+          }
+          ProvenFiles files = ProvenFiles.of(run, events);
+          boolean planned = Files.exists(run.plan()) && files.settlementChange().isEmpty();
+          return records.relist(
+              run,
+              planned ? Optional.of(RunFacts.of(run, files)) : Optional.empty(),
+              state,
+              ManifestFile.read(run),
+              CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
+        });
   }
 
-  /** Copies corrected records. A copy that cannot be written is a note of the next audit. */
-  private static void copy(RunFolder run, ProvenFiles files) {
-    if (Files.exists(run.plan())) {
-      new DurableCopies(run, files.plan().storage()).write();
-    }
+  /**
+   * Copies corrected records. Returns why a copy cannot be written; the next audit notes that, too.
+   */
+  private static Optional<String> copy(RunFolder run, ProvenFiles files) {
+    return Files.exists(run.plan())
+        ? new DurableCopies(run, files.plan().storage()).write()
+        : Optional.empty();
   }
 
   /**
@@ -159,19 +162,18 @@ public final class RecordRepair {
    * @throws NexaException if a copy cannot be written
    */
   public boolean copyAgain(RunFolder run) {
-    return whileLocked(run, events -> copyAgain(run, events));
-  }
-
-  private static boolean copyAgain(RunFolder run, List<Event> events) {
-    if (!RunState.of(events).finished() || Files.notExists(run.plan())) {
-      return false;
-    }
-    Optional<String> problem =
-        new DurableCopies(run, ProvenFiles.of(run, events).plan().storage()).write();
-    if (problem.isPresent()) {
-      throw new NexaException(ErrorCode.IO_FAILED, problem.get());
-    }
-    return true;
+    return whileLocked(
+        run,
+        events -> {
+          if (!RunState.of(events).finished() || Files.notExists(run.plan())) {
+            return false;
+          }
+          Optional<String> problem = copy(run, ProvenFiles.of(run, events));
+          if (problem.isPresent()) {
+            throw new NexaException(ErrorCode.IO_FAILED, problem.get());
+          }
+          return true;
+        });
   }
 
   private static Optional<String> manifestDigest(List<Event> events) {
@@ -208,8 +210,7 @@ public final class RecordRepair {
       return false;
     }
     Optional<ManifestFile> manifest = manifest(run);
-    boolean over = manifest.isPresent() && manifest.get().status().ended();
-    if (!over && listed.isEmpty()) {
+    if (listed.isEmpty() && manifest.filter(kept -> kept.status().ended()).isEmpty()) {
       workspace.markOpen(run.id());
       return true;
     }
@@ -236,11 +237,10 @@ public final class RecordRepair {
 
   /** Returns the {@code measured} event if it was lost too: the size of the run's durable files. */
   private static List<Event> lostMeasurement(RunState state, CostFile cost) {
-    Optional<Long> bytes = cost.durableBytes();
-    return bytes.isPresent() && state.durableBytes().isEmpty()
-        ? List.of(
-            Event.now(Event.Type.MEASURED, new JsonObject().with("durable_bytes", bytes.get())))
-        : List.of();
+    return cost.durableBytes().stream()
+        .filter(bytes -> state.durableBytes().isEmpty())
+        .map(it -> Event.now(Event.Type.MEASURED, new JsonObject().with("durable_bytes", it)))
+        .toList();
   }
 
   /** Returns whether the journal and accounting yield the kept records, byte for byte. */
@@ -250,13 +250,9 @@ public final class RecordRepair {
       return false;
     }
     SourceComparison witnesses = SourceComparison.of(run, before, outcome);
-    for (Derived same : derived(run, facts, before, outcome.disagreeing(witnesses.told(), false))) {
-      if (Audit.isProven(run.cost(), Optional.of(Sha256.of(same.cost())))
-          && Audit.isProven(run.manifest(), Optional.of(Sha256.of(same.manifest())))) {
-        return true;
-      }
-    }
-    return false;
+    return derived(run, facts, before, outcome.disagreeing(witnesses.told(), false)).stream()
+        .filter(same -> Audit.isProven(run.cost(), Optional.of(Sha256.of(same.cost()))))
+        .anyMatch(it -> Audit.isProven(run.manifest(), Optional.of(Sha256.of(it.manifest()))));
   }
 
   /**
@@ -265,22 +261,21 @@ public final class RecordRepair {
    */
   private List<Derived> derived(
       RunFolder run, RunFacts facts, RunState journal, RunOutcome compared) {
-    List<Derived> derived = new ArrayList<>();
-    RunFacts asKept = manifest(run).map(facts::loggingAs).orElse(facts);
-    for (RunFacts named : List.of(facts, asKept)) {
-      for (RunOutcome told : List.of(compared, compared.plain())) {
-        derived.add(
-            RunRecords.derive(run, named, journal, told, settledCredit(run), new ArrayList<>()));
-      }
-    }
-    return derived;
+    Set<JobState> credit = settledCredit(run);
+    return Stream.of(facts, manifest(run).map(facts::loggingAs).orElse(facts))
+        .flatMap(
+            named ->
+                Stream.of(compared, compared.plain())
+                    .map(
+                        it ->
+                            RunRecords.derive(run, named, journal, it, credit, new ArrayList<>())))
+        .toList();
   }
 
   /** Returns whether both records and the journal describe the same end. */
   private static boolean agree(ManifestFile manifest, CostFile cost, RunState journal) {
     return manifest.status() == cost.status()
-        && manifest.cost().isPresent()
-        && manifest.cost().get().compareTo(cost.total()) == 0
+        && manifest.cost().filter(kept -> kept.compareTo(cost.total()) == 0).isPresent()
         && manifest.hasSubmissions(journal);
   }
 
@@ -290,14 +285,9 @@ public final class RecordRepair {
    * @param repair gets the journal's events; whether it changed anything
    */
   private static boolean whileLocked(RunFolder run, Predicate<List<Event>> repair) {
-    Optional<FileLock> lock =
-        run.exists() ? run.lock(Duration.ofSeconds(5)) : Optional.<FileLock>empty();
-    if (lock.isEmpty()) {
-      return false;
-    }
-    try (FileLock held = lock.get()) {
-      List<Event> events = run.journal().read();
-      return held.holds() && repair.test(events);
+    try (FileLock held = run.exists() ? run.lock(Duration.ofSeconds(5)).orElse(null) : null) {
+      List<Event> events = held == null ? List.of() : run.journal().read();
+      return held != null && held.holds() && repair.test(events);
     }
   }
 
@@ -326,10 +316,10 @@ public final class RecordRepair {
 
   /** Returns whether accounting has fewer attempts than the kept cost file. */
   private static boolean hasForgotten(RunFolder run, RunState state, RunOutcome outcome) {
-    Optional<CostFile> kept = readCostFile(run);
-    return kept.isPresent()
-        && outcome.attempts().size()
-            < kept.get().attemptCount() - Audit.tooEarly(kept.get(), state, outcome);
+    int now = outcome.attempts().size();
+    return readCostFile(run)
+        .filter(kept -> now < kept.attemptCount() - Audit.tooEarly(kept, state, outcome))
+        .isPresent();
   }
 
   /** Returns the cost file; empty if it is missing or broken. */

@@ -2,8 +2,9 @@ package dev.nexa.slurm.run.audit;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -26,15 +27,13 @@ final class RowCounts {
     if (in.isEmpty()) {
       return Optional.empty();
     }
-    BigDecimal sum = BigDecimal.ZERO;
-    List<String> parts = new ArrayList<>();
-    for (String part : PARTS) {
-      Optional<BigDecimal> count = count(metrics, part);
-      if (count.isPresent()) {
-        sum = sum.add(count.get());
-        parts.add(part + " " + count.get().toPlainString());
-      }
-    }
+    Map<String, BigDecimal> counts = new LinkedHashMap<>();
+    PARTS.forEach(part -> count(metrics, part).ifPresent(count -> counts.put(part, count)));
+    BigDecimal sum = counts.values().stream().reduce(BigDecimal.ZERO, BigDecimal::add);
+    List<String> parts =
+        counts.entrySet().stream()
+            .map(part -> part.getKey() + " " + part.getValue().toPlainString())
+            .toList();
     return in.get().compareTo(sum) == 0
         ? Optional.empty()
         : Optional.of(

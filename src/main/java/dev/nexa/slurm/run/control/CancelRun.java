@@ -120,23 +120,15 @@ public record CancelRun(Context context) {
 
   private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {
     List<String> asked = new ArrayList<>();
-    if (task.isPresent()) {
-      // Every link of a chain holds the task.
-      for (Submission submission : state.submissions()) {
-        boolean holds = submission.tasks().indices().contains(task.getAsInt());
-        if (holds && submission.jobId().isPresent()) {
-          long id = submission.jobId().get();
-          int index = task.getAsInt() - submission.offset();
-          scheduler.cancel(submission.key(), id, OptionalInt.of(index));
-          asked.add(id + "_" + index);
-        }
-      }
-      return asked;
-    }
     for (Submission submission : state.submissions()) {
-      if (submission.jobId().isPresent()) {
-        scheduler.cancel(submission.key(), submission.jobId().get(), OptionalInt.empty());
-        asked.add("" + submission.jobId().get());
+      // Every link of a chain holds the task.
+      boolean holds = task.isEmpty() || submission.tasks().indices().contains(task.getAsInt());
+      if (holds && submission.jobId().isPresent()) {
+        long id = submission.jobId().get();
+        OptionalInt index =
+            task.isEmpty() ? task : OptionalInt.of(task.getAsInt() - submission.offset());
+        scheduler.cancel(submission.key(), id, index);
+        asked.add(id + (index.isEmpty() ? "" : "_" + index.getAsInt()));
       }
     }
     return asked;

@@ -19,6 +19,7 @@ import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -66,15 +67,15 @@ public record EarlierEnd(String state, Optional<Instant> at) {
       return end;
     }
     CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
-    for (CostFile.Attempt attempt : cost.attempts()) {
-      if (attempt.task() == task.getAsInt()) {
-        end =
-            new EarlierEnd(
-                attempt.state().toLowerCase(Locale.ROOT),
-                attempt.start().map(start -> start.plusSeconds(attempt.elapsedSeconds())));
-      }
-    }
-    return end;
+    return cost.attempts().stream()
+        .filter(attempt -> attempt.task() == task.getAsInt())
+        .reduce((earlier, later) -> later)
+        .map(
+            attempt ->
+                new EarlierEnd(
+                    attempt.state().toLowerCase(Locale.ROOT),
+                    attempt.start().map(start -> start.plusSeconds(attempt.elapsedSeconds()))))
+        .orElse(end);
   }
 
   private static Optional<EarlierEnd> askScheduler(
@@ -83,21 +84,18 @@ public record EarlierEnd(String state, Optional<Instant> at) {
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
     RunOutcome outcome =
         evidence.outcome(run, RunFacts.of(run, ProvenFiles.of(run)), state, new ArrayList<>());
-    Optional<Instant> last = Optional.empty();
-    for (TaskOutcome one : outcome.tasks()) {
-      if (task.isEmpty() || one.task() == task.getAsInt()) {
-        if (!isOver(one)) {
-          return Optional.empty();
-        }
-        Optional<Instant> end = end(one);
-        boolean later = end.isPresent() && (last.isEmpty() || end.get().isAfter(last.get()));
-        last = later ? end : last;
-        if (task.isPresent()) {
-          return Optional.of(new EarlierEnd(one.state().name().toLowerCase(Locale.ROOT), end));
-        }
-      }
+    List<TaskOutcome> asked =
+        outcome.tasks().stream()
+            .filter(one -> task.isEmpty() || one.task() == task.getAsInt())
+            .toList();
+    if (!asked.stream().allMatch(EarlierEnd::isOver)) {
+      return Optional.empty();
     }
-    return outcome.ended() ? Optional.of(new EarlierEnd(outcome.state(), last)) : Optional.empty();
+    Optional<Instant> last =
+        asked.stream().flatMap(one -> end(one).stream()).max(Comparator.naturalOrder());
+    return task.isPresent() && !asked.isEmpty()
+        ? Optional.of(new EarlierEnd(asked.get(0).state().name().toLowerCase(Locale.ROOT), last))
+        : Optional.of(new EarlierEnd(outcome.state(), last)).filter(end -> outcome.ended());
   }
 
   /** A task that was refused or lost has ended, too, but a pass may submit it again. */

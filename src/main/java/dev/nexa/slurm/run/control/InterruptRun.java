@@ -13,7 +13,6 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -59,10 +58,10 @@ public record InterruptRun(Context context) {
       List<QueueEntry> queue = lock.holds() ? scheduler.queue() : List.of();
       for (Submission submission : state.submissions()) {
         for (QueueEntry entry : queue) {
-          boolean ours = entry.name().equals(submission.key());
-          boolean meant = task.isEmpty() || entry.task() + submission.offset() == task.getAsInt();
-          if (ours && meant && entry.state() == JobState.RUNNING) {
-            requireOneLeft(run, submission, entry.task() + submission.offset());
+          int number = entry.task() + submission.offset();
+          boolean meant = task.isEmpty() || number == task.getAsInt();
+          if (meant && entry.name().equals(submission.key()) && entry.state() == JobState.RUNNING) {
+            requireOneLeft(run, submission, number);
             scheduler.requeue(entry.arrayJobId(), entry.task());
             interrupted.add(entry.arrayJobId() + "_" + entry.task());
           }
@@ -84,11 +83,10 @@ public record InterruptRun(Context context) {
    */
   private static void requireOneLeft(RunFolder run, Submission submission, int task) {
     long allowed = ProvenFiles.of(run).plan().requeues();
-    long used = 0;
-    for (Path result : run.results(submission.key())) {
-      Path name = result.getFileName();
-      used += name != null && name.toString().startsWith(task + ".") ? 1 : 0;
-    }
+    long used =
+        run.results(submission.key()).stream()
+            .filter(result -> result.getFileName().toString().startsWith(task + "."))
+            .count();
     if (used >= allowed) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,

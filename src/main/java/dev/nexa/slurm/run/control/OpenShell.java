@@ -95,17 +95,16 @@ public record OpenShell(Context context) {
           "--node " + node + ": " + run.id() + " runs on this machine, without Slurm",
           Advice.command("opens the shell", "nexa-slurm", "shell", run.id()));
     }
-    String nodes = "";
-    for (ControllerJob job : scheduler.remembered(found.jobId())) {
-      if (job.row().rawJobId() == found.jobId()) {
-        nodes = job.row().nodes();
-      }
-    }
+    String nodes =
+        scheduler.remembered(found.jobId()).stream()
+            .map(ControllerJob::row)
+            .filter(row -> row.rawJobId() == found.jobId())
+            .reduce("", (before, row) -> row.nodes(), (before, last) -> last);
+    List<String> names = HostList.names(nodes);
     // Without an answer srun itself decides.
-    if (nodes.isEmpty() || HostList.names(nodes).contains(node)) {
+    if (nodes.isEmpty() || names.contains(node)) {
       return;
     }
-    List<String> names = HostList.names(nodes);
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
         "--node %s: task %s of %s%s%s%s"

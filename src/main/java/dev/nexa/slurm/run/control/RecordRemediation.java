@@ -3,7 +3,6 @@ package dev.nexa.slurm.run.control;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -58,8 +57,7 @@ public record RecordRemediation(Context context) {
       String next = manifest.remediation(steps).text();
       data.with("manifest_sha256", Sha256.of(next));
       run.journal().append(event);
-      DurableFiles files = context.workspace().files();
-      files.replace(run.manifest(), next);
+      context.workspace().files().replace(run.manifest(), next);
       // A copy that cannot be written is a note of audit, which writes it again.
       if (Files.exists(run.plan())) {
         new DurableCopies(run, ProvenFiles.of(run, events).plan().storage()).write();

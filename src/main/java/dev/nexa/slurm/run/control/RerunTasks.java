@@ -58,7 +58,9 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /**
  * Implements {@code rerun RUN --failed}: runs some tasks again, as new attempts of the same run.
@@ -85,16 +87,11 @@ public record RerunTasks(Context context, Optional<String> approval) {
    */
   public Submitted rerunUnfinished(RunFolder run) {
     return rerun(
-        run,
-        outcome -> {
-          List<Integer> open = new ArrayList<>();
-          for (TaskOutcome task : outcome.tasks()) {
-            if (task.state() != JobState.COMPLETED) {
-              open.add(task.task());
-            }
-          }
-          return Optional.of(new IndexRange(open));
-        });
+        run, outcome -> Optional.of(tasks(outcome, task -> task.state() != JobState.COMPLETED)));
+  }
+
+  private static IndexRange tasks(RunOutcome outcome, Predicate<TaskOutcome> chosen) {
+    return new IndexRange(outcome.tasks().stream().filter(chosen).map(TaskOutcome::task).toList());
   }
 
   private Submitted rerun(RunFolder run, Function<RunOutcome, Optional<IndexRange>> choice) {
@@ -136,7 +133,11 @@ public record RerunTasks(Context context, Optional<String> approval) {
         chosen.isPresent()
             ? requireEnded(run, facts, outcome, chosen.get())
             : failedTasks(run, outcome);
-    String dependency = dependency(run, state, scheduler);
+    // The dependencies of a run that is no stage of a pipeline were met when it ran first.
+    String dependency =
+        state.pipeline().isEmpty()
+            ? ""
+            : dependency(context, run, state.pipeline(), state.after(), scheduler);
     PlanFile plan = files.plan();
     String digest = facts.estimate().configDigest();
     int count = tasks.indices().size();
@@ -144,8 +145,8 @@ public record RerunTasks(Context context, Optional<String> approval) {
     Estimate today = today(context, plan, digest, count, 1);
     Policy policy = context.configs().policy();
     new RequireNoHalt(context, policy).require(plan, state.pipeline());
-    List<String> notes = new ArrayList<>();
-    notes.add((count == 1 ? "task " : "tasks ") + tasks + " again");
+    List<String> notes =
+        new ArrayList<>(List.of((count == 1 ? "task " : "tasks ") + tasks + " again"));
     Rerun rerun =
         new Rerun(
             run,
@@ -192,16 +193,6 @@ public record RerunTasks(Context context, Optional<String> approval) {
         keys,
         answers,
         evidence.outcome(run, facts, now, new ArrayList<>()));
-  }
-
-  /**
-   * Returns what a stage of a pipeline must wait for; empty for any other run, whose dependencies
-   * were met when it ran first.
-   */
-  private String dependency(RunFolder run, RunState state, Scheduler scheduler) {
-    return state.pipeline().isEmpty()
-        ? ""
-        : dependency(context, run, state.pipeline(), state.after(), scheduler);
   }
 
   /**
@@ -294,10 +285,10 @@ public record RerunTasks(Context context, Optional<String> approval) {
    */
   private static Money openTasks(
       PlanFile plan, RunFacts facts, RunOutcome outcome, IndexRange again) {
-    int open = 0;
-    for (TaskOutcome task : outcome.tasks()) {
-      open += task.ended() || again.indices().contains(task.task()) ? 0 : 1;
-    }
+    int open =
+        tasks(outcome, task -> !task.ended() && !again.indices().contains(task.task()))
+            .indices()
+            .size();
     Estimate all =
         Estimate.again(
             plan,
@@ -343,17 +334,11 @@ public record RerunTasks(Context context, Optional<String> approval) {
 
   /** Returns whether each job of the run is known, and the run is not being cancelled. */
   private static boolean isSettled(RunState state, RunFacts facts) {
-    boolean settled =
-        state.finished()
-            || (!state.cancelRequested()
-                && state
-                    .unsubmitted(facts.tasks(), facts.work().array().chain())
-                    .indices()
-                    .isEmpty());
-    for (Submission submission : state.current()) {
-      settled &= state.finished() || submission.phase() == Submission.Phase.CONFIRMED;
-    }
-    return settled;
+    int links = facts.work().array().chain();
+    return state.finished()
+        || (!state.cancelRequested()
+            && state.unsubmitted(facts.tasks(), links).indices().isEmpty()
+            && state.current().stream().allMatch(one -> one.phase() == Submission.Phase.CONFIRMED));
   }
 
   /**
@@ -366,8 +351,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     }
     byte[] bytes = DurableFiles.readBytes(run.cost());
     if (state.finished()
-        && state.costDigest().isPresent()
-        && !state.costDigest().get().equals(Sha256.of(bytes))) {
+        && state.costDigest().filter(kept -> !kept.equals(Sha256.of(bytes))).isPresent()) {
       throw new NexaException(
           ErrorCode.FILE_CHANGED,
           run.cost() + " was changed since " + run.id() + " was over",
@@ -387,21 +371,16 @@ public record RerunTasks(Context context, Optional<String> approval) {
 
   /** Returns the tasks that failed, timed out or were lost. A cancelled task is not repeated. */
   private static IndexRange failedTasks(RunFolder run, RunOutcome outcome) {
-    List<Integer> failed = new ArrayList<>();
-    for (TaskOutcome task : outcome.tasks()) {
-      boolean well = task.state() == JobState.COMPLETED || task.state() == JobState.CANCELLED;
-      if (task.ended() && !well) {
-        failed.add(task.task());
-      }
-    }
-    if (failed.isEmpty()) {
+    Set<JobState> left = Set.of(JobState.COMPLETED, JobState.CANCELLED);
+    IndexRange failed = tasks(outcome, task -> task.ended() && !left.contains(task.state()));
+    if (failed.indices().isEmpty()) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
           "no task of " + run.id() + " has failed, timed out or been lost",
           Advice.command("runs all of it again, as a new run", "nexa-slurm", "rerun", run.id()),
           Advice.step("--tasks 3,7-9 names tasks, which run again as a part of this run"));
     }
-    return new IndexRange(failed);
+    return failed;
   }
 
   private static IndexRange requireEnded(

@@ -9,6 +9,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * A user's crontab. Immutable.
@@ -60,46 +62,26 @@ public record Crontab(String text) {
    */
   public Crontab with(PassCommand command, PassInterval every) {
     String own = line(command, every);
-    StringBuilder all = new StringBuilder();
-    boolean placed = false;
-    for (String line : lines()) {
-      boolean ours = period(line, command.workspace()).isPresent();
-      if (!ours) {
-        all.append(line);
-      } else if (!placed) {
-        all.append(own);
-      }
-      placed |= ours;
-    }
-    if (!placed) {
-      boolean cut = all.length() > 0 && all.charAt(all.length() - 1) != '\n';
-      all.append(cut ? "\n" : "").append(own);
-    }
-    return new Crontab(all.toString());
+    List<String> lines = new ArrayList<>(lines());
+    Predicate<String> others = line -> period(line, command.workspace()).isEmpty();
+    int place = (int) lines.stream().takeWhile(others).count();
+    boolean cut = place == lines.size() && !text.isEmpty() && !text.endsWith("\n");
+    lines.removeIf(others.negate());
+    lines.add(place, cut ? "\n" + own : own);
+    return new Crontab(String.join("", lines));
   }
 
   /** Returns this crontab without the workspace's line. */
   public Crontab without(Path workspace) {
-    StringBuilder all = new StringBuilder();
-    for (String line : lines()) {
-      if (period(line, workspace).isEmpty()) {
-        all.append(line);
-      }
-    }
-    return new Crontab(all.toString());
+    return new Crontab(
+        lines().stream()
+            .filter(line -> period(line, workspace).isEmpty())
+            .collect(Collectors.joining()));
   }
 
   /** Returns the lines, each with its line feed. */
   private List<String> lines() {
-    List<String> lines = new ArrayList<>();
-    int from = 0;
-    while (from < text.length()) {
-      int feed = text.indexOf('\n', from);
-      int end = feed < 0 ? text.length() : feed + 1;
-      lines.add(text.substring(from, end));
-      from = end;
-    }
-    return lines;
+    return List.of(text.split("(?<=\n)"));
   }
 
   /** Returns the line's interval; empty if the line does not belong to this workspace. */
@@ -114,13 +96,12 @@ public record Crontab(String text) {
   }
 
   private static String line(PassCommand command, PassInterval every) {
-    StringBuilder line = new StringBuilder();
-    line.append(every.fields(command.workspace().toString().hashCode()));
-    for (String word : command.argv()) {
-      line.append(' ').append(quoted(word).replace("%", "\\%"));
-    }
-    line.append(MARK).append(every).append(": ").append(escaped(command.workspace()));
-    String bytes = latin(line.toString());
+    String words =
+        command.argv().stream()
+            .map(word -> ' ' + quoted(word).replace("%", "\\%"))
+            .collect(Collectors.joining());
+    String fields = every.fields(command.workspace().toString().hashCode());
+    String bytes = latin(fields + words + MARK + every + ": " + escaped(command.workspace()));
     if (bytes.length() > LONGEST) {
       throw new NexaException(
           ErrorCode.PATH_UNUSABLE,

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,12 +42,8 @@ public final class CrontabProgram {
 
   /** Returns whether crontab is on the PATH. Some systems have only systemd's timers. */
   public boolean installed() {
-    for (String folder : environment.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-      if (!folder.isEmpty() && Files.isExecutable(Path.of(folder, "crontab"))) {
-        return true;
-      }
-    }
-    return false;
+    return Arrays.stream(environment.getOrDefault("PATH", "").split(File.pathSeparator, -1))
+        .anyMatch(it -> !it.isEmpty() && Files.isExecutable(Path.of(it, "crontab")));
   }
 
   /**

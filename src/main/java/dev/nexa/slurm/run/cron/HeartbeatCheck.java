@@ -36,16 +36,14 @@ public record HeartbeatCheck(boolean late, String words) {
             .orElse(last.lastPass())
             .plus(every.duration().multipliedBy(PERIODS));
     boolean late = now.isAfter(due);
-    StringBuilder words = new StringBuilder("last pass ").append(ago(last.lastPass(), now));
-    if (late) {
-      words.append(", more than ").append(PERIODS).append(" periods of ").append(every);
-      words.append(": passes are missing");
-    }
-    if (last.behindSince().isPresent()) {
-      words.append("; what happened after ").append(last.behindSince().get());
-      words.append(" is not known, because ").append(last.error().orElse("Slurm does not answer"));
-    }
-    return new HeartbeatCheck(late, words.toString());
+    String missing = ", more than " + PERIODS + " periods of " + every + ": passes are missing";
+    String why = " is not known, because " + last.error().orElse("Slurm does not answer");
+    return new HeartbeatCheck(
+        late,
+        "last pass "
+            + ago(last.lastPass(), now)
+            + (late ? missing : "")
+            + last.behindSince().map(at -> "; what happened after " + at + why).orElse(""));
   }
 
   private static String ago(Instant then, Instant now) {

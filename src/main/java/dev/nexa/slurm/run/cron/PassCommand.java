@@ -9,9 +9,12 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The command that makes one pass.
@@ -53,24 +56,19 @@ public record PassCommand(List<String> argv, Path workspace) {
       Path workspace,
       Optional<Path> metrics) {
     Path root = workspace.toAbsolutePath().normalize();
-    List<String> argv = new ArrayList<>();
-    argv.add("/usr/bin/env");
-    argv.add("PATH=" + path(environment.getOrDefault("PATH", "")));
-    argv.add("JAVA_HOME=" + javaHome);
+    String path = path(environment.getOrDefault("PATH", ""));
     // Java encodes file names by the locale, and cron sets the locale C.
-    argv.add("LC_ALL=C.UTF-8");
-    for (String name : KEPT) {
-      if (environment.containsKey(name)) {
-        argv.add(name + "=" + environment.get(name));
-      }
-    }
+    List<String> argv =
+        new ArrayList<>(
+            List.of("/usr/bin/env", "PATH=" + path, "JAVA_HOME=" + javaHome, "LC_ALL=C.UTF-8"));
+    KEPT.stream()
+        .filter(environment::containsKey)
+        .forEach(name -> argv.add(name + "=" + environment.get(name)));
     argv.addAll(OwnProgram.command(javaHome, classPath));
     argv.addAll(List.of("--workspace", root.toString(), "reconcile", "--quiet"));
     metrics.ifPresent(
         it -> argv.addAll(List.of("--metrics", it.toAbsolutePath().normalize().toString())));
-    for (String word : argv) {
-      requirePlain(word);
-    }
+    argv.forEach(PassCommand::requirePlain);
     return new PassCommand(argv, root);
   }
 
@@ -83,8 +81,7 @@ public record PassCommand(List<String> argv, Path workspace) {
 
   /** Rejects characters that a crontab and a unit file cannot quote. */
   private static void requirePlain(String word) {
-    for (int i = 0; i < word.length(); i++) {
-      char c = word.charAt(i);
+    for (char c : word.toCharArray()) {
       if (c == '\\' || c < ' ') {
         throw new NexaException(
             ErrorCode.PATH_UNUSABLE,
@@ -100,22 +97,14 @@ public record PassCommand(List<String> argv, Path workspace) {
    * folders.
    */
   private static String path(String all) {
-    List<String> folders = new ArrayList<>();
-    for (String folder : all.split(File.pathSeparator, -1)) {
-      boolean holds = false;
-      for (String program : NEEDED) {
-        holds |= !folder.isEmpty() && Files.isExecutable(Path.of(folder, program));
-      }
-      String absolute = Path.of(folder).toAbsolutePath().normalize().toString();
-      if (holds && !folders.contains(absolute)) {
-        folders.add(absolute);
-      }
-    }
-    for (String folder : ALWAYS) {
-      if (!folders.contains(folder)) {
-        folders.add(folder);
-      }
-    }
-    return String.join(File.pathSeparator, folders);
+    Stream<String> needed =
+        Arrays.stream(all.split(File.pathSeparator, -1))
+            .filter(folder -> !folder.isEmpty())
+            .map(Path::of)
+            .filter(it -> NEEDED.stream().anyMatch(name -> Files.isExecutable(it.resolve(name))))
+            .map(folder -> folder.toAbsolutePath().normalize().toString());
+    return Stream.concat(needed, ALWAYS.stream())
+        .distinct()
+        .collect(Collectors.joining(File.pathSeparator));
   }
 }

@@ -14,15 +14,8 @@ import java.util.List;
 import java.util.Map;
 
 /** Runs systemctl(1) for the user's own systemd instance. */
-public final class Systemctl {
+public record Systemctl(Map<String, String> environment) {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-  private final CommandRunner runner = new CommandRunner();
-  private final Map<String, String> environment;
-
-  public Systemctl(Map<String, String> environment) {
-    this.environment = environment;
-  }
 
   /**
    * Runs {@code systemctl --user} with each of these arguments, in order.
@@ -35,9 +28,9 @@ public final class Systemctl {
       String failure = one(argv(calls.get(i)));
       if (!failure.isEmpty()) {
         List<Advice> advice = new ArrayList<>(List.of(Advice.step(standing + "; type")));
-        for (List<String> call : calls.subList(i, calls.size())) {
-          advice.add(Advice.command("", argv(call).toArray()));
-        }
+        calls
+            .subList(i, calls.size())
+            .forEach(call -> advice.add(Advice.command("", argv(call).toArray())));
         throw new NexaException(ErrorCode.CRON_FAILED, failure, advice);
       }
     }
@@ -71,7 +64,8 @@ public final class Systemctl {
   private String one(List<String> argv) {
     String typed = String.join(" ", argv);
     try {
-      CommandResult result = runner.run(new Command(argv, environment, Path.of("/"), PATIENCE));
+      CommandResult result =
+          new CommandRunner().run(new Command(argv, environment, Path.of("/"), PATIENCE));
       String said = result.timedOut() ? "no answer in time" : result.err().strip();
       return result.succeeded()
           ? ""

@@ -2,12 +2,12 @@ package dev.nexa.slurm.run.cron;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A workspace's systemd user timer.
@@ -30,9 +30,7 @@ public record UserTimer(Path service, Path timer) {
             ? Path.of(named)
             : Path.of(environment.getOrDefault("HOME", "/"), ".config");
     Path folder = config.resolve("systemd/user");
-    String digest =
-        Sha256.of(
-            workspace.toAbsolutePath().normalize().toString().getBytes(StandardCharsets.UTF_8));
+    String digest = Sha256.of(workspace.toAbsolutePath().normalize().toString());
     String name = "nexa-slurm-" + digest.substring(0, DIGITS);
     return new UserTimer(folder.resolve(name + ".service"), folder.resolve(name + ".timer"));
   }
@@ -52,12 +50,12 @@ public record UserTimer(Path service, Path timer) {
     if (Files.notExists(timer)) {
       return Optional.empty();
     }
-    for (String line : DurableFiles.read(timer).lines().toList()) {
-      if (line.startsWith(EVERY)) {
-        return PassInterval.read(line.substring(EVERY.length()).strip());
-      }
-    }
-    return Optional.of(PassInterval.DEFAULT);
+    return DurableFiles.read(timer)
+        .lines()
+        .filter(line -> line.startsWith(EVERY))
+        .findFirst()
+        .map(line -> PassInterval.read(line.substring(EVERY.length()).strip()))
+        .orElse(Optional.of(PassInterval.DEFAULT));
   }
 
   /** Returns whether the timer is enabled: {@code systemctl --user enable} makes this link. */
@@ -99,10 +97,7 @@ public record UserTimer(Path service, Path timer) {
   }
 
   private static String serviceText(PassCommand command) {
-    StringBuilder start = new StringBuilder();
-    for (String word : command.argv()) {
-      start.append(start.length() == 0 ? "" : " ").append(quoted(word));
-    }
+    String start = command.argv().stream().map(UserTimer::quoted).collect(Collectors.joining(" "));
     return """
         [Unit]
         Description=nexa-slurm reconcile of %s

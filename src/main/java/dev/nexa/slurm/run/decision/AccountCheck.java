@@ -18,16 +18,13 @@ public final class AccountCheck {
    */
   public static Optional<String> of(Context context, Optional<String> account) {
     Optional<SlurmScheduler> slurm = context.slurm();
-    if (account.isEmpty() || slurm.isEmpty()) {
-      return Optional.empty();
-    }
     try {
-      return slurm.get().knowsAccount(account.get())
-          ? Optional.empty()
-          : Optional.of(
+      return account
+          .filter(name -> slurm.isPresent() && !slurm.get().knowsAccount(name))
+          .map(
               ("Slurm's accounting has no account '%s': Slurm refuses the job if it enforces"
                       + " accounts, and else takes it; `sacctmgr show account` lists the accounts")
-                  .formatted(account.get()));
+                  ::formatted);
     } catch (SchedulerUnavailable unknown) {
       return Optional.empty();
     }

@@ -73,10 +73,10 @@ record ApprovalRefusal(Context context, Policy policy, Asked whole) {
       advice.add(
           Advice.step(
               "or ask the policy's owner: it names nobody who may approve (`nexa-slurm explain docs/approvals.md`)"));
-      return new NexaException(code, why(refused), advice);
+    } else {
+      ask(approvals.get(), file.resolveSibling(shortName), over, advice);
+      approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
     }
-    ask(approvals.get(), file.resolveSibling(shortName), over, advice);
-    approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
     return new NexaException(code, why(refused), advice);
   }
 
@@ -106,16 +106,14 @@ record ApprovalRefusal(Context context, Policy policy, Asked whole) {
 
   /** Adds why the approvals that are most like the run do not cover it. */
   private static void addNearest(List<Decision.Mismatch> mismatches, List<Advice> advice) {
-    List<Decision.Mismatch> nearest = new ArrayList<>(mismatches);
-    nearest.sort(Comparator.comparingInt(Decision.Mismatch::distance));
-    int shown = Math.min(nearest.size(), MISMATCHES_SHOWN);
-    for (Decision.Mismatch mismatch : nearest.subList(0, shown)) {
-      advice.add(Advice.step(mismatch.text()));
-    }
-    if (nearest.size() > shown) {
+    mismatches.stream()
+        .sorted(Comparator.comparingInt(Decision.Mismatch::distance))
+        .limit(MISMATCHES_SHOWN)
+        .forEach(mismatch -> advice.add(Advice.step(mismatch.text())));
+    if (mismatches.size() > MISMATCHES_SHOWN) {
       advice.add(
           Advice.command(
-              "shows " + (nearest.size() - shown) + " more that do not cover it",
+              "shows " + (mismatches.size() - MISMATCHES_SHOWN) + " more that do not cover it",
               "nexa-slurm",
               "approvals",
               "list"));
@@ -184,15 +182,10 @@ record ApprovalRefusal(Context context, Policy policy, Asked whole) {
    * Returns the possible approvers, without the submitter unless the policy allows self-approval.
    */
   private List<String> others(PolicyApprovals approvals) {
-    List<String> others = new ArrayList<>();
     boolean self = approvals.policy().selfApproval();
-    for (String principal :
-        approvals.signers().principals(Approval.NAMESPACE, Instant.now(), self)) {
-      if (self || !asked().submitter().mayBe(principal)) {
-        others.add(principal);
-      }
-    }
-    return others;
+    return approvals.signers().principals(Approval.NAMESPACE, Instant.now(), self).stream()
+        .filter(principal -> self || !asked().submitter().mayBe(principal))
+        .toList();
   }
 
   private String why(Decision.Refused refused) {

@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.estimate.Estimate;
-import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Grant;
@@ -49,11 +48,11 @@ public record Approved(Grant grant, Approvable asked, Optional<String> note) imp
   /** Returns lines for the user. */
   List<String> notes() {
     List<String> notes = new ArrayList<>();
-    String prices = "";
-    if (asked instanceof Proposal run) {
-      Rates rates = run.estimate().rates();
-      prices = ", at the prices of " + rates.book() + " as of " + rates.asOf();
-    }
+    String prices =
+        asked instanceof Proposal run
+            ? ", at the prices of %s as of %s"
+                .formatted(run.estimate().rates().book(), run.estimate().rates().asOf())
+            : "";
     notes.add(
         "approved by %s (%s, expires %s)%s"
             .formatted(approval().approver(), approval().id(), approval().expires(), prices));

@@ -54,12 +54,9 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
   public static HaltedTiers of(Context context, String durable) {
     Map<Path, List<String>> tiers = new LinkedHashMap<>();
     tiers.put(real(durable), List.of());
-    for (TierRoot root :
-        TierRoot.of(context.configs(), context.workspace().root(), Optional.empty())) {
-      if (root.tier() == Tier.DURABLE) {
-        tiers.put(root.path(), root.profiles());
-      }
-    }
+    TierRoot.of(context.configs(), context.workspace().root(), Optional.empty()).stream()
+        .filter(root -> root.tier() == Tier.DURABLE)
+        .forEach(root -> tiers.put(root.path(), root.profiles()));
     return new HaltedTiers(tiers, context.workspace().files());
   }
 
@@ -93,23 +90,21 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
     Optional<Halt> named = Optional.empty();
     Optional<RuntimeException> first = Optional.empty();
     for (Map.Entry<Path, List<String>> tier : tiers.entrySet()) {
-      if (named.isPresent() && !Files.isDirectory(tier.getKey())) {
+      Path path = tier.getKey();
+      List<String> users = tier.getValue();
+      if (named.isPresent() && !Files.isDirectory(path)) {
         // A folder that was made here would hide behind the tier when it is mounted.
-        all.add(
-            new Tried(tier.getKey(), tier.getValue(), Optional.empty(), true, Optional.empty()));
+        all.add(new Tried(path, users, Optional.empty(), true, Optional.empty()));
         continue;
       }
       try {
-        Halts halts = halts(tier.getKey());
+        Halts halts = halts(path);
         Halt halt = named.isPresent() ? halts.put(named.get()) : unnamed.apply(halts);
         named = named.or(() -> Optional.of(halt));
-        all.add(
-            new Tried(tier.getKey(), tier.getValue(), Optional.of(halt), false, Optional.empty()));
+        all.add(new Tried(path, users, Optional.of(halt), false, Optional.empty()));
       } catch (RuntimeException failed) {
         first = first.or(() -> Optional.of(failed));
-        all.add(
-            new Tried(
-                tier.getKey(), tier.getValue(), Optional.empty(), false, Optional.of(failed)));
+        all.add(new Tried(path, users, Optional.empty(), false, Optional.of(failed)));
       }
     }
     if (named.isEmpty() && first.isPresent()) {

@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.Policy;
-import dev.nexa.slurm.job.config.yaml.Setting;
 import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.runs.Workspace;
@@ -87,12 +86,13 @@ public record PolicyApprovals(
   /** Returns the place of a key of the section in the policy, and the key, for a message. */
   private static String place(Context context, String key) {
     String whole = "approvals." + key;
-    for (Setting setting : context.configs().policySettings()) {
-      if (setting.key().equals(whole)) {
-        return setting.from() + ": " + whole + ": ";
-      }
-    }
-    return whole + ": ";
+    return context.configs().policySettings().stream()
+            .filter(setting -> setting.key().equals(whole))
+            .findFirst()
+            .map(setting -> setting.from() + ": ")
+            .orElse("")
+        + whole
+        + ": ";
   }
 
   private static void requireThere(Context context, Path file, String key) {
@@ -120,8 +120,7 @@ public record PolicyApprovals(
    * their own runs.
    */
   private static void requireGuarded(Path allowed, Path directory, Optional<Path> revoked) {
-    Set<Integer> trusted = new HashSet<>();
-    trusted.add(0);
+    Set<Integer> trusted = new HashSet<>(Set.of(0));
     GuardedPath.owner(ConfigReader.ADMIN_POLICY).ifPresent(trusted::add);
     List<Path> guarded = new ArrayList<>(List.of(ConfigReader.ADMIN_POLICY, allowed));
     Path above = directory.resolveSibling("");

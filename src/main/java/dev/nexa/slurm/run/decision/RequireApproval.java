@@ -98,11 +98,10 @@ final class RequireApproval {
     found.addAll(directory.envelopes());
     for (ApprovalDirectory.Found one : found) {
       one.problem().ifPresent(problem -> reasons.add(Decision.Mismatch.unusable(problem, problem)));
-      if (one.approval().isPresent()) {
-        Optional<Approved> approved = checkApproval(approvals, one.approval().get(), reasons);
-        if (approved.isPresent()) {
-          return approved.get();
-        }
+      Optional<Approved> approved =
+          one.approval().flatMap(file -> checkApproval(approvals, file, reasons));
+      if (approved.isPresent()) {
+        return approved.get();
       }
     }
     if (reasons.isEmpty()) {
@@ -175,14 +174,11 @@ final class RequireApproval {
    */
   private List<Decision.Mismatch> ofOtherVersions(PolicyApprovals approvals) {
     List<Decision.Mismatch> reasons = new ArrayList<>();
-    for (ApprovalDirectory.Found found : approvals.directory().all()) {
-      boolean told =
-          found.approval().isPresent()
-              && isNamedLike(config(found.approval().get().approval().scope()));
-      if (told && reasons.size() < MOST_TOLD) {
-        checkApproval(approvals, found.approval().get(), reasons);
-      }
-    }
+    approvals.directory().all().stream()
+        .flatMap(found -> found.approval().stream())
+        .filter(file -> isNamedLike(config(file.approval().scope())))
+        .takeWhile(file -> reasons.size() < MOST_TOLD)
+        .forEach(file -> checkApproval(approvals, file, reasons));
     return reasons;
   }
 
@@ -194,10 +190,9 @@ final class RequireApproval {
   }
 
   private static String config(Approval.Scope scope) {
-    if (scope instanceof ApprovedRun run) {
-      return run.config();
-    }
-    return scope instanceof ApprovedPipeline pipeline ? pipeline.config() : "";
+    return scope instanceof ApprovedRun run
+        ? run.config()
+        : scope instanceof ApprovedPipeline pipeline ? pipeline.config() : "";
   }
 
   /**
@@ -246,12 +241,12 @@ final class RequireApproval {
   /** Enlarges the run's use by the rerun's cost, unless there are differences. */
   private void requireUse(ApprovalUseLog uses, RunFolder run, List<String> differences) {
     RunState state = RunState.of(run.journal().read());
-    if (state.pipeline().isPresent()) {
-      // The pipeline holds the use. The stage stays within its own part, so the sum does too.
-      Path pipeline = context.workspace().pipeline(state.pipeline().get()).path();
-      if (held(uses, pipeline).isPresent()) {
-        return;
-      }
+    // The pipeline holds the use. The stage stays within its own part, so the sum does too.
+    if (state
+        .pipeline()
+        .flatMap(id -> held(uses, context.workspace().pipeline(id).path()))
+        .isPresent()) {
+      return;
     }
     Optional<ApprovalUse> held = held(uses, run.path());
     if (held.isEmpty()) {
@@ -277,12 +272,9 @@ final class RequireApproval {
   }
 
   private static Optional<ApprovalUse> held(ApprovalUseLog uses, Path holder) {
-    for (ApprovalUse use : uses.all()) {
-      if (!use.released() && use.run().equals(Optional.of(holder.toString()))) {
-        return Optional.of(use);
-      }
-    }
-    return Optional.empty();
+    return uses.all().stream()
+        .filter(use -> !use.released() && use.run().equals(Optional.of(holder.toString())))
+        .findFirst();
   }
 
   private Decision.Refused refuse(

@@ -36,18 +36,13 @@ final class SettledApprovalUse {
     }
     Path cost = run.resolveSibling("manifests").resolve("cost_" + name + ".json");
     // A run with a pending rerun keeps its old cost file until it is reconciled.
-    boolean open = Files.exists(run.resolveSibling("open").resolve(name));
-    if (open || !Files.isReadable(cost)) {
+    if (Files.exists(run.resolveSibling("open").resolve(name)) || !Files.isReadable(cost)) {
       return Optional.empty();
     }
     try {
       RunState state = RunState.of(RunFolder.at(run).orElseThrow().journal().read());
       byte[] bytes = DurableFiles.readBytes(cost);
-      boolean proven =
-          state.finished()
-              && (state.costDigest().isEmpty()
-                  || state.costDigest().get().equals(Sha256.of(bytes)));
-      if (!proven) {
+      if (!state.finished() || !state.costDigest().map(Sha256.of(bytes)::equals).orElse(true)) {
         // The reservation counts until the cost file is restored.
         return Optional.empty();
       }

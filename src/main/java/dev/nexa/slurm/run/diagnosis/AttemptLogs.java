@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** The logs of one attempt of a task: the log of the rank that failed first, and the task's log. */
 final class AttemptLogs {
@@ -30,9 +31,7 @@ final class AttemptLogs {
     this.attempt = attempt;
     this.rank = own.flatMap(OwnRecord::rank);
     this.problems = problems;
-    if (rank.isPresent()) {
-      files.ofRank(attempt.task(), rank.get()).ifPresent(log -> add(parts, log));
-    }
+    rank.flatMap(first -> files.ofRank(attempt.task(), first)).ifPresent(log -> add(parts, log));
     files.newest(attempt.task()).ifPresent(log -> add(parts, log));
   }
 
@@ -54,13 +53,10 @@ final class AttemptLogs {
       return reading;
     }
     List<LogPart> all = new ArrayList<>(parts);
-    for (int other = 0; other < MOST_RANKS; other++) {
-      Optional<Path> log = files.ofRank(attempt.task(), other);
-      if (log.isEmpty()) {
-        break;
-      }
-      add(all, log.get());
-    }
+    IntStream.range(0, MOST_RANKS)
+        .mapToObj(other -> files.ofRank(attempt.task(), other))
+        .takeWhile(Optional::isPresent)
+        .forEach(log -> add(all, log.get()));
     return LogReading.of(all, signatures);
   }
 
@@ -71,12 +67,12 @@ final class AttemptLogs {
 
   /** Returns the last lines that are not blank and that the program itself printed. */
   List<LogLine> last(int lines) {
-    List<LogLine> said = new ArrayList<>();
-    for (LogLine line : parts.isEmpty() ? List.<LogLine>of() : parts.get(0).lines()) {
-      if (!line.text().isBlank() && !line.isOurs()) {
-        said.add(line);
-      }
-    }
-    return List.copyOf(said.subList(Math.max(0, said.size() - lines), said.size()));
+    List<LogLine> said =
+        parts.stream()
+            .limit(1)
+            .flatMap(part -> part.lines().stream())
+            .filter(line -> !line.text().isBlank() && !line.isOurs())
+            .toList();
+    return said.subList(Math.max(0, said.size() - lines), said.size());
   }
 }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -37,21 +36,19 @@ public record Clue(String name, String text) {
   }
 
   private static List<Clue> searchedForModules(JsonObject plan) {
-    List<Clue> clues = new ArrayList<>();
     Optional<String> path =
         plan.optionalObject("env").flatMap(variables -> variables.optionalText("PYTHONPATH"));
-    clues.add(
-        new Clue(
-            "looked in",
-            path.map(folders -> "PYTHONPATH=" + folders)
-                .orElse("no PYTHONPATH is set: --set env.PYTHONPATH=FOLDER adds a folder")));
     Optional<JsonObject> software = plan.optionalObject("software");
     Optional<String> environment =
         software
             .flatMap(loaded -> loaded.optionalText("venv"))
             .or(() -> software.flatMap(loaded -> loaded.optionalText("conda")))
             .or(() -> software.flatMap(loaded -> loaded.optionalText("container")));
-    clues.add(
+    return List.of(
+        new Clue(
+            "looked in",
+            path.map(folders -> "PYTHONPATH=" + folders)
+                .orElse("no PYTHONPATH is set: --set env.PYTHONPATH=FOLDER adds a folder")),
         new Clue(
             "",
             environment
@@ -60,7 +57,6 @@ public record Clue(String name, String text) {
                     "no environment is set, so the first Python on the job's PATH runs: --set"
                         + " software.venv=FOLDER, software.conda or software.container names"
                         + " another")));
-    return clues;
   }
 
   private static String folder(JsonObject plan) {

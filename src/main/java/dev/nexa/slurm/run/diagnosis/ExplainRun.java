@@ -12,10 +12,8 @@ import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.config.site.Signatures;
-import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.AccountCheck;
@@ -62,12 +60,12 @@ public final class ExplainRun {
     FailedTasks tasks = FailedTasks.of(context, run, journal, facts, problems);
     Optional<Failure> failure =
         failure(run, facts, journal, tasks, task, problems)
-            .map(one -> withMemory(one, run, problems));
-    failure = failure.map(one -> one.cancelledBy(uid -> userName(context, uid)));
+            .map(one -> withMemory(one, run, problems))
+            .map(one -> one.cancelledBy(this::userName));
     List<Explanation.Similar> similar =
-        failure.isEmpty()
-            ? List.of()
-            : new SimilarRuns(context.workspace(), signatures()).to(run.id(), failure.get());
+        failure
+            .map(it -> new SimilarRuns(context.workspace(), signatures()).to(run.id(), it))
+            .orElse(List.of());
     return new Explanation(
         run.id(),
         run.shownPlan().config(),
@@ -115,22 +113,19 @@ public final class ExplainRun {
 
   /** Returns a sentence about the result of each submission without a job. */
   private static List<String> refusals(RunState journal) {
-    List<String> refusals = new ArrayList<>();
-    for (Submission submission : journal.current()) {
-      String message = submission.message();
-      if (!message.isEmpty()) {
-        refusals.add(
-            switch (submission.phase()) {
-              case REFUSED -> "The scheduler refused the job: " + message;
-              case CLOSED -> "There is no job: " + message;
-              default ->
-                  "It is not known whether there is a job: "
-                      + message
-                      + "; `nexa-slurm reconcile` finds out, do not submit again";
-            });
-      }
-    }
-    return refusals;
+    return journal.current().stream()
+        .filter(submission -> !submission.message().isEmpty())
+        .map(
+            submission ->
+                switch (submission.phase()) {
+                  case REFUSED -> "The scheduler refused the job: " + submission.message();
+                  case CLOSED -> "There is no job: " + submission.message();
+                  default ->
+                      "It is not known whether there is a job: "
+                          + submission.message()
+                          + "; `nexa-slurm reconcile` finds out, do not submit again";
+                })
+        .toList();
   }
 
   private Optional<Failure> failure(
@@ -150,17 +145,16 @@ public final class ExplainRun {
     LogReading reading = logs.read(signatures());
     Optional<Finding> stated =
         Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.work().timeLimit());
-    Verdict verdict = Verdict.of(attempt.state(), stated, own, reading);
-    String kind = verdict.root().map(Finding::failure).orElse("");
+    Verdict decided = Verdict.of(attempt.state(), stated, own, reading);
+    String kind = decided.root().map(Finding::failure).orElse("");
     JsonObject plan = run.shownPlan().json();
     Path config = context.root().resolve(run.shownPlan().config());
-    Optional<Finding> ofThisRun =
-        verdict
+    Verdict verdict =
+        decided
             .root()
-            .flatMap(root -> OwnModule.of(root, plan, config).or(() -> requeued(root, plan)));
-    if (ofThisRun.isPresent()) {
-      verdict = verdict.withRoot(ofThisRun.get());
-    }
+            .flatMap(root -> OwnModule.of(root, plan, config).or(() -> requeued(root, plan)))
+            .map(decided::withRoot)
+            .orElse(decided);
     return Optional.of(
         new Failure(
             new Failure.Place(
@@ -200,8 +194,7 @@ public final class ExplainRun {
       return OptionalInt.of(own.get().exitCode());
     }
     String[] parts = attempt.exitCode().split(":", -1);
-    boolean known = parts.length == 2 && (parts[0] + parts[1]).matches("\\d{2,6}");
-    if (!known) {
+    if (parts.length != 2 || !(parts[0] + parts[1]).matches("\\d{2,6}")) {
       return OptionalInt.empty();
     }
     int signal = Integer.parseInt(parts[1]);
@@ -215,16 +208,13 @@ public final class ExplainRun {
       RunFacts facts,
       EndedAttempt attempt,
       List<String> problems) {
-    Optional<OwnRecord> own = Optional.empty();
-    TaskResults results =
-        TaskResults.read(run, journal, !facts.work().points().isEmpty(), problems);
-    for (OwnRecord record : results.failures().stream().map(OwnRecord::of).toList()) {
-      // Those of later submissions come later.
-      if (record.task() == attempt.task() && record.restart() == attempt.restart()) {
-        own = Optional.of(record);
-      }
-    }
-    return own;
+    // Those of later submissions come later.
+    return TaskResults.read(run, journal, !facts.work().points().isEmpty(), problems)
+        .failures()
+        .stream()
+        .map(OwnRecord::of)
+        .filter(one -> one.task() == attempt.task() && one.restart() == attempt.restart())
+        .reduce((earlier, later) -> later);
   }
 
   /**
@@ -257,8 +247,8 @@ public final class ExplainRun {
                 Optional.ofNullable(found.get(0).maxRssBytes()),
                 Optional.ofNullable(found.get(0).memoryBytes()));
     Verdict verdict = failure.verdict().measured(slurm.peakBytes(), slurm.memoryBytes());
-    return failure.measured(
-        slurm,
+    return failure.with(
+        Optional.of(slurm),
         verdict,
         Remedy.of(verdict.root(), run.shownPlan().json(), memory(run), slurm.peakBytes()));
   }
@@ -273,7 +263,7 @@ public final class ExplainRun {
   }
 
   /** Returns the login name of a uid; empty if this machine does not know it. */
-  private static Optional<String> userName(Context context, String uid) {
+  private Optional<String> userName(String uid) {
     try {
       CommandResult result =
           new CommandRunner()
@@ -291,15 +281,11 @@ public final class ExplainRun {
   }
 
   private Optional<Waiting> waiting(RunFolder run, List<QueueEntry> queue, List<String> problems) {
-    for (QueueEntry entry : queue) {
-      if (entry.state() == JobState.PENDING) {
-        PlanFile plan = run.shownPlan();
-        if (!plan.isLocal()) {
-          AccountCheck.of(context, plan.account()).ifPresent(problems::add);
-        }
-        return Optional.of(new ExplainWait(context).of(run, entry, problems));
-      }
+    Optional<QueueEntry> waiting =
+        queue.stream().filter(entry -> entry.state() == JobState.PENDING).findFirst();
+    if (waiting.isPresent() && !run.shownPlan().isLocal()) {
+      AccountCheck.of(context, run.shownPlan().account()).ifPresent(problems::add);
     }
-    return Optional.empty();
+    return waiting.map(entry -> new ExplainWait(context).of(run, entry, problems));
   }
 }

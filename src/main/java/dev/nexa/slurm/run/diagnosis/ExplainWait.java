@@ -8,7 +8,6 @@ import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.yaml.ShellWords;
 import dev.nexa.slurm.records.runs.ChangedFileException;
-import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -65,10 +64,11 @@ record ExplainWait(Context context) {
 
   /** Returns the state of each earlier run; reads no other runs' files for another reason. */
   private Map<String, String> states(RunState journal, String reason) {
-    List<RunId> earlier = new ArrayList<>();
-    for (Earlier one : journal.after()) {
-      one.run().filter(id -> reason.startsWith("Dependency")).ifPresent(earlier::add);
-    }
+    List<RunId> earlier =
+        journal.after().stream()
+            .flatMap(one -> one.run().stream())
+            .filter(id -> reason.startsWith("Dependency"))
+            .toList();
     Map<String, String> states = new HashMap<>();
     try {
       for (RunRow row : new StatusRows(context).rows(earlier, new ArrayList<>())) {
@@ -120,12 +120,10 @@ record ExplainWait(Context context) {
 
   private static void add(
       ExpectedStart expected, String set, Optional<Instant> start, List<Waiting.Sooner> sooner) {
-    boolean gains =
-        expected.at().isPresent()
-            && (start.isEmpty() || expected.at().get().plus(WORTH).isBefore(start.get()));
-    if (gains) {
-      sooner.add(new Waiting.Sooner("--set " + set, expected.at().get()));
-    }
+    expected
+        .at()
+        .filter(at -> start.isEmpty() || at.plus(WORTH).isBefore(start.get()))
+        .ifPresent(at -> sooner.add(new Waiting.Sooner("--set " + set, at)));
   }
 
   /** Returns the options that the job's script gives sbatch. */

@@ -36,12 +36,9 @@ public record Explanation(
 
   /** Returns the explanation in one sentence; empty if nothing failed and nothing waits. */
   public Optional<String> headline() {
-    if (failure.isPresent()) {
-      return Optional.of(failure.get().sentence());
-    }
-    if (!refusals.isEmpty()) {
-      return Optional.of(refusals.get(0));
-    }
-    return waiting.map(Waiting::sentence);
+    return failure
+        .map(Failure::sentence)
+        .or(() -> refusals.stream().findFirst())
+        .or(() -> waiting.map(Waiting::sentence));
   }
 }

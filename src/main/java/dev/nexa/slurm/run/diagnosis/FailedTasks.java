@@ -84,18 +84,14 @@ record FailedTasks(
         // An attempt of a duplicate job did no work. After a resize, an attempt goes on.
         boolean goesOn = JobState.parse(attempt.state()) == JobState.RESIZING;
         if (jobs.contains(attempt.arrayJobId()) && !goesOn) {
-          String job = attempt.arrayJobId() + "_" + attempt.task();
-          int restart = earlier.merge(job, 1, Integer::sum) - 1;
+          int restart =
+              earlier.merge(attempt.arrayJobId() + "_" + attempt.task(), 1, Integer::sum) - 1;
           last.put((int) attempt.task(), EndedAttempt.of(restart, attempt));
         }
       }
     }
-    List<EndedAttempt> failed = new ArrayList<>();
-    for (EndedAttempt attempt : last.values()) {
-      if (attempt.state() != JobState.COMPLETED) {
-        failed.add(attempt);
-      }
-    }
+    List<EndedAttempt> failed = new ArrayList<>(last.values());
+    failed.removeIf(attempt -> attempt.state() == JobState.COMPLETED);
     if (last.isEmpty() && !manifest.state().equals("completed")) {
       failed.add(
           EndedAttempt.neverBegan(0, JobState.parse(manifest.state().toUpperCase(Locale.ROOT))));
@@ -105,23 +101,14 @@ record FailedTasks(
   }
 
   private static List<EndedAttempt> lastAttempts(RunOutcome outcome) {
-    List<EndedAttempt> failed = new ArrayList<>();
-    for (TaskOutcome task : outcome.tasks()) {
-      if (task.state() == JobState.COMPLETED) {
-        continue;
-      }
-      Optional<EndedAttempt> last = last(task);
-      if (last.isPresent()) {
-        failed.add(last.get());
-      } else if (task.ended()) {
-        failed.add(EndedAttempt.neverBegan(task.task(), task.state()));
-      }
-    }
-    failed.sort(ORDER);
-    return failed;
+    return outcome.tasks().stream()
+        .filter(task -> task.state() != JobState.COMPLETED)
+        .flatMap(task -> last(task).stream())
+        .sorted(ORDER)
+        .toList();
   }
 
-  /** Returns the last attempt that ended without success. */
+  /** Returns the last attempt that ended without success; empty if the task may still run. */
   private static Optional<EndedAttempt> last(TaskOutcome task) {
     Optional<EndedAttempt> last = Optional.empty();
     Map<Long, Integer> earlier = new HashMap<>();
@@ -132,7 +119,9 @@ record FailedTasks(
         last = Optional.of(EndedAttempt.of(task.task(), restart, row));
       }
     }
-    return last;
+    return last.isPresent() || !task.ended()
+        ? last
+        : Optional.of(EndedAttempt.neverBegan(task.task(), task.state()));
   }
 
   /** Returns the attempt of the named task, or of the task that failed first. */

@@ -81,11 +81,6 @@ public record Failure(
     }
   }
 
-  /** Returns a copy with what accounting measured. */
-  Failure measured(Accounted accounted, Verdict revised, Optional<Remedy> change) {
-    return with(Optional.of(accounted), revised, change);
-  }
-
   /**
    * Returns a copy that names the user who cancelled the task, where Slurm gives a uid.
    *
@@ -93,23 +88,20 @@ public record Failure(
    */
   Failure cancelledBy(Function<String, Optional<String>> names) {
     String state = slurm.map(Accounted::state).orElse("");
-    Optional<Finding> root = verdict.root();
-    if (root.isEmpty()
-        || !root.get().id().equals("cancelled")
+    if (verdict.root().filter(root -> root.id().equals("cancelled")).isEmpty()
         || !state.matches("CANCELLED by [1-9]\\d*")) {
       return this;
     }
     String uid = state.substring("CANCELLED by ".length());
-    Optional<String> name = names.apply(uid);
-    return name.isEmpty()
-        ? this
-        : with(
-            slurm,
-            verdict.meaning("The user " + name.get() + " (uid " + uid + ") cancelled it."),
-            remedy);
+    return names
+        .apply(uid)
+        .map(name -> verdict.meaning("The user " + name + " (uid " + uid + ") cancelled it."))
+        .map(named -> with(slurm, named, remedy))
+        .orElse(this);
   }
 
-  private Failure with(Optional<Accounted> accounted, Verdict revised, Optional<Remedy> change) {
+  /** Returns a copy with what is known now. */
+  Failure with(Optional<Accounted> accounted, Verdict revised, Optional<Remedy> change) {
     return new Failure(
         place, accounted, revised, confirmations, followed, change, log, status, clues, lastLines);
   }

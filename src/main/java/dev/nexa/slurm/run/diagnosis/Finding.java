@@ -139,13 +139,10 @@ public record Finding(
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()
         ? "The program ended with an exception: "
-            + LogLine.shortened(withoutRank(line.get().line().text()).strip(), LONGEST)
+            + LogLine.shortened(
+                RANK.matcher(line.get().line().text()).replaceFirst("").strip(), LONGEST)
             + unreadablePlace(line.get())
         : means;
-  }
-
-  private static String withoutRank(String line) {
-    return RANK.matcher(line).replaceFirst("");
   }
 
   private static String unreadablePlace(Place place) {

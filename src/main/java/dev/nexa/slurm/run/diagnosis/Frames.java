@@ -63,8 +63,7 @@ final class Frames {
       in(rich.group(1));
     } else if (frame.matches()) {
       in(frame.group(2));
-      boolean parsed = frame.group(4) == null;
-      textFollows = parsed || !OTHERS.matcher(frame.group(2)).find();
+      textFollows = frame.group(4) == null || !OTHERS.matcher(frame.group(2)).find();
       if (textFollows) {
         prefix = frame.group(1);
         String file = KEPT.matcher(frame.group(2)).replaceFirst("");

@@ -212,17 +212,11 @@ public record LogReading(
     }
 
     Optional<Finding> best() {
-      if (slurm.isPresent() && !(isTimeLimit() && stoppedAtError())) {
-        return slurm;
-      }
-      if (program.isPresent()) {
-        return program;
-      }
-      return unsure.isPresent() ? unsure : cancelled;
-    }
-
-    private boolean isTimeLimit() {
-      return slurm.map(Finding::failure).orElse("").equals("time-limit");
+      return slurm
+          .filter(end -> !end.failure().equals("time-limit") || !stoppedAtError())
+          .or(() -> program)
+          .or(() -> unsure)
+          .or(() -> cancelled);
     }
 
     /** Returns whether the program printed hardly anything between its error and Slurm's word. */

@@ -29,17 +29,15 @@ final class OwnModule {
     }
     Optional<String> path =
         plan.optionalObject("env").flatMap(variables -> variables.optionalText("PYTHONPATH"));
-    for (Path folder : folders(plan, config)) {
-      boolean searched = Set.of(path.orElse("").split(":", -1)).contains(folder.toString());
-      if (!searched && holds(folder, name.group(1))) {
-        String all = folder + path.map(old -> ":" + old).orElse("");
-        return Optional.of(
-            missing
-                .meaning("Python does not search the folder in which your own module lies.")
-                .advising(name.group(1) + " lies in " + folder + ": --set env.PYTHONPATH=" + all));
-      }
-    }
-    return Optional.empty();
+    Set<String> searched = Set.of(path.orElse("").split(":", -1));
+    String more = path.map(old -> ":" + old).orElse("");
+    Finding found =
+        missing.meaning("Python does not search the folder in which your own module lies.");
+    return folders(plan, config).stream()
+        .filter(folder -> !searched.contains(folder.toString()) && holds(folder, name.group(1)))
+        .findFirst()
+        .map(it -> name.group(1) + " lies in " + it + ": --set env.PYTHONPATH=" + it + more)
+        .map(found::advising);
   }
 
   private static boolean holds(Path folder, String module) {

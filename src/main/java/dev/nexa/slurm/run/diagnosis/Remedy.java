@@ -46,10 +46,9 @@ public record Remedy(String key, String now, String next) {
    */
   static Optional<Remedy> of(
       Optional<Finding> root, JsonObject plan, Optional<JsonObject> memory, Optional<Long> peak) {
-    String failure = root.map(Finding::failure).orElse("");
     long allocated = root.flatMap(Finding::line).map(Remedy::allocated).orElse(0L);
     JsonObject allocation = plan.object("allocation");
-    return switch (failure) {
+    return switch (root.map(Finding::failure).orElse("")) {
       case "host-memory" -> {
         long now = allocation.optionalDecimal("memory_bytes").orElse(BigDecimal.ZERO).longValue();
         long wanted = Math.max(now + now / 2, peak.orElse(0L) + peak.orElse(0L) / 4);
@@ -78,14 +77,11 @@ public record Remedy(String key, String now, String next) {
    * Returns the first change that is enough by the estimate; empty if it expected the run to fit.
    */
   private static Optional<Remedy> estimated(JsonObject plan, Optional<JsonObject> memory) {
-    for (String remedy : memory.map(known -> known.texts("remedies")).orElse(List.of())) {
-      Matcher change = ONE_KEY.matcher(remedy);
-      if (change.matches()) {
-        return Optional.of(
-            new Remedy(change.group(1), now(plan, change.group(1)), change.group(2)));
-      }
-    }
-    return Optional.empty();
+    return memory.map(known -> known.texts("remedies")).orElse(List.of()).stream()
+        .map(ONE_KEY::matcher)
+        .filter(Matcher::matches)
+        .findFirst()
+        .map(it -> new Remedy(it.group(1), now(plan, it.group(1)), it.group(2)));
   }
 
   private static Optional<Remedy> smaller(JsonObject plan) {

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.site.Signature;
 import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -9,7 +8,6 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -27,24 +25,20 @@ record SimilarRuns(Workspace workspace, Signatures signatures) {
 
   /** Returns the runs, newest first; none if no signature names the failure. */
   List<Explanation.Similar> to(RunId run, Failure failure) {
-    List<Explanation.Similar> similar = new ArrayList<>();
     Optional<Finding> root = failure.verdict().root();
     if (root.isEmpty() || root.get().line().isEmpty()) {
-      return similar;
+      return List.of();
     }
-    int read = 0;
-    for (RunId other : workspace.allRuns()) {
-      if (similar.size() == MOST || read == MOST_READ) {
-        break;
-      }
-      if (other.equals(run)) {
-        continue;
-      }
-      read++;
-      text(workspace.run(other), root.get())
-          .ifPresent(text -> similar.add(new Explanation.Similar(other, text)));
-    }
-    return similar;
+    return workspace.allRuns().stream()
+        .filter(other -> !other.equals(run))
+        .limit(MOST_READ)
+        .flatMap(
+            other ->
+                text(workspace.run(other), root.get())
+                    .map(text -> new Explanation.Similar(other, text))
+                    .stream())
+        .limit(MOST)
+        .toList();
   }
 
   /** Returns whether a line about a missing module or file names the same module or file. */
@@ -57,6 +51,13 @@ record SimilarRuns(Workspace workspace, Signatures signatures) {
         || one.group().equals(other.group());
   }
 
+  private boolean shows(String text, Finding root) {
+    return signatures.of(text).filter(named -> named.id().equals(root.id())).isPresent()
+            && sameName(text, root)
+        || root.id().equals(Finding.EXCEPTION)
+            && root.line().filter(place -> text.equals(place.line().text())).isPresent();
+  }
+
   /** Returns the line that shows that the run failed in this way; empty if it did not. */
   private Optional<String> text(RunFolder run, Finding root) {
     try {
@@ -64,24 +65,11 @@ record SimilarRuns(Workspace workspace, Signatures signatures) {
         return Optional.empty();
       }
       ManifestFile manifest = ManifestFile.read(run);
-      if (manifest.status() != RunStatus.FAILED) {
-        return Optional.empty();
-      }
-      for (JsonObject failure : manifest.failures()) {
-        String text = failure.optionalText("text").orElse("");
-        Optional<Signature> signature = signatures.of(text);
-        if (signature.isPresent()
-            && signature.get().id().equals(root.id())
-            && sameName(text, root)) {
-          return Optional.of(text);
-        }
-        if (root.id().equals(Finding.EXCEPTION)
-            && root.line().isPresent()
-            && text.equals(root.line().get().line().text())) {
-          return Optional.of(text);
-        }
-      }
-      return Optional.empty();
+      return (manifest.status() == RunStatus.FAILED ? manifest.failures() : List.<JsonObject>of())
+          .stream()
+              .map(failure -> failure.optionalText("text").orElse(""))
+              .filter(text -> shows(text, root))
+              .findFirst();
     } catch (RuntimeException unreadable) {
       // A broken manifest is reported by `audit`; it hides no other run here.
       return Optional.empty();

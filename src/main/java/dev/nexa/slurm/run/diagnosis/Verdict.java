@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
@@ -37,28 +36,25 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
   static Verdict of(
       JobState state, Optional<Finding> stated, Optional<OwnRecord> own, LogReading logs) {
     Optional<Finding> recorded = own.isPresent() ? Stated.by(own.get()) : Optional.empty();
-    boolean decided = DECISIVE.contains(state) && stated.isPresent();
-    Optional<Finding> known = decided ? stated : recorded;
+    Optional<Finding> logged = logs.root();
+    Optional<Finding> known =
+        (DECISIVE.contains(state) ? stated : Optional.<Finding>empty())
+            .or(() -> recorded)
+            .or(() -> stated.filter(one -> logged.isEmpty() || sameKind(one, logged.get())));
     if (known.isPresent()) {
-      return new Verdict(known, true, Optional.empty()).beside(logs.root());
+      return new Verdict(known, true, Optional.empty()).beside(logged);
     }
-    if (logs.root().isPresent()) {
-      return stated.isPresent() && sameKind(stated.get(), logs.root().get())
-          ? new Verdict(stated, true, Optional.empty()).beside(logs.root())
-          : new Verdict(logs.root(), true, stated);
-    }
-    if (stated.isPresent()) {
-      return new Verdict(stated, true, Optional.empty());
-    }
-    List<Finding> hints = logs.confirmations();
-    if (!hints.isEmpty()) {
-      return new Verdict(Optional.of(hints.get(0)), false, Optional.empty());
+    if (logged.isPresent()) {
+      return new Verdict(logged, true, stated);
     }
     Optional<Finding> signal = own.isPresent() ? Stated.signal(own.get()) : Optional.empty();
     boolean crashed = own.isPresent() && !ENDED_ITSELF.contains(own.get().signal());
-    Optional<Finding> left = crashed ? Optional.empty() : logs.lastResort();
-    return left.isPresent()
-        ? new Verdict(left, false, Optional.empty())
+    Optional<Finding> likely =
+        logs.confirmations().stream()
+            .findFirst()
+            .or(() -> crashed ? Optional.empty() : logs.lastResort());
+    return likely.isPresent()
+        ? new Verdict(likely, false, Optional.empty())
         : new Verdict(signal, signal.isPresent(), Optional.empty());
   }
 

@@ -58,14 +58,10 @@ public record LogFiles(Path folder, List<Job> jobs) {
 
   /** Returns the log of one rank of the task; empty if no launcher started ranks. */
   public Optional<Path> ofRank(int task, int rank) {
-    Optional<Path> log = newest(task);
-    if (log.isEmpty()) {
-      return log;
-    }
-    String name = log.get().getFileName().toString();
-    String ranks = name.substring(0, name.length() - ".out".length()) + ".ranks";
-    Path own = folder.resolve(ranks).resolve("rank_" + rank + ".log");
-    return Files.exists(own) ? Optional.of(own) : Optional.empty();
+    return newest(task)
+        .map(log -> log.getFileName().toString().replaceFirst("[.]out$", ".ranks"))
+        .map(ranks -> folder.resolve(ranks).resolve("rank_" + rank + ".log"))
+        .filter(Files::exists);
   }
 
   private static boolean onlySaysItHadNothingToDo(Path log) {

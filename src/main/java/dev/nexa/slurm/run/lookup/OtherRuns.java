@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -74,7 +73,7 @@ public record OtherRuns(Workspace workspace) {
       line.with(LedgerKey.CURRENCY, reserved.text("currency"));
     }
     if (Files.exists(run.manifest())) {
-      cost(line, manifest(run));
+      cost(line, ManifestFile.read(run));
     }
     line.with(LedgerKey.RESERVATION, highestCost(run, events, first).toPlainString());
     return described(line, run, Optional.of(plan), events);
@@ -85,7 +84,7 @@ public record OtherRuns(Workspace workspace) {
    * were edited are not rejected.
    */
   public LedgerLine line(RunFolder run) {
-    ManifestFile manifest = manifest(run);
+    ManifestFile manifest = ManifestFile.read(run);
     Draft line =
         new Draft(run.id().value())
             .with(LedgerKey.STAGE, manifest.stage())
@@ -110,14 +109,9 @@ public record OtherRuns(Workspace workspace) {
   }
 
   private static void cost(Draft line, ManifestFile manifest) {
-    Optional<Money> cost = manifest.cost();
-    if (cost.isPresent()) {
-      line.with(LedgerKey.CURRENCY, cost.get().currency()).with(LedgerKey.COST, cost.get());
-    }
-  }
-
-  private static ManifestFile manifest(RunFolder run) {
-    return ManifestFile.read(run);
+    manifest
+        .cost()
+        .ifPresent(it -> line.with(LedgerKey.CURRENCY, it.currency()).with(LedgerKey.COST, it));
   }
 
   private static LedgerLine described(

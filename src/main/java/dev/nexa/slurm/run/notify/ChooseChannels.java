@@ -42,10 +42,9 @@ record ChooseChannels(Context context, List<NotifyChannel> ofPolicy) {
     if (deliveries.isEmpty() || notice.kind() != NoticeKind.FAILED || notice.run().isEmpty()) {
       return chosen;
     }
-    Optional<String> why = why(context.workspace().run(new RunId(notice.run().get())));
-    return why.isEmpty()
-        ? chosen
-        : chosen.explained(why.get(), "nexa-slurm why " + notice.run().get());
+    return why(context.workspace().run(new RunId(notice.run().get())))
+        .map(why -> chosen.explained(why, "nexa-slurm why " + notice.run().get()))
+        .orElse(chosen);
   }
 
   private static void add(
@@ -96,11 +95,10 @@ record ChooseChannels(Context context, List<NotifyChannel> ofPolicy) {
 
   private Optional<String> ask(RunFolder run) {
     ExplainRun explain = new ExplainRun(context);
-    Optional<String> headline = explain.headline(run);
     // Before the notification shortens it: a token that is cut short is not recognized.
-    return (headline.isPresent()
-            ? headline
-            : explain.of(run, OptionalInt.empty(), new ArrayList<>()).headline())
+    return explain
+        .headline(run)
+        .or(() -> explain.of(run, OptionalInt.empty(), new ArrayList<>()).headline())
         .map(WithoutSecrets.of(run.path().resolve(API_KEY))::line);
   }
 }

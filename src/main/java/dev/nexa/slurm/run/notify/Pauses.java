@@ -1,6 +1,7 @@
 package dev.nexa.slurm.run.notify;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Backoff;
@@ -58,13 +59,11 @@ public final class Pauses {
 
   /** Returns until when the channel rests; empty if it may send. */
   Optional<Instant> until(String channel, Instant now) {
-    Pause pause = pauses.get(channel);
     // A clock that was set back must not stop a channel for longer than any pause.
-    return pause == null
-            || !pause.until().isAfter(now)
-            || pause.until().isAfter(now.plus(Duration.ofDays(1)).plusSeconds(1))
-        ? Optional.empty()
-        : Optional.of(pause.until());
+    Instant latest = now.plus(Duration.ofDays(1)).plusSeconds(1);
+    return Optional.ofNullable(pauses.get(channel))
+        .map(Pause::until)
+        .filter(until -> until.isAfter(now) && !until.isAfter(latest));
   }
 
   /** Keeps that the channel works. */
@@ -96,16 +95,7 @@ public final class Pauses {
 
   private void write() {
     JsonObject channels = new JsonObject();
-    pauses.forEach(
-        (channel, pause) ->
-            channels.with(
-                channel,
-                new JsonObject()
-                    .with("failures", pause.failures())
-                    .with("since", pause.since())
-                    .with("until", pause.until())
-                    .with("error", pause.error())));
-    outbox.replacePauses(
-        Json.pretty(new JsonObject().with("schema_version", 1).with("channels", channels)));
+    pauses.forEach((channel, pause) -> channels.with(channel, Codec.write(pause)));
+    outbox.replacePauses(Json.pretty(JsonObject.ofVersion(1).with("channels", channels)));
   }
 }

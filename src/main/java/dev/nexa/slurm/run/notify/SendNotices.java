@@ -76,12 +76,8 @@ public final class SendNotices {
     if (!outbox.exists()) {
       return;
     }
-    Optional<FileLock> lock = outbox.lock(Duration.ZERO);
-    if (lock.isEmpty()) {
-      return;
-    }
-    try (FileLock held = lock.get()) {
-      if (!held.holds()) {
+    try (FileLock held = outbox.lock(Duration.ZERO).orElse(null)) {
+      if (held == null || !held.holds()) {
         return;
       }
       Instant end = Instant.now().plus(PASS);
@@ -99,12 +95,8 @@ public final class SendNotices {
    * @return its state afterwards; empty if another process holds the outbox for a minute
    */
   public Optional<Notice> resend(Notice notice, List<String> problems) {
-    Optional<FileLock> lock = outbox.lock(WAIT_FOR_LOCK);
-    if (lock.isEmpty()) {
-      return Optional.empty();
-    }
-    try (FileLock held = lock.get()) {
-      if (!held.holds()) {
+    try (FileLock held = outbox.lock(WAIT_FOR_LOCK).orElse(null)) {
+      if (held == null || !held.holds()) {
         return Optional.empty();
       }
       Notice again =
@@ -201,8 +193,7 @@ public final class SendNotices {
       if (channel.isEmpty()) {
         String gone =
             (delivery.ofRun() ? "the run's config" : "the policy") + " has no such channel now";
-        Notice failed = notice.with(place.index(), delivery.failed(State.FAILED, gone, false, now));
-        keep(waiting, failed);
+        keep(waiting, notice.with(place.index(), delivery.failed(State.FAILED, gone, false, now)));
         problems.add(givenUp(notice, delivery, gone));
         continue;
       }

@@ -9,14 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Gives a mail to sendmail, which queues it. */
-final class Sendmail implements Channel {
-  private final NotifyChannel channel;
-  private final Context context;
-
-  Sendmail(NotifyChannel channel, Context context) {
-    this.channel = channel;
-    this.context = context;
-  }
+record Sendmail(NotifyChannel channel, Context context) implements Channel {
 
   @Override
   public Answer send(Notice notice, boolean doubtful, Duration limit) {

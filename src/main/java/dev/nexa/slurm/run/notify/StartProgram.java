@@ -18,18 +18,10 @@ import java.util.Map;
  * Starts a program for a notification. The program gets the document on its standard input. Its
  * output is dropped, because it could contain a secret.
  */
-final class StartProgram implements Channel {
+record StartProgram(NotifyChannel channel, Context context) implements Channel {
   /** Variables of the user that a program may need; no other reaches it. */
   private static final List<String> PASSED =
       List.of("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR");
-
-  private final NotifyChannel channel;
-  private final Context context;
-
-  StartProgram(NotifyChannel channel, Context context) {
-    this.channel = channel;
-    this.context = context;
-  }
 
   @Override
   public Answer send(Notice notice, boolean doubtful, Duration limit) {
@@ -54,13 +46,9 @@ final class StartProgram implements Channel {
       String input,
       Context context,
       Duration limit) {
-    Map<String, String> environment = new HashMap<>(variables);
-    for (String name : PASSED) {
-      String value = context.environment().get(name);
-      if (value != null) {
-        environment.put(name, value);
-      }
-    }
+    Map<String, String> environment = new HashMap<>(context.environment());
+    environment.keySet().retainAll(PASSED);
+    environment.putAll(variables);
     try {
       CommandResult result =
           new CommandRunner().feed(new Command(argv, environment, Path.of("/"), limit), input);

@@ -40,11 +40,9 @@ record Summarise(Outbox outbox, Consumer<SendStep> passing) {
   /** Replaces backlogs in the outbox and in this map. */
   void fold(Map<String, Notice> waiting) {
     // A process that died may have left a summary whose notifications do not say so yet.
-    for (Notice summary : List.copyOf(waiting.values())) {
-      if (summary.kind() == NoticeKind.SUMMARY) {
-        mark(summary, waiting);
-      }
-    }
+    List.copyOf(waiting.values()).stream()
+        .filter(notice -> notice.kind() == NoticeKind.SUMMARY)
+        .forEach(summary -> mark(summary, waiting));
     Map<String, List<Notice>> backlogs = new LinkedHashMap<>();
     for (Notice notice : waiting.values()) {
       for (Delivery delivery : notice.deliveries()) {
@@ -88,9 +86,7 @@ record Summarise(Outbox outbox, Consumer<SendStep> passing) {
   private static Notice summary(String channel, List<Notice> backlog) {
     Map<String, Long> counts = new TreeMap<>();
     List<String> named = new ArrayList<>();
-    List<String> ids = new ArrayList<>();
     for (Notice notice : backlog) {
-      ids.add(notice.id());
       if (notice.kind() == NoticeKind.SUMMARY) {
         JsonObject earlier = notice.facts().object(COUNTS);
         earlier
@@ -109,9 +105,8 @@ record Summarise(Outbox outbox, Consumer<SendStep> passing) {
     long all = counts.values().stream().mapToLong(Long::longValue).sum();
     List<String> words = new ArrayList<>();
     counts.forEach((kind, count) -> words.add(count + " " + kind));
-    List<String> lines = new ArrayList<>();
-    lines.add("since " + backlog.get(0).at() + ": " + String.join(", ", words));
-    lines.addAll(named);
+    List<String> lines = new ArrayList<>(named);
+    lines.add(0, "since " + backlog.get(0).at() + ": " + String.join(", ", words));
     long unnamed = all - named.size();
     lines.add((unnamed > 0 ? "and " + unnamed + " more: " : "") + "nexa-slurm notify list");
     return Notice.of(
@@ -121,7 +116,7 @@ record Summarise(Outbox outbox, Consumer<SendStep> passing) {
             all + " notifications waited for the channel " + channel,
             lines)
         .with(COUNTS, facts)
-        .with(FOLDS, ids)
+        .with(FOLDS, backlog.stream().map(Notice::id).toList())
         .to(List.of(Delivery.waiting(channel, false)));
   }
 }

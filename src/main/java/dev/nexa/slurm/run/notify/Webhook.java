@@ -29,17 +29,9 @@ import java.util.concurrent.TimeoutException;
  * Posts a notification to an address. Follows no redirect, because the address is a secret, and
  * reads no more of the answer than its status.
  */
-final class Webhook implements Channel {
+record Webhook(NotifyChannel channel, Map<String, String> environment) implements Channel {
   private static final int TOO_MANY = 429;
   private static final Duration LONGEST_WAIT = Duration.ofDays(1);
-
-  private final NotifyChannel channel;
-  private final Map<String, String> environment;
-
-  Webhook(NotifyChannel channel, Map<String, String> environment) {
-    this.channel = channel;
-    this.environment = environment;
-  }
 
   @Override
   public Answer send(Notice notice, boolean doubtful, Duration limit) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -34,7 +36,12 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
    * @param submit when the job was first submitted
    */
   public record Identity(
-      String cluster, long jobId, Instant submit, String name, String user, String account) {}
+      @Codec.Key("slurm_cluster") String cluster,
+      long jobId,
+      Instant submit,
+      String name,
+      String user,
+      String account) {}
 
   /** The stage of imported runs. */
   public static final String STAGE = "imported";
@@ -55,11 +62,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     List<AdoptedJob> jobs = new ArrayList<>();
     for (List<AccountingRecord> group : groups.values()) {
       List<List<AccountingRecord>> apart = apart(group);
-      if (apart.size() == 1) {
-        jobs.add(one(group));
-      } else {
-        apart.forEach(job -> jobs.add(one(job)));
-      }
+      (apart.size() == 1 ? List.of(group) : apart).forEach(job -> jobs.add(one(job)));
     }
     return jobs;
   }
@@ -75,12 +78,10 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     Map<String, AccountingRecord> last = new HashMap<>();
     for (AccountingRecord row : bySubmit) {
       List<String> tasks = tasks(row);
-      boolean another = jobs.isEmpty();
-      for (String task : tasks) {
-        AccountingRecord before = last.get(task);
-        another |= before != null && before.ended() && !before.state().mayGoOn();
-      }
-      if (another) {
+      if (jobs.isEmpty()
+          || tasks.stream()
+              .flatMap(task -> Optional.ofNullable(last.get(task)).stream())
+              .anyMatch(before -> before.ended() && !before.state().mayGoOn())) {
         jobs.add(new ArrayList<>());
         last.clear();
       }
@@ -92,28 +93,16 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
 
   /** Returns the row's array indices, or the job id if it has none. */
   private static List<String> tasks(AccountingRecord row) {
-    if (row.tasks().indices().isEmpty()) {
-      return List.of("job " + row.rawJobId());
-    }
-    List<String> tasks = new ArrayList<>();
-    row.tasks().indices().forEach(index -> tasks.add("task " + index));
-    return tasks;
+    return row.tasks().indices().isEmpty()
+        ? List.of("job " + row.rawJobId())
+        : row.tasks().indices().stream().map(index -> "task " + index).toList();
   }
 
   private static AdoptedJob one(List<AccountingRecord> rows) {
-    boolean array = false;
-    Instant submit = rows.get(0).submit();
-    for (AccountingRecord row : rows) {
-      array |= !row.tasks().indices().isEmpty();
-      submit = row.submit().isBefore(submit) ? row.submit() : submit;
-    }
+    boolean array = rows.stream().anyMatch(row -> !row.tasks().indices().isEmpty());
     // A task is an array index, or a component's own job id.
     TreeMap<Long, Integer> places = new TreeMap<>();
-    for (AccountingRecord row : rows) {
-      for (long place : places(row, array)) {
-        places.put(place, 0);
-      }
-    }
+    rows.forEach(row -> places(row, array).forEach(place -> places.put(place, 0)));
     List<Integer> indices = new ArrayList<>();
     for (Map.Entry<Long, Integer> place : places.entrySet()) {
       place.setValue(indices.size());
@@ -121,10 +110,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     }
     List<AccountingRecord> renumbered = new ArrayList<>();
     for (AccountingRecord row : rows) {
-      List<Integer> tasks = new ArrayList<>();
-      for (long place : places(row, array)) {
-        tasks.add(places.get(place));
-      }
+      List<Integer> tasks = places(row, array).stream().map(places::get).toList();
       // An array has a row without an index until its tasks have rows.
       if (!tasks.isEmpty()) {
         renumbered.add(row.of(new IndexRange(tasks), row.name()));
@@ -135,7 +121,7 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
         new Identity(
             first.cluster(),
             first.arrayJobId(),
-            submit,
+            rows.stream().map(AccountingRecord::submit).min(Comparator.naturalOrder()).get(),
             first.name(),
             first.user(),
             first.account()),
@@ -144,37 +130,26 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
   }
 
   private static List<Long> places(AccountingRecord row, boolean array) {
-    if (!array) {
-      return List.of(row.rawJobId());
-    }
-    return row.tasks().indices().stream().map(index -> (long) index).toList();
+    return array
+        ? row.tasks().indices().stream().map(index -> (long) index).toList()
+        : List.of(row.rawJobId());
   }
 
   /** Returns the end of the last row; {@link Instant#MAX} while a row is open. */
   public Instant ended() {
-    Instant ended = Instant.MIN;
-    for (AccountingRecord row : rows) {
-      Instant end = row.ended() ? row.end().orElseThrow() : Instant.MAX;
-      ended = end.isAfter(ended) ? end : ended;
-    }
-    return ended;
+    return rows.stream()
+        .map(row -> row.ended() ? row.end().orElseThrow() : Instant.MAX)
+        .max(Comparator.naturalOrder())
+        .orElse(Instant.MIN);
   }
 
   /** Returns the first event of the run's journal. */
   Event created(RunId id, Instant now) {
-    JsonObject data =
-        new JsonObject()
-            .with("imported", true)
-            .with("key", key(id))
-            .with("tasks", IndexRange.upTo(indices.size()).toString())
-            .with("slurm_cluster", identity.cluster())
-            .with("job_id", identity.jobId())
-            .with("submit", identity.submit())
-            .with("name", identity.name())
-            .with("user", identity.user())
-            .with("account", identity.account());
+    String tasks = IndexRange.upTo(indices.size()).toString();
+    JsonObject data = new JsonObject().with("imported", true).with("key", key(id));
+    Codec.write(identity, data.with("tasks", tasks));
     String array = new IndexRange(indices).toString();
-    if (!array.equals(data.text("tasks"))) {
+    if (!array.equals(tasks)) {
       data.with("array", array);
     }
     return new Event(Event.Type.CREATED, now, data);

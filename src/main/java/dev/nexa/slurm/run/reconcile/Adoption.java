@@ -71,9 +71,7 @@ public final class Adoption {
     this.prices = prices;
     this.policy = policy;
     this.records = new RunRecords(workspace, passing);
-    for (RunId id : workspace.claimed(AdoptedJob.STAGE)) {
-      remember(workspace.run(id));
-    }
+    workspace.claimed(AdoptedJob.STAGE).forEach(id -> remember(workspace.run(id)));
   }
 
   /**
@@ -86,8 +84,7 @@ public final class Adoption {
 
   /** Returns whether the job has a finished run in this workspace. */
   public boolean has(Identity identity) {
-    Optional<RunFolder> run = find(identity);
-    return run.isPresent() && RunState.of(run.get().journal().read()).finished();
+    return find(identity).filter(run -> RunState.of(run.journal().read()).finished()).isPresent();
   }
 
   /**
@@ -96,7 +93,7 @@ public final class Adoption {
    * @throws NexaException if the price book lacks a price that the job needs
    */
   public Came weigh(AdoptedJob job, Instant now) {
-    RunId id = new RunId(second(job.identity()));
+    RunId id = new RunId(second(job.identity().submit()));
     RunFacts facts = facts(job, workspace.run(id));
     RunOutcome outcome = outcome(job, id, facts, now);
     RunState state = RunState.of(List.of(job.created(id, now)));
@@ -121,7 +118,7 @@ public final class Adoption {
   }
 
   private Optional<RunFolder> find(Identity identity) {
-    for (RunFolder run : bySecond.getOrDefault(second(identity), List.of())) {
+    for (RunFolder run : bySecond.getOrDefault(second(identity.submit()), List.of())) {
       List<Event> events = run.journal().read();
       if (!events.isEmpty() && AdoptedJob.tells(events.get(0).data(), identity)) {
         return Optional.of(run);
@@ -133,7 +130,7 @@ public final class Adoption {
   /** Returns a folder with a new journal; reuses a folder that a crash left without a journal. */
   private RunFolder claim(AdoptedJob job, Instant now) {
     RunFolder run = null;
-    for (RunFolder left : bySecond.getOrDefault(second(job.identity()), List.of())) {
+    for (RunFolder left : bySecond.getOrDefault(second(job.identity().submit()), List.of())) {
       run = left.journal().read().isEmpty() ? left : run;
     }
     if (run == null) {
@@ -148,10 +145,6 @@ public final class Adoption {
     String id = run.id().value();
     int length = second(Instant.EPOCH).length();
     bySecond.computeIfAbsent(id.substring(0, length), none -> new ArrayList<>()).add(run);
-  }
-
-  private static String second(Identity identity) {
-    return second(identity.submit());
   }
 
   private static String second(Instant submit) {
@@ -222,12 +215,10 @@ public final class Adoption {
         partition = Optional.of(row.partition().split(",", -1)[0]);
       }
       if (row.ran() && gpus.isEmpty()) {
-        Tres tres = Tres.parse(row.allocTres());
-        gpus.addAll(tres.gpusBy(gpuType.orElse("gpu"), 0).keySet());
+        gpus.addAll(Tres.parse(row.allocTres()).gpusBy(gpuType.orElse("gpu"), 0).keySet());
       }
     }
-    Optional<String> account =
-        identity.account().isEmpty() ? Optional.empty() : Optional.of(identity.account());
+    Optional<String> account = Optional.of(identity.account()).filter(name -> !name.isEmpty());
     LocalDate day = LocalDate.ofInstant(identity.submit(), ZoneOffset.UTC);
     return Rates.of(prices, PriceKey.of(profile, partition, account, day, gpus));
   }
@@ -237,13 +228,12 @@ public final class Adoption {
    * cluster's.
    */
   private Optional<String> gpuType(AdoptedJob job) {
-    for (AccountingRecord row : job.rows()) {
-      ClusterProfile.Partition partition = profile.partitions().get(row.partition());
-      if (row.ran() && partition != null && partition.gpuType().isPresent()) {
-        return partition.gpuType();
-      }
-    }
-    return profile.usual().gpuType();
+    return job.rows().stream()
+        .filter(AccountingRecord::ran)
+        .flatMap(row -> Optional.ofNullable(profile.partitions().get(row.partition())).stream())
+        .flatMap(partition -> partition.gpuType().stream())
+        .findFirst()
+        .or(() -> profile.usual().gpuType());
   }
 
   private static String hardware(AdoptedJob job, Optional<String> gpuType) {
@@ -261,10 +251,6 @@ public final class Adoption {
 
   /** Replaces control characters: anyone may name a job, and tags are printed on terminals. */
   private static String printable(String text) {
-    StringBuilder plain = new StringBuilder();
-    for (int i = 0; i < text.length(); i++) {
-      plain.append(Character.isISOControl(text.charAt(i)) ? '?' : text.charAt(i));
-    }
-    return plain.toString();
+    return text.replaceAll("[\\x00-\\x1f\\x7f-\\x9f]", "?");
   }
 }

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Says which jobs a run waits for now: translates runs to the value of sbatch's {@code
@@ -108,11 +109,9 @@ public record EarlierJobs(
               .formatted(run.id(), facts.place().scheduler(), scheduler.name()),
           Advice.step("submit again when it has completed"));
     }
-    boolean unmade =
-        !state.unsubmitted(facts.tasks(), facts.work().array().chain()).indices().isEmpty();
-    return unmade
-        ? new NotYet(earlier.name() + " is not submitted yet")
-        : unfinished(earlier, run, facts, state);
+    return state.unsubmitted(facts.tasks(), facts.work().array().chain()).indices().isEmpty()
+        ? unfinished(earlier, run, facts, state)
+        : new NotYet(earlier.name() + " is not submitted yet");
   }
 
   /** Returns the jobs that hold tasks which have not ended. */
@@ -155,16 +154,13 @@ public record EarlierJobs(
   }
 
   private static String waits(String type, Set<Long> jobs) {
-    StringBuilder text = new StringBuilder(type);
-    jobs.forEach(id -> text.append(':').append(id));
-    return jobs.isEmpty() ? "" : text.toString();
+    String ids = jobs.stream().map(id -> ":" + id).collect(Collectors.joining());
+    return jobs.isEmpty() ? "" : type + ids;
   }
 
   private static Answer ended(Earlier earlier, RunStatus status, String state) {
     boolean completed = status == RunStatus.COMPLETED;
-    boolean met =
-        earlier.type().equals("afterany") || completed != earlier.type().equals("afternotok");
-    if (met) {
+    if (earlier.type().equals("afterany") || completed != earlier.type().equals("afternotok")) {
       return new Waits("");
     }
     String run = earlier.reference();

@@ -22,14 +22,7 @@ import java.util.Optional;
  * journal says that the run has ended: if the process dies in between, the next pass records the
  * same event under the same id.
  */
-final class EndNotice {
-  private final Workspace workspace;
-  private final List<NotifyChannel> ofPolicy;
-
-  EndNotice(Workspace workspace, Policy policy) {
-    this.workspace = workspace;
-    this.ofPolicy = policy.channels();
-  }
+record EndNotice(Workspace workspace, Policy policy) {
 
   /**
    * Records the end, if a channel of the policy or of the run's config asks for it. A stage of a
@@ -39,15 +32,14 @@ final class EndNotice {
    */
   void record(RunFolder run, RunState journal, ManifestFile manifest) {
     List<NotifyChannel> ofRun = ProvenFiles.of(run).plan().channels();
-    if (ofPolicy.isEmpty() && ofRun.isEmpty()) {
+    if (policy.channels().isEmpty() && ofRun.isEmpty()) {
       return;
     }
     NoticeKind kind = kind(journal, manifest);
     boolean stage = journal.pipeline().isPresent();
     boolean leftToPipeline =
         stage && (kind == NoticeKind.ENDED || manifest.attempts().orElse(0L) == 0);
-    boolean wanted = (!leftToPipeline && isAsked(ofPolicy, kind)) || isAsked(ofRun, kind);
-    if (wanted) {
+    if ((!leftToPipeline && isAsked(policy.channels(), kind)) || isAsked(ofRun, kind)) {
       new Outbox(workspace).record(notice(run, journal, manifest, kind, leftToPipeline));
     }
   }
@@ -57,12 +49,10 @@ final class EndNotice {
   }
 
   private static NoticeKind kind(RunState journal, ManifestFile manifest) {
-    if (manifest.failedGate().isPresent()) {
-      return NoticeKind.GATE_FAILED;
-    }
-    return manifest.status() == RunStatus.COMPLETED || journal.cancelRequested()
-        ? NoticeKind.ENDED
-        : NoticeKind.FAILED;
+    boolean well = manifest.status() == RunStatus.COMPLETED || journal.cancelRequested();
+    return manifest.failedGate().isPresent()
+        ? NoticeKind.GATE_FAILED
+        : well ? NoticeKind.ENDED : NoticeKind.FAILED;
   }
 
   private static Notice notice(

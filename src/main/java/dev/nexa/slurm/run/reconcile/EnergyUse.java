@@ -53,8 +53,7 @@ record EnergyUse(BigDecimal joules, String basis) {
     for (String item : allocTres.split(",", -1)) {
       if (item.startsWith(ENERGY)) {
         String value = item.substring(ENERGY.length());
-        boolean number = value.matches("[1-9]\\d{0,16}");
-        return number ? Optional.of(new BigDecimal(value)) : Optional.empty();
+        return Optional.of(value).filter(it -> it.matches("[1-9]\\d{0,16}")).map(BigDecimal::new);
       }
     }
     return Optional.empty();

@@ -5,6 +5,9 @@ import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -145,18 +148,14 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
         gpus = list;
       }
     }
-    StringBuilder all = new StringBuilder();
-    for (Map.Entry<String, Long> one : most.entrySet()) {
-      boolean memory = one.getKey().equals("mem");
-      all.append(all.length() == 0 ? "" : ",").append(one.getKey()).append('=');
-      all.append(
-          memory ? (one.getValue() + SlurmSize.MIB - 1) / SlurmSize.MIB + "M" : one.getValue());
-    }
-    for (String item : gpus.split(",", -1)) {
-      if (item.startsWith("gres/")) {
-        all.append(',').append(item);
-      }
-    }
-    return all.toString();
+    List<String> all = new ArrayList<>();
+    most.forEach(
+        (name, amount) -> {
+          long mebibytes = (amount + SlurmSize.MIB - 1) / SlurmSize.MIB;
+          all.add(name + "=" + (name.equals("mem") ? mebibytes + "M" : amount));
+        });
+    return Arrays.stream(gpus.split(",", -1))
+        .filter(item -> item.startsWith("gres/"))
+        .reduce(String.join(",", all), (list, item) -> list + "," + item);
   }
 }

@@ -11,11 +11,11 @@ import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import dev.nexa.slurm.records.documents.ManifestFile;
-import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -123,30 +123,27 @@ final class LedgerRecord {
 
   /** Returns the planned GPU type; for an imported run, the first type that an attempt held. */
   private static @Nullable String gpuType(Optional<RunFacts> facts, List<Attempt> attempts) {
-    if (facts.isPresent()) {
-      return facts.get().planned().gpuType().orElse(null);
-    }
-    for (Attempt attempt : attempts) {
-      for (String type : attempt.held().gpus().keySet()) {
-        return type;
-      }
-    }
-    return null;
+    return facts.isPresent()
+        ? facts.get().planned().gpuType().orElse(null)
+        : attempts.stream()
+            .flatMap(attempt -> attempt.held().gpus().keySet().stream())
+            .findFirst()
+            .orElse(null);
   }
 
   /** Returns the user who made the run, for a run that never had a job. */
   private static Optional<String> user(RunFolder run) {
-    List<Event> events = run.journal().read();
-    return events.isEmpty() ? Optional.empty() : events.get(0).data().optionalText("user");
+    return run.journal().read().stream()
+        .findFirst()
+        .flatMap(event -> event.data().optionalText("user"));
   }
 
   private static @Nullable String backend(List<String> tags) {
-    for (String tag : tags) {
-      if (tag.startsWith("backend:")) {
-        return tag.substring("backend:".length());
-      }
-    }
-    return null;
+    return tags.stream()
+        .filter(tag -> tag.startsWith("backend:"))
+        .findFirst()
+        .map(tag -> tag.substring("backend:".length()))
+        .orElse(null);
   }
 
   /**
@@ -155,10 +152,8 @@ final class LedgerRecord {
    */
   private static JsonObject byKind(CostFile cost, Function<CostLine, BigDecimal> member) {
     Map<String, BigDecimal> sums = new TreeMap<>();
-    for (CostLine line : cost.lines()) {
-      String kind = line.what().split(":", 2)[0];
-      sums.merge(kind, member.apply(line), BigDecimal::add);
-    }
+    cost.lines()
+        .forEach(it -> sums.merge(it.what().split(":", 2)[0], member.apply(it), BigDecimal::add));
     JsonObject byKind = new JsonObject();
     sums.forEach((kind, sum) -> byKind.with(kind, sum.toPlainString()));
     return byKind;
@@ -178,19 +173,13 @@ final class LedgerRecord {
    * clock.
    */
   private static @Nullable Long queueSeconds(List<Attempt> attempts) {
-    Optional<Instant> submitted = Optional.empty();
-    Optional<Instant> started = Optional.empty();
-    for (Attempt attempt : attempts) {
-      submitted = earlier(submitted, attempt.submit());
-      started = earlier(started, attempt.start());
-    }
+    Optional<Instant> submitted =
+        attempts.stream().flatMap(one -> one.submit().stream()).min(Comparator.naturalOrder());
+    Optional<Instant> started =
+        attempts.stream().flatMap(one -> one.start().stream()).min(Comparator.naturalOrder());
     return submitted.isEmpty() || started.isEmpty()
         ? null
         : Math.max(0, Duration.between(submitted.get(), started.get()).toSeconds());
-  }
-
-  private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> other) {
-    return one.isEmpty() || (other.isPresent() && other.get().isBefore(one.get())) ? other : one;
   }
 
   static @Nullable BigDecimal loss(JsonObject metrics) {

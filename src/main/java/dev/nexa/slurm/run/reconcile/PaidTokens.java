@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
-import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import java.math.BigDecimal;
@@ -46,20 +45,16 @@ record PaidTokens(
    */
   static PaidTokens of(String model, RunOutcome outcome, TaskResults results) {
     TreeSet<Integer> silent = new TreeSet<>();
-    for (AccountingRecord row : outcome.attempts()) {
-      silent.add(row.tasks().indices().get(0));
-    }
+    outcome.attempts().forEach(row -> silent.add(row.tasks().indices().get(0)));
     silent.addAll(results.charged().broken());
     List<String> limits = new ArrayList<>();
     BigDecimal input = BigDecimal.ZERO;
     BigDecimal output = BigDecimal.ZERO;
     boolean any = false;
     TreeSet<Integer> open = new TreeSet<>();
-    for (TaskOutcome task : outcome.tasks()) {
-      if (task.state() == JobState.RUNNING) {
-        open.add(task.task());
-      }
-    }
+    outcome.tasks().stream()
+        .filter(task -> task.state() == JobState.RUNNING)
+        .forEach(task -> open.add(task.task()));
     for (Map.Entry<Integer, JsonObject> task : results.byTask().entrySet()) {
       JsonObject metrics = task.getValue();
       Optional<BigDecimal> read = count(metrics, INPUT);

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
-import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.records.runs.ChangedFileException;
 import dev.nexa.slurm.records.runs.Heartbeat;
@@ -34,17 +33,9 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** Implements {@code reconcile}: one pass over unfinished runs. */
-public final class ReconcileRuns {
-  private final Context context;
-  private final Progress progress;
-
+public record ReconcileRuns(Context context, Progress progress) {
   public ReconcileRuns(Context context) {
     this(context, Progress.NONE);
-  }
-
-  public ReconcileRuns(Context context, Progress progress) {
-    this.context = context;
-    this.progress = progress;
   }
 
   /**
@@ -89,8 +80,7 @@ public final class ReconcileRuns {
     public JsonObject toJson() {
       List<String> all = new ArrayList<>(problems);
       outage.ifPresent(failed -> all.add(String.valueOf(failed.getMessage())));
-      return new JsonObject()
-          .with("schema_version", 1)
+      return JsonObject.ofVersion(1)
           .with("runs_read", runsRead)
           .with("runs_changed", runsChanged)
           .with("rows_read", rowsRead)
@@ -108,8 +98,7 @@ public final class ReconcileRuns {
     Instant begun = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     long nanos = System.nanoTime();
     Workspace workspace = context.workspace();
-    Optional<Heartbeat> before = Heartbeat.read(workspace);
-    Optional<Instant> lastSuccess = before.flatMap(Heartbeat::lastSuccess);
+    Optional<Instant> lastSuccess = Heartbeat.read(workspace).flatMap(Heartbeat::lastSuccess);
     Set<String> leftTo = new TreeSet<>();
     List<RunId> open = workspace.openRuns();
     List<RunId> own = own(open, leftTo);
@@ -161,8 +150,8 @@ public final class ReconcileRuns {
    * @return empty if it is too early to ask again
    */
   public Optional<Pass> reconcilePatiently() {
-    Optional<Heartbeat> before = Heartbeat.read(context.workspace());
-    Optional<Instant> later = before.flatMap(beat -> beat.askAgain(Instant.now()));
+    Optional<Instant> later =
+        Heartbeat.read(context.workspace()).flatMap(beat -> beat.askAgain(Instant.now()));
     return later.isPresent() ? Optional.empty() : Optional.of(reconcile());
   }
 
@@ -243,11 +232,15 @@ public final class ReconcileRuns {
   private Map<String, BillingWeights> weights(String cluster) {
     Map<String, BillingWeights> weights = new HashMap<>();
     try {
-      for (Map.Entry<String, ClusterProfile.Partition> partition :
-          context.configs().cluster(cluster).partitions().entrySet()) {
-        Optional<String> told = partition.getValue().billingWeights();
-        told.ifPresent(text -> weights.put(partition.getKey(), BillingWeights.parse(text)));
-      }
+      context
+          .configs()
+          .cluster(cluster)
+          .partitions()
+          .forEach(
+              (name, partition) ->
+                  partition
+                      .billingWeights()
+                      .ifPresent(text -> weights.put(name, BillingWeights.parse(text))));
     } catch (NexaException | UncheckedIOException unreadable) {
       return Map.of();
     }

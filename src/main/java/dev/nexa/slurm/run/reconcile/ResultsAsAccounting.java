@@ -18,11 +18,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -131,8 +133,7 @@ final class ResultsAsAccounting {
    * still shows the task.
    */
   private AccountingRecord ended(int task, JsonObject result, @Nullable QueueEntry entry) {
-    Duration elapsed = Duration.between(start(result), end(result));
-    JobState own = state(result, elapsed);
+    JobState own = state(result, Duration.between(start(result), end(result)));
     JobState said = entry == null ? own : entry.state();
     AccountingRecord row =
         row(
@@ -156,8 +157,8 @@ final class ResultsAsAccounting {
    * ended it.
    */
   private static String exitCode(JsonObject result) {
-    Optional<JsonObject> failure = result.optionalObject("failure");
-    long signal = failure.isPresent() ? failure.get().number("signal") : 0;
+    long signal =
+        result.optionalObject("failure").map(failure -> failure.number("signal")).orElse(0L);
     return signal > 0 ? "0:" + signal : result.number("exit_code") + ":0";
   }
 
@@ -222,8 +223,7 @@ final class ResultsAsAccounting {
     QueueEntry entry = queue.get(task);
     Claim claim = claims.get(task);
     if (entry != null) {
-      Optional<Instant> start = entry.start().filter(at -> entry.end().isPresent());
-      return Optional.of(row(task, entry, start));
+      return Optional.of(row(task, entry, entry.start().filter(at -> entry.end().isPresent())));
     }
     if (claim != null) {
       Instant until = earlier(limit(claim.at()), asked);
@@ -273,17 +273,12 @@ final class ResultsAsAccounting {
    * Returns the array's job id: from sbatch's answer, from squeue, or the lowest id of its tasks.
    */
   private long jobId() {
-    if (submission.jobId().isPresent()) {
-      return submission.jobId().get();
-    }
-    long lowest = Long.MAX_VALUE;
-    for (QueueEntry entry : queue.values()) {
-      lowest = Math.min(lowest, entry.arrayJobId());
-    }
-    for (Claim claim : claims.values()) {
-      lowest = Math.min(lowest, claim.jobId());
-    }
-    return lowest;
+    Stream<Long> queued = queue.values().stream().map(QueueEntry::arrayJobId);
+    Stream<Long> claiming = claims.values().stream().map(Claim::jobId);
+    return submission
+        .jobId()
+        .or(() -> Stream.concat(queued, claiming).min(Comparator.naturalOrder()))
+        .orElse(Long.MAX_VALUE);
   }
 
   private Instant limit(Instant start) {

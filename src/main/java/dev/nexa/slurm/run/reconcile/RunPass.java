@@ -46,6 +46,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Makes one reconcile pass over one run: settles its submissions, submits lost tasks again, and
@@ -113,11 +114,10 @@ public final class RunPass {
       // Its submitter died before it made the folder. The run ends as one that was never submitted.
       run.make();
     }
-    Optional<FileLock> lock = run.lock(Duration.ZERO);
-    if (lock.isEmpty()) {
-      return false;
-    }
-    try (FileLock held = lock.get()) {
+    try (FileLock held = run.lock(Duration.ZERO).orElse(null)) {
+      if (held == null) {
+        return false;
+      }
       List<Event> events = run.journal().read();
       RunState state = RunState.of(events);
       if (!state.equals(known) || !held.holds()) {
@@ -219,9 +219,7 @@ public final class RunPass {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    for (String doubt : outcome.disagreements()) {
-      problems.add(run.id() + ": " + doubt);
-    }
+    outcome.disagreements().forEach(doubt -> problems.add(run.id() + ": " + doubt));
     if (more.waits()) {
       outcome = outcome.disagreeing(outcome.disagreements(), true);
     }
@@ -237,8 +235,8 @@ public final class RunPass {
     if (outcome.ended() && !state.cancelRequested()) {
       outcome = waitForMissing(run, facts, state, outcome, evidence);
     }
-    Optional<String> overrun = CostRecord.overrun(facts, state, outcome);
-    overrun.ifPresent(over -> problems.add(run.id() + " " + over));
+    CostRecord.overrun(facts, state, outcome)
+        .ifPresent(over -> problems.add(run.id() + " " + over));
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
       state = measureDurable(run, facts.kept().get(), state, problems);
     }
@@ -284,13 +282,9 @@ public final class RunPass {
    */
   private void tellBilling(
       RunFolder run, RunFacts facts, RunOutcome outcome, List<String> problems) {
-    boolean billed = false;
-    for (AccountingRecord row : outcome.attempts()) {
-      billed |= BillingWeights.told(row.allocTres()).isPresent();
-      if (billed) {
-        break;
-      }
-    }
+    boolean billed =
+        outcome.attempts().stream()
+            .anyMatch(row -> BillingWeights.told(row.allocTres()).isPresent());
     Map<String, BillingWeights> own = billed ? weights.apply(facts.place().cluster()) : Map.of();
     for (String disagreement : BillingCheck.disagreements(outcome.attempts(), own)) {
       problems.add(
@@ -334,9 +328,8 @@ public final class RunPass {
   private static RunOutcome compared(
       RunFolder run, SourceComparison witnesses, RunOutcome outcome, List<String> problems) {
     boolean wait = witnesses.accountingMayBeLate(outcome, Instant.now());
-    for (String missing : witnesses.told()) {
-      problems.add(run.id() + ": " + missing + (wait ? "; waiting for accounting" : ""));
-    }
+    String waiting = wait ? "; waiting for accounting" : "";
+    witnesses.told().forEach(missing -> problems.add(run.id() + ": " + missing + waiting));
     boolean early = isYetToCome(outcome);
     if (early) {
       problems.add(
@@ -355,9 +348,7 @@ public final class RunPass {
       TaskEvidence evidence,
       List<String> problems) {
     List<String> faults = evidence.disagreements(state, List.of());
-    for (String fault : faults) {
-      problems.add(run.id() + ": " + fault);
-    }
+    faults.forEach(fault -> problems.add(run.id() + ": " + fault));
     return faults.isEmpty()
         ? outcome
         : outcome.disagreeing(
@@ -461,11 +452,9 @@ public final class RunPass {
 
   /** Returns the states whose attempts the cluster pays for. */
   public static Set<JobState> credited(Policy policy) {
-    Set<JobState> credited = EnumSet.noneOf(JobState.class);
-    for (String state : policy.credited()) {
-      credited.add(JobState.valueOf(state));
-    }
-    return credited;
+    return policy.credited().stream()
+        .map(JobState::valueOf)
+        .collect(Collectors.toCollection(() -> EnumSet.noneOf(JobState.class)));
   }
 
   /**
@@ -486,17 +475,12 @@ public final class RunPass {
 
   /** Reports a job that waits for what cannot happen any more. */
   private void tellNeverSatisfied(RunFolder run, List<QueueEntry> queue, List<String> problems) {
-    for (QueueEntry entry : queue) {
-      if (entry.neverStarts()) {
-        stuck.add(run.id());
-        problems.add(
-            run.id()
-                + " will never start: what it waits for did not end as needed;"
-                + " `nexa-slurm cancel "
-                + run.id()
-                + "` ends it");
-        return;
-      }
+    if (queue.stream().anyMatch(QueueEntry::neverStarts)) {
+      stuck.add(run.id());
+      problems.add(
+          ("%s will never start: what it waits for did not end as needed; `nexa-slurm cancel"
+                  + " %s` ends it")
+              .formatted(run.id(), run.id()));
     }
   }
 
@@ -521,7 +505,8 @@ public final class RunPass {
               : List.of();
       Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
       Optional<Event> event =
-          isShut(run, submission)
+          submission.isOpen() && run.isShut(submission.key())
+              // An earlier pass shut the submission and died before it recorded that.
               ? Optional.of(SubmissionResolver.closed(submission, now))
               : submission.failed()
                   ? findLateJob(run, state, submission, evidence, now)
@@ -557,11 +542,6 @@ public final class RunPass {
             submission, evidence.queue(submission), evidence.accountingRows(submission), now);
   }
 
-  /** Returns whether an earlier pass shut the submission and died before it recorded that. */
-  private static boolean isShut(RunFolder run, Submission submission) {
-    return submission.isOpen() && run.isShut(submission.key());
-  }
-
   /**
    * Shuts a submission whose job the scheduler does not show, so that no job of it can begin later.
    *
@@ -584,8 +564,7 @@ public final class RunPass {
     if (holder.isPresent() || state.cancelRequested()) {
       return Optional.of(holder.orElse(closed));
     }
-    boolean mayCome = run.claimsEnded(key) && !scheduler.accountingIsCurrent();
-    if (mayCome || !evidence.accountingKept()) {
+    if ((run.claimsEnded(key) && !scheduler.accountingIsCurrent()) || !evidence.accountingKept()) {
       problems.add("a job of " + key + " has begun, and nothing shows its end yet: waiting");
       return Optional.empty();
     }
@@ -614,7 +593,9 @@ public final class RunPass {
     // In this order: what slurmctld had when it was asked, accounting has when it is asked.
     if (!isOpen(begun, evidence.accountingRows(submission))
         || !scheduler.accountingIsCurrent()
-        || ids.stream().anyMatch(id -> isRemembered(submission, id))) {
+        || ids.stream()
+            .flatMap(id -> scheduler.remembered(id).stream())
+            .anyMatch(job -> job.row().name().equals(submission.key()))) {
       return Optional.empty();
     }
     List<AccountingRecord> rows = new ArrayList<>();
@@ -638,21 +619,14 @@ public final class RunPass {
   private static boolean isOpen(List<Integer> begun, List<AccountingRecord> rows) {
     Set<Integer> open = new TreeSet<>(begun);
     rows.forEach(row -> open.addAll(row.tasks().indices()));
-    for (AccountingRecord row : rows) {
-      if (row.ended()) {
-        open.removeAll(row.tasks().indices());
-      }
-    }
+    rows.stream()
+        .filter(AccountingRecord::ended)
+        .forEach(row -> open.removeAll(row.tasks().indices()));
     return !open.isEmpty() || neverBegan(begun, rows);
   }
 
   private static boolean neverBegan(List<Integer> begun, List<AccountingRecord> rows) {
     return begun.isEmpty() && rows.stream().noneMatch(AccountingRecord::lived);
-  }
-
-  private boolean isRemembered(Submission submission, long id) {
-    return scheduler.remembered(id).stream()
-        .anyMatch(job -> job.row().name().equals(submission.key()));
   }
 
   /**
@@ -688,20 +662,17 @@ public final class RunPass {
       Submission submission, List<QueueEntry> queued, boolean cancelRequested) {
     long lowest = queued.stream().mapToLong(QueueEntry::arrayJobId).min().orElse(0);
     long kept = submission.failed() ? 0 : submission.jobId().orElse(lowest);
-    Set<Long> begun = new HashSet<>();
-    Set<Long> active = new TreeSet<>();
-    for (QueueEntry entry : queued) {
-      if (entry.active()) {
-        active.add(entry.arrayJobId());
-      }
-      if (entry.state() != JobState.PENDING) {
-        begun.add(entry.arrayJobId());
-      }
-    }
-    for (long id : active) {
-      if (cancelRequested || (id != kept && !begun.contains(id))) {
-        scheduler.cancel(submission.key(), id, OptionalInt.empty());
-      }
-    }
+    Set<Long> begun =
+        queued.stream()
+            .filter(entry -> entry.state() != JobState.PENDING)
+            .map(QueueEntry::arrayJobId)
+            .collect(Collectors.toSet());
+    queued.stream()
+        .filter(QueueEntry::active)
+        .map(QueueEntry::arrayJobId)
+        .sorted()
+        .distinct()
+        .filter(id -> cancelRequested || (id != kept && !begun.contains(id)))
+        .forEach(id -> scheduler.cancel(submission.key(), id, OptionalInt.empty()));
   }
 }

@@ -46,9 +46,7 @@ public record SourceComparison(
     Map<String, Map<Integer, Integer>> rows = new HashMap<>();
     for (AccountingRecord row : outcome.attempts()) {
       Map<Integer, Integer> byTask = rows.computeIfAbsent(row.name(), key -> new HashMap<>());
-      for (int task : row.tasks().indices()) {
-        byTask.merge(task, 1, Integer::sum);
-      }
+      row.tasks().indices().forEach(task -> byTask.merge(task, 1, Integer::sum));
     }
     List<String> missing = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
@@ -120,9 +118,7 @@ public record SourceComparison(
   private static Set<String> duplicates(
       RunFolder run, RunState journal, RunOutcome outcome, List<String> missing) {
     Set<String> known = new HashSet<>();
-    for (AccountingRecord row : outcome.attempts()) {
-      known.add(row.name() + "/" + row.arrayJobId());
-    }
+    outcome.attempts().forEach(row -> known.add(row.name() + "/" + row.arrayJobId()));
     Set<String> keys = new TreeSet<>();
     for (Submission submission : journal.submissions()) {
       for (long id : run.duplicates(submission.key())) {
@@ -162,9 +158,7 @@ public record SourceComparison(
   private static Map<Integer, Integer> attempts(RunFolder run, Submission submission) {
     Map<Integer, Integer> attempts = new TreeMap<>();
     if (!submission.failed()) {
-      for (int task : run.claimed(submission.key())) {
-        attempts.put(task, 1);
-      }
+      run.claimed(submission.key()).forEach(task -> attempts.put(task, 1));
     }
     for (Path file : run.results(submission.key())) {
       String[] part = file.getFileName().toString().split("\\.", -1);
@@ -200,11 +194,11 @@ public record SourceComparison(
   public List<String> told() {
     List<String> all = new ArrayList<>(missing);
     all.addAll(differing);
-    if (all.size() <= MOST) {
-      return all;
+    int more = all.size() - MOST;
+    if (more > 0) {
+      all.subList(MOST, all.size()).clear();
+      all.add("and " + more + " more");
     }
-    List<String> told = new ArrayList<>(all.subList(0, MOST));
-    told.add("and " + (all.size() - MOST) + " more");
-    return told;
+    return all;
   }
 }

@@ -82,7 +82,8 @@ record SubmitOpenTasks(
       RunFolder run, RunState state, Optional<Submission> lost, List<String> problems) {
     List<Submission> made = state.submissions();
     boolean rerun = state.submissionsBefore() > 0 && state.pipeline().isEmpty();
-    if (rerun || state.after().isEmpty() || (lost.isPresent() && isLaterLink(lost.get()))) {
+    boolean isLaterLink = lost.filter(link -> !link.link().equals("0")).isPresent();
+    if (rerun || state.after().isEmpty() || isLaterLink) {
       boolean first = lost.isEmpty() && made.size() > state.submissionsBefore();
       return lost.map(Submission::dependency)
           .or(() -> Optional.of(first ? made.get(state.submissionsBefore()).dependency() : ""));
@@ -98,18 +99,8 @@ record SubmitOpenTasks(
     return Optional.empty();
   }
 
-  /** Returns whether the submission follows another link of its chain. */
-  private static boolean isLaterLink(Submission submission) {
-    return !submission.link().equals("0");
-  }
-
   static boolean madeAgain(Submission lost, List<Submission> later) {
-    for (Submission submission : later) {
-      if (isSame(submission, lost)) {
-        return true;
-      }
-    }
-    return false;
+    return later.stream().anyMatch(submission -> isSame(submission, lost));
   }
 
   /** Returns whether two submissions hold the same tasks as the same link of a chain. */
@@ -124,10 +115,10 @@ record SubmitOpenTasks(
    * so it is not repeated.
    */
   private boolean mayRetry(Submission lost, RunState state, TaskEvidence evidence) {
-    int closed = 0;
-    for (Submission submission : state.submissions()) {
-      closed += isSame(submission, lost) && submission.phase() == Phase.CLOSED ? 1 : 0;
-    }
+    long closed =
+        state.submissions().stream()
+            .filter(one -> isSame(one, lost) && one.phase() == Phase.CLOSED)
+            .count();
     boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
     return known && !state.cancelRequested() && closed <= policy.lost().maxResubmits();
   }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,14 +19,16 @@ final class SweepPoints {
 
   static List<JsonObject> of(
       List<JsonObject> points, List<TaskOutcome> tasks, Map<Integer, JsonObject> metrics) {
-    List<JsonObject> all = new ArrayList<>();
-    for (int task = 0; task < points.size(); task++) {
-      JsonObject point = points.get(task);
-      all.add(
-          ManifestFile.Point.toJson(
-              task, tasks.get(task).state(), point, tags(point), metrics.get(task)));
-    }
-    return all;
+    return IntStream.range(0, points.size())
+        .mapToObj(
+            task ->
+                ManifestFile.Point.toJson(
+                    task,
+                    tasks.get(task).state(),
+                    points.get(task),
+                    tags(points.get(task)),
+                    metrics.get(task)))
+        .toList();
   }
 
   /** Returns tags such as {@code lr:0.00001}, in the form of the Nexa_Compute project. */

@@ -63,10 +63,9 @@ record UnprovenEnds(Map<Integer, String> told, boolean mayCome) {
     if (run.isDone(task)) {
       return true;
     }
-    String begin = task + ".";
     Optional<Path> result =
         run.results(submission.key()).stream()
-            .filter(file -> file.getFileName().toString().startsWith(begin))
+            .filter(file -> file.getFileName().toString().startsWith(task + "."))
             .max(Comparator.comparingInt(UnprovenEnds::restart));
     try {
       return result.isPresent()

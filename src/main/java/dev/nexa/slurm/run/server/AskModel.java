@@ -22,12 +22,7 @@ public final class AskModel {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int SHOWN = 200;
 
-  private final HttpClient client =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .proxy(HttpClient.Builder.NO_PROXY)
-          .connectTimeout(Duration.ofSeconds(10))
-          .build();
+  private final HttpClient client = Probe.client(Duration.ofSeconds(10));
   private final String endpoint;
   private final Optional<String> key;
 
@@ -88,19 +83,13 @@ public final class AskModel {
 
   private Optional<String> refusal(String model, SmokePrompt prompt)
       throws IOException, InterruptedException {
-    JsonObject question =
-        new JsonObject().with("model", model).with("max_tokens", prompt.maxTokens());
-    question.with("temperature", 0);
     JsonObject message = new JsonObject().with("role", "user").with("content", prompt.prompt());
+    JsonObject question = question(model, prompt).with("messages", List.of(message));
     HttpResponse<String> response =
-        send(
-            "/v1/chat/completions",
-            Optional.of(Json.compact(question.with("messages", List.of(message)))));
+        send("/v1/chat/completions", Optional.of(Json.compact(question)));
     boolean chat = response.statusCode() != 400 && response.statusCode() != 404;
     if (!chat) {
-      JsonObject plain =
-          new JsonObject().with("model", model).with("max_tokens", prompt.maxTokens());
-      plain.with("temperature", 0).with("prompt", prompt.prompt());
+      JsonObject plain = question(model, prompt).with("prompt", prompt.prompt());
       response = send("/v1/completions", Optional.of(Json.compact(plain)));
     }
     String asked = "the prompt '" + shown(prompt.prompt()) + "'";
@@ -117,6 +106,13 @@ public final class AskModel {
         : Optional.of(
             "%s was answered with '%s', which has no match of %s"
                 .formatted(asked, shown(answer), prompt.expect()));
+  }
+
+  private static JsonObject question(String model, SmokePrompt prompt) {
+    return new JsonObject()
+        .with("model", model)
+        .with("max_tokens", prompt.maxTokens())
+        .with("temperature", 0);
   }
 
   private static String shown(String text) {

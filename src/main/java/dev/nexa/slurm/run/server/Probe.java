@@ -30,14 +30,19 @@ public final class Probe {
    */
   public Probe(Duration patience) {
     this.patience = patience;
-    // HTTP/1.1: some simple servers misread the upgrade header of HTTP/2. No proxy: the server is
-    // on the cluster's own network.
-    this.client =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .proxy(HttpClient.Builder.NO_PROXY)
-            .connectTimeout(patience)
-            .build();
+    this.client = client(patience);
+  }
+
+  /**
+   * HTTP/1.1: some simple servers misread the upgrade header of HTTP/2. No proxy: the server is on
+   * the cluster's own network.
+   */
+  static HttpClient client(Duration connectTimeout) {
+    return HttpClient.newBuilder()
+        .version(HttpClient.Version.HTTP_1_1)
+        .proxy(HttpClient.Builder.NO_PROXY)
+        .connectTimeout(connectTimeout)
+        .build();
   }
 
   /**

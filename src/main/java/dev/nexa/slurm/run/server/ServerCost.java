@@ -18,14 +18,7 @@ import java.util.Optional;
  * The cost of a running server, from the resources that a task is charged for and the rates of the
  * run's estimate.
  */
-public final class ServerCost {
-  private final PlanFile plan;
-  private final Rates rates;
-
-  private ServerCost(PlanFile plan, Rates rates) {
-    this.plan = plan;
-    this.rates = rates;
-  }
+public record ServerCost(PlanFile plan, Rates rates) {
 
   /**
    * Returns the cost of the server in a run's folder.
@@ -35,10 +28,10 @@ public final class ServerCost {
    * @return empty if the folder is gone or belongs to another user, or if its files are broken
    */
   public static Optional<ServerCost> of(Path runDir, List<String> problems) {
-    Optional<RunFolder> run = RunFolder.at(runDir);
-    if (run.isEmpty()
-        || !Files.isReadable(run.get().plan())
-        || !Files.isReadable(run.get().estimate())) {
+    Optional<RunFolder> run =
+        RunFolder.at(runDir)
+            .filter(it -> Files.isReadable(it.plan()) && Files.isReadable(it.estimate()));
+    if (run.isEmpty()) {
       return Optional.empty();
     }
     try {

@@ -110,12 +110,12 @@ public final class AwaitServer {
 
   /** Returns the reason that {@code status} shows for a pending run. */
   private String reason(RunFolder run) {
-    for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
-      if (!row.note().isEmpty()) {
-        return row.note();
-      }
-    }
-    return "waits to start";
+    return new StatusRows(context)
+        .rows(List.of(run.id()), new ArrayList<>()).stream()
+            .map(RunRow::note)
+            .filter(note -> !note.isEmpty())
+            .findFirst()
+            .orElse("waits to start");
   }
 
   /** Returns the last 20 lines of the server's log; empty if there is no log. */

@@ -79,7 +79,9 @@ public record SmokeTest(Context context, Consumer<String> progress) {
     try {
       return answers(run, planned.prompts());
     } finally {
-      stop(run);
+      ManifestFile manifest = new StopServer(context).stop(run, progress);
+      progress.accept(
+          run.id() + " has ended" + manifest.cost().map(cost -> ", cost " + cost).orElse(""));
     }
   }
 
@@ -99,12 +101,6 @@ public record SmokeTest(Context context, Consumer<String> progress) {
     Registration server = outcome.server().get();
     return new AskModel(server.endpoint(), server.key())
         .refusal(Optional.of(server.model()), prompts);
-  }
-
-  private void stop(RunFolder run) {
-    ManifestFile manifest = new StopServer(context).stop(run, progress);
-    progress.accept(
-        run.id() + " has ended" + manifest.cost().map(cost -> ", cost " + cost).orElse(""));
   }
 
   /**

@@ -47,9 +47,8 @@ record AllProblems(Context context, ConfigReader configs, Prepared.Request reque
       price(corrected.get(), all);
       backend(corrected.get().backend(), corrected.get().written().problem("backend", ""), all);
     } else {
-      ConfigSource.Found file = wrong.file().orElseThrow();
       Values values = wrong.values().get();
-      files(file, values, all);
+      files(wrong.file().orElseThrow(), values, all);
       price(values, all);
       values
           .optionalText("backend")
@@ -128,9 +127,7 @@ record AllProblems(Context context, ConfigReader configs, Prepared.Request reque
     try {
       Rates rates = Rates.of(configs.prices(cluster), key);
       if (rates.terms().partsAreCharged()) {
-        for (String type : key.gpuTypes()) {
-          rates.price(Usage.of(Map.of(type, 1L), 0, 0, 1));
-        }
+        key.gpuTypes().forEach(type -> rates.price(Usage.of(Map.of(type, 1L), 0, 0, 1)));
       }
     } catch (NexaException missing) {
       if (missing.code() == ErrorCode.PRICE_MISSING) {
@@ -147,9 +144,8 @@ record AllProblems(Context context, ConfigReader configs, Prepared.Request reque
   private ClusterProfile cluster(RunConfig config) {
     Optional<ClusterProfile> own =
         request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
-    return own.isPresent()
-        ? own.get()
-        : configs.cluster(request.cluster().orElse(Prepared.clusterName(context)));
+    return own.orElseGet(
+        () -> configs.cluster(request.cluster().orElse(Prepared.clusterName(context))));
   }
 
   private void planned(RunConfig config, Set<Problem> all) {

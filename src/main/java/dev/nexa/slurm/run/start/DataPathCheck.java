@@ -3,12 +3,11 @@ package dev.nexa.slurm.run.start;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.job.plan.Plan;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Looks for the data of a run before it is submitted. Nodes may see files that this host lacks. */
 public final class DataPathCheck {
@@ -58,17 +57,11 @@ public final class DataPathCheck {
   }
 
   private static List<String> names(Path folder) {
-    List<String> names = new ArrayList<>();
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-      for (Path file : files) {
-        names.add(String.valueOf(file.getFileName()));
-        if (names.size() == MOST_NAMES) {
-          break;
-        }
-      }
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.limit(MOST_NAMES).map(file -> String.valueOf(file.getFileName())).toList();
     } catch (IOException unreadable) {
       // Then there is no suggestion.
+      return List.of();
     }
-    return names;
   }
 }

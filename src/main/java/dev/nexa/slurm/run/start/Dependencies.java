@@ -36,17 +36,10 @@ final class Dependencies {
    * @throws NexaException with {@link ExitCode#USAGE} if the value is malformed or names no run
    */
   static List<Earlier> of(Context context, List<RunInput> inputs, Optional<String> typed) {
-    List<Earlier> after = new ArrayList<>(of(inputs));
+    List<Earlier> after = new ArrayList<>();
+    inputs.forEach(it -> after.add(new Earlier("afterok", it.run().value(), Optional.empty())));
     typed.ifPresent(text -> after.addAll(parse(context, text)));
     return List.copyOf(after);
-  }
-
-  private static List<Earlier> of(List<RunInput> inputs) {
-    List<Earlier> after = new ArrayList<>();
-    for (RunInput input : inputs) {
-      after.add(new Earlier("afterok", input.run().value(), Optional.empty()));
-    }
-    return after;
   }
 
   /**

@@ -45,8 +45,7 @@ public record EstimateLookup(Context context) {
    */
   public void requireFile(String typed) {
     requireNoRun(typed);
-    boolean yaml = typed.endsWith(".yaml") || typed.endsWith(".yml");
-    if (yaml) {
+    if (typed.endsWith(".yaml") || typed.endsWith(".yml")) {
       context.source().file(typed);
     } else if (!Files.exists(Path.of(typed)) && !Files.exists(context.root().resolve(typed))) {
       throw new NexaException(
@@ -151,15 +150,10 @@ public record EstimateLookup(Context context) {
    *     one
    */
   public EstimateFile find(String typed) {
-    Optional<Beginning> beginning = beginning(typed);
-    if (beginning.isPresent()) {
-      return read(byDigest(typed, beginning.get()));
-    }
-    if (typed.endsWith(".json")) {
-      return read(file(typed));
-    }
-    return Prepared.of(context, new Prepared.Request(typed, List.of(), Optional.empty()))
-        .estimateFile(context);
+    return isConfig(typed)
+        ? Prepared.of(context, new Prepared.Request(typed, List.of(), Optional.empty()))
+            .estimateFile(context)
+        : read(file(typed));
   }
 
   /**
@@ -171,8 +165,7 @@ public record EstimateLookup(Context context) {
     if (isConfig(typed)) {
       return Optional.empty();
     }
-    Optional<Beginning> beginning = beginning(typed);
-    Path file = beginning.isPresent() ? byDigest(typed, beginning.get()) : file(typed);
+    Path file = file(typed);
     try {
       return Files.isRegularFile(file)
           ? PipelineEstimateFile.parse(DurableFiles.read(file), file.toString())
@@ -183,7 +176,9 @@ public record EstimateLookup(Context context) {
   }
 
   private Path file(String typed) {
-    return Files.exists(Path.of(typed)) ? Path.of(typed) : context.root().resolve(typed);
+    return beginning(typed)
+        .map(beginning -> byDigest(typed, beginning))
+        .orElse(Files.exists(Path.of(typed)) ? Path.of(typed) : context.root().resolve(typed));
   }
 
   private static Path byDigest(String typed, Beginning beginning) {

@@ -32,8 +32,7 @@ final class ExpectEgress {
 
   /** Returns the filters of the job's push. */
   private static Filters filters(SyncStage sync) {
-    List<Filters.Rule> rules = new ArrayList<>();
-    rules.add(Filters.UNFINISHED);
+    List<Filters.Rule> rules = new ArrayList<>(List.of(Filters.UNFINISHED));
     sync.exclude().forEach(glob -> rules.add(new Filters.Rule(false, glob)));
     sync.include().forEach(glob -> rules.add(new Filters.Rule(true, glob)));
     return new Filters(rules);

@@ -34,19 +34,14 @@ public record ModelNumbers(Optional<MemoryFit> memory, Optional<AnalyticEstimate
 
   private static ModelNumbers of(Context context, Plan plan, boolean calibrated) {
     Optional<String> named = plan.allocation().gpuType();
-    Optional<ModelRun> run = named.isPresent() ? ModelRun.of(plan) : Optional.empty();
-    if (run.isEmpty()) {
-      return NONE;
-    }
-    String type = named.orElseThrow();
-    Optional<Gpu> gpu = context.configs().gpus().find(type);
+    Optional<ModelRun> run = named.flatMap(type -> ModelRun.of(plan));
+    Optional<Gpu> gpu = run.flatMap(model -> context.configs().gpus().find(named.get()));
     if (gpu.isEmpty()) {
       return NONE;
     }
-    boolean timed = run.get().tokens().isPresent();
     Mfu mfu =
-        timed && calibrated
-            ? Mfu.from(PastModelRuns.alike(context, plan.stage(), type))
+        run.get().tokens().isPresent() && calibrated
+            ? Mfu.from(PastModelRuns.alike(context, plan.stage(), named.get()))
             : Mfu.PUBLISHED;
     return new ModelNumbers(run.get().memory(gpu.get()), run.get().expected(gpu.get(), mfu));
   }
@@ -59,8 +54,8 @@ public record ModelNumbers(Optional<MemoryFit> memory, Optional<AnalyticEstimate
 
   /** Returns a warning if the model does not fit into the GPU's memory. */
   Optional<String> note() {
-    return memory.isPresent() && memory.get().fits().isPresent() && !memory.get().fits().get()
-        ? Optional.of("note: memory of a GPU: " + memory.get().sentence())
-        : Optional.empty();
+    return memory
+        .filter(fit -> !fit.fits().orElse(true))
+        .map(fit -> "note: memory of a GPU: " + fit.sentence());
   }
 }

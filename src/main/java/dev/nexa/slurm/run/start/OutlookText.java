@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Formats a run's expected cost, and how accurate earlier expectations were. */
 public final class OutlookText {
@@ -15,11 +16,9 @@ public final class OutlookText {
 
   /** Returns the lines as sentences, each on its own line. */
   public static String of(Outlook outlook) {
-    StringBuilder text = new StringBuilder();
-    for (String line : lines(outlook)) {
-      text.append(Character.toUpperCase(line.charAt(0))).append(line.substring(1)).append(".\n");
-    }
-    return text.toString();
+    return lines(outlook).stream()
+        .map(line -> Character.toUpperCase(line.charAt(0)) + line.substring(1) + ".\n")
+        .collect(Collectors.joining());
   }
 
   /** Returns the lines as notes, without capital letters and full stops. */
@@ -28,9 +27,10 @@ public final class OutlookText {
     if (outlook.expected().isPresent()) {
       lines.add(sentence(outlook.expected().get()));
       outlook.accuracySentence().ifPresent(lines::add);
-      if (outlook.expected().get().tooShort().isPresent()) {
-        lines.add("note: the run " + outlook.expected().get().tooShort().get().sentence());
-      }
+      outlook
+          .expected()
+          .flatMap(Expected::tooShort)
+          .ifPresent(limit -> lines.add("note: the run " + limit.sentence()));
       return lines;
     }
     lines.add("the probable cost is not known: " + outlook.unknown().orElse("nobody can tell"));

@@ -54,12 +54,8 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
           typed + ": its rates are not those of the price book that it names: " + told(all),
           Advice.step("it was edited; ask for the estimate anew, or approve the config itself"));
     }
-    List<String> charged = new ArrayList<>();
-    for (String line : all) {
-      if (charges(line.substring(0, line.indexOf(": ")))) {
-        charged.add(line);
-      }
-    }
+    List<String> charged =
+        all.stream().filter(line -> charges(line.substring(0, line.indexOf(": ")))).toList();
     if (!charged.isEmpty()) {
       return others("its prices are not yours: " + told(charged), Optional.of(ours), trusted);
     }

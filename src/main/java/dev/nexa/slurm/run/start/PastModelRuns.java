@@ -34,8 +34,7 @@ final class PastModelRuns {
             line -> {
               if (seen.size() < MOST && isAlike(line, stage, gpuType)) {
                 seen.add(line.runId());
-                Optional<PastRun> past = read(workspace, line);
-                past.ifPresent(alike::add);
+                read(workspace, line).ifPresent(alike::add);
               }
             });
     return alike;

@@ -3,7 +3,6 @@ package dev.nexa.slurm.run.status;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -18,30 +17,24 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code --wait}: reconciles one run until it has ended. The pause grows from 0.5 to 30
  * seconds while nothing changes.
  */
-public final class AwaitRun {
+public record AwaitRun(Context context, Duration patience) {
   private static final Duration FIRST = Duration.ofMillis(500);
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
   /** How long accounting may disagree with the jobs' end. After that the wait is given up. */
   public static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  private final Context context;
-  private final Duration patience;
-
   public AwaitRun(Context context) {
     this(context, PATIENCE);
-  }
-
-  AwaitRun(Context context, Duration patience) {
-    this.context = context;
-    this.patience = patience;
   }
 
   /**
@@ -102,10 +95,14 @@ public final class AwaitRun {
 
   /** Throws if no task of the run can ever start; asks the queue once more, for the words. */
   private void requireCanStart(RunFolder run) {
-    List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
-    if (!rows.isEmpty() && rows.get(0).stuck()) {
-      throw RunRow.neverStarts(run.id().value(), rows.get(0).note());
+    Optional<RunRow> stuck = row(run).filter(RunRow::stuck);
+    if (stuck.isPresent()) {
+      throw RunRow.neverStarts(run.id().value(), stuck.get().note());
     }
+  }
+
+  private Optional<RunRow> row(RunFolder run) {
+    return new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()).stream().findFirst();
   }
 
   /** Returns whether it can never be known how a task ended. */
@@ -114,11 +111,10 @@ public final class AwaitRun {
   }
 
   private static long endedTasks(ManifestFile manifest) {
-    long ended = 0;
-    for (String state : manifest.states().members().keySet()) {
-      ended += JobState.parse(state).endsTask() ? manifest.states().number(state) : 0;
-    }
-    return ended;
+    return manifest.states().members().keySet().stream()
+        .filter(state -> JobState.parse(state).endsTask())
+        .mapToLong(manifest.states()::number)
+        .sum();
   }
 
   /**
@@ -190,15 +186,11 @@ public final class AwaitRun {
       return state;
     }
     try {
-      List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
-      if (rows.isEmpty()) {
-        return state;
-      }
-      RunRow row = rows.get(0);
+      Optional<RunRow> row = row(run);
       // A run that has left the queue would seem to wait again.
-      return row.hasLeft() || row.status().ended()
+      return row.filter(it -> it.hasLeft() || it.status().ended()).isPresent()
           ? "ending; " + RunRow.LEFT
-          : state + row.waitsBecause().map(why -> "; " + why).orElse("");
+          : state + row.flatMap(RunRow::waitsBecause).map(why -> "; " + why).orElse("");
     } catch (SchedulerUnavailable outage) {
       // The pass reports an outage.
       return state;
@@ -213,12 +205,9 @@ public final class AwaitRun {
 
   /** Returns {@code 3 completed, 1 failed}; empty if the run was never submitted. */
   private static String tasks(ManifestFile manifest) {
-    JsonObject states = manifest.states();
-    List<String> all = new ArrayList<>();
-    for (String state : states.members().keySet()) {
-      all.add(states.number(state) + " " + state);
-    }
-    return String.join(", ", all);
+    return manifest.states().members().keySet().stream()
+        .map(state -> manifest.states().number(state) + " " + state)
+        .collect(Collectors.joining(", "));
   }
 
   /**

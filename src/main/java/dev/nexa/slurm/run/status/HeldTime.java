@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.status;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
@@ -14,11 +13,9 @@ record HeldTime(Instant from, Instant until) {
    * gap between times does not count. Zero for an empty list.
    */
   static Duration total(List<HeldTime> times) {
-    List<HeldTime> inOrder = new ArrayList<>(times);
-    inOrder.sort(Comparator.comparing(HeldTime::from));
     Duration total = Duration.ZERO;
     Instant covered = Instant.MIN;
-    for (HeldTime time : inOrder) {
+    for (HeldTime time : times.stream().sorted(Comparator.comparing(HeldTime::from)).toList()) {
       Instant from = time.from().isBefore(covered) ? covered : time.from();
       if (from.isBefore(time.until())) {
         total = total.plus(Duration.between(from, time.until()));

@@ -14,11 +14,11 @@ import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
-import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -126,7 +126,7 @@ public record RunRow(
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {
     List<ManifestFile.Listed> submissions = manifest.submissions();
-    Optional<Instant> started = manifest.started();
+
     return new RunRow(
         manifest.runId(),
         user,
@@ -137,9 +137,10 @@ public record RunRow(
         TaskCounts.of(manifest),
         Standing.AS_SHOWN,
         submissions.isEmpty() ? Optional.empty() : submissions.get(submissions.size() - 1).jobId(),
-        started.isEmpty()
-            ? Duration.ZERO
-            : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
+        manifest
+            .started()
+            .map(from -> Duration.between(from, manifest.ended().orElseGet(Instant::now)))
+            .orElse(Duration.ZERO),
         new Spent(manifest.cost().orElseThrow(), Optional.empty(), manifest.costLacks()),
         note);
   }
@@ -212,13 +213,10 @@ public record RunRow(
   private static Optional<Money> soFar(
       RunFacts facts, Money cost, RunOutcome outcome, List<QueueEntry> queue, Instant now) {
     Map<Long, AccountingRecord> allocated = new HashMap<>();
-    for (TaskOutcome task : outcome.tasks()) {
-      for (AccountingRecord row : task.attempts()) {
-        if (!row.ended() && !row.allocTres().isEmpty()) {
-          allocated.put(row.rawJobId(), row);
-        }
-      }
-    }
+    outcome.tasks().stream()
+        .flatMap(task -> task.attempts().stream())
+        .filter(row -> !row.ended() && !row.allocTres().isEmpty())
+        .forEach(row -> allocated.put(row.rawJobId(), row));
     Usage held = Usage.NONE;
     boolean some = false;
     for (QueueEntry entry : queue) {
@@ -242,26 +240,17 @@ public record RunRow(
     return entry.active() && entry.state() != JobState.PENDING;
   }
 
-  // Loops instead of streams in what follows: status calls it for each run, and streams take
-  // longer.
-
   private static Standing standing(TaskCounts tasks, List<QueueEntry> queue) {
     if (tasks.running() == 0 && stuck(queue)) {
       return Standing.STUCK;
     }
-    Optional<QueueEntry> waiting = firstWaiting(queue);
-    return waiting.isPresent() && waiting.get().reason().equals("None")
+    return firstWaiting(queue).filter(waiting -> waiting.reason().equals("None")).isPresent()
         ? Standing.NEW
         : Standing.AS_SHOWN;
   }
 
   private static Optional<QueueEntry> firstWaiting(List<QueueEntry> queue) {
-    for (QueueEntry entry : queue) {
-      if (entry.state() == JobState.PENDING) {
-        return Optional.of(entry);
-      }
-    }
-    return Optional.empty();
+    return queue.stream().filter(entry -> entry.state() == JobState.PENDING).findFirst();
   }
 
   /**
@@ -286,32 +275,19 @@ public record RunRow(
    * in which the run waits in the queue again, does not count.
    */
   private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
-    boolean active = false;
     List<HeldTime> held = new ArrayList<>();
     // If the queue shows every task of a run, accounting is not always asked about the run.
-    for (QueueEntry entry : queue) {
-      if (runs(entry)) {
-        active = true;
-        entry.start().ifPresent(start -> held.add(new HeldTime(start, now)));
-      }
-    }
-    Optional<Instant> lastEnd = Optional.empty();
-    for (TaskOutcome task : outcome.tasks()) {
-      for (AccountingRecord row : task.attempts()) {
-        lastEnd = later(lastEnd, row.end());
-      }
-    }
-    Instant open = active ? now : lastEnd.orElse(now);
-    for (TaskOutcome task : outcome.tasks()) {
-      for (AccountingRecord row : task.attempts()) {
-        row.start().ifPresent(start -> held.add(new HeldTime(start, row.end().orElse(open))));
-      }
-    }
+    List<QueueEntry> active = queue.stream().filter(RunRow::runs).toList();
+    active.forEach(entry -> entry.start().ifPresent(start -> held.add(new HeldTime(start, now))));
+    List<AccountingRecord> rows =
+        outcome.tasks().stream().flatMap(task -> task.attempts().stream()).toList();
+    Optional<Instant> lastEnd =
+        rows.stream().flatMap(row -> row.end().stream()).max(Comparator.naturalOrder());
+    Instant open = active.isEmpty() ? lastEnd.orElse(now) : now;
+    rows.forEach(
+        row ->
+            row.start().ifPresent(start -> held.add(new HeldTime(start, row.end().orElse(open)))));
     return HeldTime.total(held);
-  }
-
-  private static Optional<Instant> later(Optional<Instant> one, Optional<Instant> two) {
-    return one.isEmpty() || (two.isPresent() && two.get().isAfter(one.get())) ? two : one;
   }
 
   private static String note(
@@ -326,16 +302,12 @@ public record RunRow(
               ? "sbatch's answer is not known; `nexa-slurm reconcile` finds out"
               : "it is not known how a task ended; `nexa-slurm why " + id + "` tells more";
       case RunOutcome.UNCONFIRMED -> "Slurm accepted the job; no pass has seen it in the queue yet";
-      default -> message(journal);
+      default ->
+          journal.current().stream()
+              .map(Submission::message)
+              .filter(message -> !message.isEmpty())
+              .findFirst()
+              .orElse("");
     };
-  }
-
-  private static String message(RunState journal) {
-    for (Submission submission : journal.current()) {
-      if (!submission.message().isEmpty()) {
-        return submission.message();
-      }
-    }
-    return "";
   }
 }

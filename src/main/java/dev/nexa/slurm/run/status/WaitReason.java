@@ -4,6 +4,7 @@ import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.RunState;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -50,16 +51,11 @@ public final class WaitReason {
 
   /** Returns the earlier runs, each with the condition: {@code afterok of train_… (cancelled)}. */
   private static String names(List<Earlier> after, String separator, Map<String, String> states) {
-    StringBuilder names = new StringBuilder();
+    List<String> names = new ArrayList<>();
     for (Earlier one : after) {
       String state = states.getOrDefault(one.reference(), "");
-      names
-          .append(names.length() == 0 ? "" : separator)
-          .append(one.type())
-          .append(" of ")
-          .append(one.name())
-          .append(state.isEmpty() ? "" : " (" + state + ")");
+      names.add(one.type() + " of " + one.name() + (state.isEmpty() ? "" : " (" + state + ")"));
     }
-    return names.toString();
+    return String.join(separator, names);
   }
 }

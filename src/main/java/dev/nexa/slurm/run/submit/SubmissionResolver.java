@@ -8,7 +8,6 @@ import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Submission.Phase;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -57,14 +56,8 @@ public record SubmissionResolver(SettleRules rules) {
   public static Optional<Event> found(
       Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
     TreeSet<Long> ids = new TreeSet<>();
-    for (QueueEntry entry : queued) {
-      ids.add(entry.arrayJobId());
-    }
-    for (AccountingRecord row : rows) {
-      if (row.ended() && row.ran()) {
-        ids.add(row.arrayJobId());
-      }
-    }
+    queued.forEach(entry -> ids.add(entry.arrayJobId()));
+    rows.stream().filter(row -> row.ended() && row.ran()).forEach(row -> ids.add(row.arrayJobId()));
     return ids.isEmpty() ? Optional.empty() : Optional.of(adopted(submission, ids, now));
   }
 
@@ -89,10 +82,9 @@ public record SubmissionResolver(SettleRules rules) {
       own |= row.arrayJobId() == jobId && row.lived();
       more |= row.arrayJobId() != jobId && row.lived() && ids.add(row.arrayJobId());
     }
-    if (!more) {
-      return Optional.empty();
-    }
-    return Optional.of(own ? adopted(submission, jobId, ids, now) : adopted(submission, ids, now));
+    return more
+        ? Optional.of(own ? adopted(submission, jobId, ids, now) : adopted(submission, ids, now))
+        : Optional.empty();
   }
 
   private Optional<Event> find(
@@ -109,9 +101,7 @@ public record SubmissionResolver(SettleRules rules) {
       return Optional.of(adopted(submission, ids, now));
     }
     Optional<Boolean> alive = submission.client().flatMap(client -> client.alive());
-    boolean mayLive =
-        alive.orElseGet(() -> asked.isBefore(submission.intended().plus(rules.blindWindow())));
-    if (mayLive) {
+    if (alive.orElseGet(() -> asked.isBefore(submission.intended().plus(rules.blindWindow())))) {
       return Optional.empty();
     }
     // Needs two looks: a controller that hung may answer squeue before it handles sbatch's request.
@@ -131,15 +121,11 @@ public record SubmissionResolver(SettleRules rules) {
 
   private static Event adopted(
       Submission submission, long jobId, SortedSet<Long> others, Instant now) {
-    List<String> duplicates = new ArrayList<>();
-    for (long id : others) {
-      duplicates.add("" + id);
-    }
     JsonObject data =
         new JsonObject()
             .with("key", submission.key())
             .with("job_id", jobId)
-            .with("duplicates", duplicates);
+            .with("duplicates", others.stream().map(String::valueOf).toList());
     return new Event(Event.Type.ADOPTED, now, data);
   }
 
