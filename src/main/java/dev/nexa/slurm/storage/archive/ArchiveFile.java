@@ -138,10 +138,9 @@ public record ArchiveFile(
 
   /** Returns the workspace's record of a run's archive; empty if the run has none. */
   public static Optional<ArchiveFile> of(Workspace workspace, RunId run) {
-    Path file = file(workspace, run);
-    return Files.exists(file)
-        ? Optional.of(parse(DurableFiles.read(file), file.toString()))
-        : Optional.empty();
+    return Optional.of(file(workspace, run))
+        .filter(Files::exists)
+        .map(file -> parse(DurableFiles.read(file), file.toString()));
   }
 
   /**

@@ -24,17 +24,11 @@ import java.util.Optional;
  * moved into the trash and restored, one JSON object a line. Only one process writes, under the
  * workspace's lock.
  */
-public final class ArchiveJournal {
+public record ArchiveJournal(Workspace workspace) {
   private static final String STAGING = "staging";
 
-  private final Workspace workspace;
-  private final Path file;
-  private final DurableFiles files;
-
-  ArchiveJournal(Workspace workspace) {
-    this.workspace = workspace;
-    this.files = workspace.files();
-    this.file = ArchiveFile.folder(workspace).resolve("journal.jsonl");
+  private Path file() {
+    return ArchiveFile.folder(workspace).resolve("journal.jsonl");
   }
 
   /**
@@ -47,15 +41,15 @@ public final class ArchiveJournal {
 
   /** The bundle is about to be written under its hidden name. */
   void staging(Staging staging) {
-    files.directories(ArchiveFile.folder(workspace));
+    workspace.files().directories(ArchiveFile.folder(workspace));
     append(Codec.write(staging, line(STAGING)));
   }
 
   /** Returns all that {@link #staging} wrote, oldest first, each hidden file once. */
   Collection<Staging> stagings() {
     Map<Path, Staging> all = new LinkedHashMap<>();
-    if (Files.exists(file)) {
-      DurableFiles.read(file)
+    if (Files.exists(file())) {
+      DurableFiles.read(file())
           .lines()
           .forEach(line -> staging(line).ifPresent(one -> all.put(one.file(), one)));
     }
@@ -64,10 +58,9 @@ public final class ArchiveJournal {
 
   private static Optional<Staging> staging(String line) {
     try {
-      JsonObject json = Json.parseObject(line);
-      return json.text("type").equals(STAGING)
-          ? Optional.of(Codec.read(json, Staging.class))
-          : Optional.empty();
+      return Optional.of(Json.parseObject(line))
+          .filter(json -> json.text("type").equals(STAGING))
+          .map(json -> Codec.read(json, Staging.class));
     } catch (RuntimeException torn) {
       // A crash has cut the line short.
       return Optional.empty();
@@ -98,9 +91,9 @@ public final class ArchiveJournal {
   }
 
   private void append(JsonObject line) {
-    byte[] bytes = Journal.bytes(file);
+    byte[] bytes = Journal.bytes(file());
     boolean torn = Journal.wholeLength(bytes) < bytes.length;
-    files.append(file, (torn ? "\n" : "") + Json.compact(line) + "\n");
+    workspace.files().append(file(), (torn ? "\n" : "") + Json.compact(line) + "\n");
   }
 
   /**

@@ -95,12 +95,7 @@ public final class ArchiveRuns {
   public static FileLock lock(Workspace workspace) {
     return workspace
         .lockArchive(PATIENCE)
-        .orElseThrow(
-            () ->
-                new NexaException(
-                    ErrorCode.WORKSPACE_BUSY,
-                    "another command archives or restores runs in " + workspace.root(),
-                    Advice.step("wait until it has ended, then type the command again")));
+        .orElseThrow(() -> CleanTiers.busy("another command archives or restores runs", workspace));
   }
 
   /**
@@ -116,6 +111,7 @@ public final class ArchiveRuns {
       requireInPlace(run);
       Map<String, Path> sources = sources(run);
       SourceTree tree = SourceTree.of(sources);
+      Runnable check = () -> tree.requireUnchanged(SourceTree.of(sources));
       archive = Optional.of(stored(run, sources, tree));
       ArchiveFile made = archive.get();
       made.record(workspace);
@@ -123,16 +119,10 @@ public final class ArchiveRuns {
       journal.stored(made);
       workspace.files().passed(ArchiveStep.JOURNALED);
       if (run.folders().isEmpty()) {
-        tree.requireUnchanged(SourceTree.of(sources));
+        check.run();
         return new Archived(run, archive, Optional.empty(), Optional.empty());
       }
-      Done done =
-          clean.move(
-              run,
-              grace,
-              roots,
-              Instant.now(),
-              () -> tree.requireUnchanged(SourceTree.of(sources)));
+      Done done = clean.move(run, grace, roots, Instant.now(), check);
       if (!done.failed().isEmpty()) {
         throw new NexaException(
             ErrorCode.CONCURRENT_CHANGE,
@@ -159,16 +149,14 @@ public final class ArchiveRuns {
   /** The plan was made before the lock: another command may have archived the run meanwhile. */
   private void requireInPlace(WholeRun run) {
     for (Candidate folder : run.folders()) {
-      if (Files.exists(folder.full(), LinkOption.NOFOLLOW_LINKS)) {
-        continue;
+      if (!Files.exists(folder.full(), LinkOption.NOFOLLOW_LINKS)) {
+        throw new NexaException(
+            ErrorCode.CONCURRENT_CHANGE,
+            ArchiveFile.of(workspace, run.run())
+                .map(one -> "another command has archived it meanwhile, in " + one.where())
+                .orElse("another command has moved " + folder.full() + " meanwhile"),
+            Advice.command("shows the archives", "nexa-slurm archive list"));
       }
-      Optional<ArchiveFile> archive = ArchiveFile.of(workspace, run.run());
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
-          archive.isPresent()
-              ? "another command has archived it meanwhile, in " + archive.get().where()
-              : "another command has moved " + folder.full() + " meanwhile",
-          Advice.command("shows the archives", "nexa-slurm archive list"));
     }
   }
 
@@ -191,9 +179,7 @@ public final class ArchiveRuns {
   private Map<String, Path> sources(WholeRun run) {
     RunFolder folder = workspace.run(run.run());
     Map<String, Path> sources = new LinkedHashMap<>();
-    for (Candidate candidate : run.folders()) {
-      sources.put(candidate.path().getName(0).toString(), candidate.full());
-    }
+    run.folders().forEach(one -> sources.put(one.path().getName(0).toString(), one.full()));
     add(sources, "manifest.json", folder.manifest());
     add(sources, "cost.json", folder.cost());
     add(sources, "run", folder.path());

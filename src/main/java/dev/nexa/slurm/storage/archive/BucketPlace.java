@@ -32,9 +32,6 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
 
   private static final long LARGEST_DOCUMENT = 256L << 20;
 
-  /** A document is small. */
-  private static final Running UNSEEN = (files, bytes) -> {};
-
   @Override
   public String address() {
     return place.address();
@@ -91,32 +88,30 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
       if (refused.kind() != StoreException.Kind.ARCHIVED) {
         throw failure(key, refused);
       }
+      String what =
+          "S3: s3://%s/%s is in a cold storage class, and must be restored before it can be read";
+      String restore =
+          "aws s3api restore-object --bucket %s --key %s --restore-request"
+              + " 'Days=7,GlacierJobParameters={Tier=Standard}'";
       throw new NexaException(
           ErrorCode.S3_REFUSED,
-          ("S3: s3://%s/%s is in a cold storage class, and must be restored before"
-                  + " it can be read")
-              .formatted(place.bucket(), key),
+          what.formatted(place.bucket(), key),
           refused,
-          Advice.step(
-              ("aws s3api restore-object --bucket %s --key %s --restore-request"
-                      + " 'Days=7,GlacierJobParameters={Tier=Standard}'")
-                  .formatted(place.bucket(), key)),
+          Advice.step(restore.formatted(place.bucket(), key)),
           Advice.step("that takes hours; then type the command again"));
     }
   }
 
   @Override
   public void putDocument(String name, String text, Path staged) throws IOException {
-    Path folder = staged.resolveSibling("");
-    String document = ArchiveFile.document(name);
-    DurableFiles.onDisk().replace(folder.resolve(document), text);
-    Upload.file(place, documents, folder.resolve(document), Optional.empty(), UNSEEN);
+    Path document = staged.resolveSibling(ArchiveFile.document(name));
+    DurableFiles.onDisk().replace(document, text);
+    Upload.file(place, documents, document, Optional.empty(), (files, bytes) -> {});
   }
 
   @Override
   public void putBundle(ArchiveFile archive, Path staged, Running sending) throws IOException {
-    String bundle = ArchiveFile.bundle(archive.name());
-    Optional<Stored> there = head(key(bundle));
+    Optional<Stored> there = head(key(ArchiveFile.bundle(archive.name())));
     Upload.file(place, store, staged, there.map(Stored::etag), sending);
     Optional<String> difference = difference(archive);
     if (difference.isPresent()) {

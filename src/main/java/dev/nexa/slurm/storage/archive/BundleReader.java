@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.code.TarEntry;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarReader;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal;
+import dev.nexa.slurm.storage.cleanup.TrashedPath;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,15 +25,14 @@ import java.security.DigestInputStream;
 import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 /** Reads a whole bundle and compares each byte with the archive's document. */
-public final class BundleReader {
-  private final Workspace workspace;
-  private final ArchiveFile archive;
-
+public record BundleReader(Workspace workspace, ArchiveFile archive) {
   /** Gets what a bundle holds. What it gets is checked only when the whole bundle was read. */
   interface Sink {
     /** Opens where the bytes of a file go. */
@@ -55,11 +55,6 @@ public final class BundleReader {
           // Only the comparison counts.
         }
       };
-
-  BundleReader(Workspace workspace, ArchiveFile archive) {
-    this.workspace = workspace;
-    this.archive = archive;
-  }
 
   /**
    * Reads the bundle to its end.
@@ -149,12 +144,8 @@ public final class BundleReader {
   private void compare(BundledFile file, Optional<TarEntry> entry, TarReader tar, Sink sink)
       throws IOException {
     if (entry.isEmpty() || !BundledFile.of(entry.get(), file.sha256()).equals(file)) {
-      throw damaged(
-          "its document lists "
-              + file.path()
-              + (entry.isEmpty()
-                  ? ", and it ends before"
-                  : ", and it holds " + entry.get().path()));
+      String holds = entry.map(one -> "it holds " + one.path()).orElse("it ends before");
+      throw damaged("its document lists " + file.path() + ", and " + holds);
     }
     if (file.kind().isPresent()) {
       sink.other(entry.get());
@@ -198,29 +189,22 @@ public final class BundleReader {
       return new NexaException(
           ErrorCode.ARCHIVE_DAMAGED,
           "the archive " + archive.where() + " is damaged: " + what,
-          advice(workspace, archive).toArray(new Advice[0]));
+          advice(workspace, archive));
     }
 
     /** Returns what to do: the trash and the old place are looked at. */
     public static List<Advice> advice(Workspace workspace, ArchiveFile archive) {
       List<Path> folders = archive.durableFolders();
       if (folders.stream().anyMatch(folder -> Files.exists(folder, LinkOption.NOFOLLOW_LINKS))) {
-        return List.of(
-            Advice.command(
-                "writes the bundle again, from the run's files in their old place",
-                "nexa-slurm archive",
-                archive.run().value(),
-                "--to",
-                archive.place()));
+        String why = "writes the bundle again, from the run's files in their old place";
+        String run = archive.run().value();
+        return List.of(Advice.command(why, "nexa-slurm archive", run, "--to", archive.place()));
       }
       Optional<CleanupJournal.State> trash = trash(workspace, folders);
       if (trash.isPresent()) {
-        return List.of(
-            Advice.command(
-                "brings the run's files back from the trash",
-                "nexa-slurm cleanup --undo",
-                trash.get().id().value()),
-            Advice.step("then archive the run again"));
+        String why = "brings the run's files back from the trash";
+        Advice undo = Advice.command(why, "nexa-slurm cleanup --undo", trash.get().id().value());
+        return List.of(undo, Advice.step("then archive the run again"));
       }
       return List.of(
           Advice.step("is the disk of " + archive.place() + " mounted on this host?"),
@@ -230,18 +214,16 @@ public final class BundleReader {
 
     /** Returns the newest cleanup of this user that may have one of the folders in the trash. */
     private static Optional<CleanupJournal.State> trash(Workspace workspace, List<Path> folders) {
+      Predicate<TrashedPath> isThere =
+          path ->
+              folders.contains(path.full()) && Files.exists(path.held(), LinkOption.NOFOLLOW_LINKS);
       List<CleanupJournal> newest = new ArrayList<>(CleanupJournal.all(workspace));
-      java.util.Collections.reverse(newest);
+      Collections.reverse(newest);
       for (CleanupJournal journal : newest) {
         try {
           Optional<CleanupJournal.State> state =
               journal.isOfAnotherUser() ? Optional.empty() : journal.read();
-          if (state.isPresent()
-              && state.get().inTrash().stream()
-                  .anyMatch(
-                      path ->
-                          folders.contains(path.full())
-                              && Files.exists(path.held(), LinkOption.NOFOLLOW_LINKS))) {
+          if (state.isPresent() && state.get().inTrash().stream().anyMatch(isThere)) {
             return state;
           }
         } catch (NexaException | UncheckedIOException damaged) {

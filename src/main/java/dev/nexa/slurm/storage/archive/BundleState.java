@@ -36,7 +36,7 @@ public record BundleState(Kind kind, String detail) {
    * state.
    */
   public static BundleState of(ArchiveFile archive, ArchivePlace place) {
-    return of(archive, place, () -> Optional.empty());
+    return of(archive, place, Optional::empty);
   }
 
   /**

@@ -40,11 +40,10 @@ public record BundledCopies(
     Map<TrashedPath, String> reasons = new HashMap<>();
     for (TrashedPath path : paths) {
       try {
-        archive(path)
-            .flatMap(
-                archive ->
-                    reasonToKeep(
-                        archive, seen.computeIfAbsent(archive.run(), run -> state.apply(archive))))
+        Optional<ArchiveFile> archive = archive(path);
+        archive
+            .map(one -> seen.computeIfAbsent(one.run(), run -> state.apply(one)))
+            .flatMap(bundle -> reasonToKeep(archive.get(), bundle))
             .ifPresent(reason -> reasons.put(path, reason));
       } catch (NexaException unreadable) {
         reasons.put(path, "the record of its archive cannot be read: " + unreadable.getMessage());

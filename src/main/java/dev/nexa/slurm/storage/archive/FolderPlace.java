@@ -17,26 +17,20 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 
 /** A folder, such as the mount point of a tape library or of another disk. */
-public final class FolderPlace implements ArchivePlace {
+public record FolderPlace(Path folder, Path workspace, DurableFiles files) implements ArchivePlace {
   private static final String READABLE = "rw-r--r--";
-
-  private final Path folder;
-  private final Path workspace;
-  private final DurableFiles files;
 
   /**
    * Creates the place. The folder must exist.
    *
    * @param workspace the workspace's folder, which keeps its temporary files apart from others
    */
-  public FolderPlace(Path folder, Path workspace, DurableFiles files) {
-    this.folder = folder.toAbsolutePath().normalize();
-    this.workspace = workspace;
-    this.files = files;
-    if (!Files.isDirectory(this.folder)) {
+  public FolderPlace {
+    folder = folder.toAbsolutePath().normalize();
+    if (!Files.isDirectory(folder)) {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
-          "there is no folder " + this.folder,
+          "there is no folder " + folder,
           Advice.step("make it, or name another one: --to DIR, or storage.archive in the profile"));
     }
   }

@@ -42,23 +42,15 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
    * @throws NexaException if something is there
    */
   public List<Path> toOldPlace(ArchiveFile archive) {
-    Map<String, Path> targets = new LinkedHashMap<>();
-    archive
-        .sources()
-        .forEach(
-            (part, path) -> {
-              if (ArchiveFile.DURABLE.contains(part)) {
-                targets.put(part, path);
-              }
-            });
+    Map<String, Path> targets = new LinkedHashMap<>(archive.sources());
+    targets.keySet().retainAll(ArchiveFile.DURABLE);
     if (targets.isEmpty()) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
           "the run " + archive.run() + " had no durable files; its records are in the workspace",
           Advice.step("to see what the bundle holds: --to DIR"));
     }
-    Path tier = tier(targets.values().iterator().next());
-    return restore(archive, tier, targets);
+    return restore(archive, tier(targets.values().iterator().next()), targets);
   }
 
   /** The folders of a tier are {@code TIER/PART/NAME}. */
@@ -145,15 +137,11 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
 
   private static void requireFree(ArchiveFile archive, Path target) {
     if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+      String run = archive.run().value();
       throw new NexaException(
           ErrorCode.FILE_EXISTS,
           target + " exists; nothing was restored",
-          Advice.command(
-              "restores it elsewhere",
-              "nexa-slurm archive restore",
-              archive.run().value(),
-              "--to",
-              "."));
+          Advice.command("restores it elsewhere", "nexa-slurm archive restore", run, "--to", "."));
     }
   }
 
@@ -175,9 +163,7 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
     }
 
     private boolean isTaken(String path) {
-      int slash = path.indexOf('/');
-      return targets.containsKey("")
-          || targets.containsKey(slash < 0 ? path : path.substring(0, slash));
+      return targets.containsKey("") || targets.containsKey(path.split("/", 2)[0]);
     }
 
     private Path at(TarEntry entry) throws IOException {

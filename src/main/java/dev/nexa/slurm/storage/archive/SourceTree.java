@@ -36,7 +36,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /** The files of a run that a bundle holds, as they are when the tree is read. Follows no link. */
-final class SourceTree {
+record SourceTree(List<SourceTree.Item> items) {
   /** A bundle holds files, folders and links. */
   static final String ENTRIES = "entries";
 
@@ -49,10 +49,6 @@ final class SourceTree {
   /** An entry, its path on disk, and its device and inode. */
   record Item(TarEntry entry, Path file, String identity) {}
 
-  private final List<Item> items = new ArrayList<>();
-
-  private SourceTree() {}
-
   /**
    * Reads names, sizes and times.
    *
@@ -60,7 +56,7 @@ final class SourceTree {
    * @throws NexaException if something is neither a file nor a folder nor a link
    */
   static SourceTree of(Map<String, Path> sources) {
-    SourceTree tree = new SourceTree();
+    SourceTree tree = new SourceTree(new ArrayList<>());
     for (Map.Entry<String, Path> source : sources.entrySet()) {
       try {
         tree.add(source.getKey(), source.getValue());

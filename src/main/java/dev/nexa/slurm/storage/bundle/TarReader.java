@@ -12,6 +12,7 @@ import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -47,7 +48,9 @@ public final class TarReader implements Closeable {
    * @throws IOException also if the archive is cut short or damaged; the message says how
    */
   public Optional<TarEntry> next() throws IOException {
-    skip();
+    in.skipNBytes(left + padding);
+    left = 0;
+    padding = 0;
     String path = "";
     String target = "";
     long longSize = -1;
@@ -57,7 +60,7 @@ public final class TarReader implements Closeable {
       if (block.length < BLOCK) {
         throw new IOException("it is cut short");
       }
-      if (isZero(block)) {
+      if (Arrays.equals(block, new byte[BLOCK])) {
         return Optional.empty();
       }
       if (number(block, 148, 8) != TarWriter.sum(block)) {
@@ -79,7 +82,9 @@ public final class TarReader implements Closeable {
       if (size > LONGEST_PAX) {
         throw new IOException("a header is too long");
       }
-      for (Map.Entry<String, String> record : records(header(size)).entrySet()) {
+      byte[] header = in.readNBytes((int) size);
+      in.skipNBytes(-size & (BLOCK - 1));
+      for (Map.Entry<String, String> record : records(header).entrySet()) {
         String value = record.getValue();
         switch (record.getKey()) {
           case "path" -> path = value;
@@ -149,18 +154,6 @@ public final class TarReader implements Closeable {
     };
   }
 
-  private void skip() throws IOException {
-    in.skipNBytes(left + padding);
-    left = 0;
-    padding = 0;
-  }
-
-  private byte[] header(long size) throws IOException {
-    byte[] data = in.readNBytes((int) size);
-    in.skipNBytes(-size & (BLOCK - 1));
-    return data;
-  }
-
   private static Kind kind(byte type) {
     return switch (type) {
       case 0, '0' -> Kind.FILE;
@@ -170,21 +163,8 @@ public final class TarReader implements Closeable {
     };
   }
 
-  private static boolean isZero(byte[] block) {
-    for (byte b : block) {
-      if (b != 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
   private static String text(byte[] block, int at) {
-    int end = at;
-    while (end < at + TarWriter.NAME_BYTES && block[end] != 0) {
-      end++;
-    }
-    return new String(block, at, end - at, StandardCharsets.UTF_8);
+    return new String(block, at, TarWriter.NAME_BYTES, StandardCharsets.UTF_8).split("\0", 2)[0];
   }
 
   private static long size(String text) throws IOException {

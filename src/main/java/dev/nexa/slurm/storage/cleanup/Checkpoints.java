@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,10 +54,9 @@ public final class Checkpoints {
 
   private static long number(String name) {
     Matcher parts = NAME.matcher(name);
-    if (!parts.matches()) {
-      return -1;
-    }
-    return Long.parseLong(parts.group(3) == null ? parts.group(2) : parts.group(3));
+    return parts.matches()
+        ? Long.parseLong(parts.group(3) == null ? parts.group(2) : parts.group(3))
+        : -1;
   }
 
   /**
@@ -71,8 +71,7 @@ public final class Checkpoints {
     List<String> sorted = new ArrayList<>(names);
     sorted.removeIf(name -> !isCheckpoint(name));
     sorted.sort(
-        java.util.Comparator.comparingLong(Checkpoints::number)
-            .thenComparing(java.util.Comparator.naturalOrder()));
+        Comparator.comparingLong(Checkpoints::number).thenComparing(Comparator.naturalOrder()));
     List<String> last = last(sorted);
     List<Choice> choices = new ArrayList<>();
     for (String name : sorted) {

@@ -2,7 +2,6 @@ package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -53,9 +52,7 @@ record ChooseCheckpoints(
       return;
     }
     List<Mention> mentions = references.of(place.name(), Tier.DURABLE);
-    Optional<String> reason = reasonToKeep(place, mentions);
-    if (reason.isPresent()) {
-      plan.keep(place.full(), reason.get());
+    if (plan.keep(place.full(), reasonToKeep(place, mentions))) {
       return;
     }
     try (OpenFolder folder = parent.open(place.name())) {
@@ -80,16 +77,10 @@ record ChooseCheckpoints(
 
   /** Returns why all of the run's folder stays; empty if its checkpoints are looked at. */
   private Optional<String> reasonToKeep(Place place, List<Mention> mentions) {
-    Optional<String> reader = references.reader(place.run());
-    if (reader.isPresent()) {
-      return reader;
-    }
-    for (Mention mention : mentions) {
-      if (mention.ofWhole() && !mention.own()) {
-        return Optional.of(mention.document() + " refers to it");
-      }
-    }
-    return references.absentTier();
+    return references
+        .reader(place.run())
+        .or(() -> Mention.reason(mentions, one -> one.ofWhole() && !one.own()))
+        .or(references::absentTier);
   }
 
   private boolean completed(Place place) {
@@ -115,25 +106,18 @@ record ChooseCheckpoints(
       }
       return;
     }
-    Optional<String> reason = reference(run, below);
     Path path = run.place().path().resolve(below);
-    if (reason.isPresent()) {
-      plan.keep(run.place().root().path().resolve(path), reason.get());
-    } else {
+    if (!plan.keep(run.place().root().path().resolve(path), reference(run, below))) {
       String why = "copies of checkpoints for a resume; the run completed";
       measure.add(run.place().root(), folder, path, Optional.of(run.place().run()), why);
     }
   }
 
   private static Optional<String> reference(Run run, Path below) {
-    for (Mention mention : run.mentions()) {
-      if (mention.of(below.toString())) {
-        return Optional.of(mention.document() + " refers to it");
-      }
-    }
-    return run.links().leadTo(run.place().full().resolve(below))
+    Optional<String> mentioned = Mention.reason(run.mentions(), one -> one.of(below.toString()));
+    return mentioned.isEmpty() && run.links().leadTo(run.place().full().resolve(below))
         ? Optional.of("a link leads to it")
-        : Optional.empty();
+        : mentioned;
   }
 
   private static List<Path> names(OpenFolder folder) throws IOException {
@@ -169,16 +153,10 @@ record ChooseCheckpoints(
     Checkpoints.Best best = best(run, folder, below, checkpoints, bestFolder);
     for (Checkpoints.Choice choice : Checkpoints.choose(checkpoints, best)) {
       Path path = below.resolve(choice.name());
-      Optional<String> kept = choice.kept().isPresent() ? choice.kept() : reference(run, path);
-      if (kept.isPresent()) {
-        plan.keep(place.full().resolve(path), kept.get());
-      } else {
-        measure.addCheckpoint(
-            place.root(),
-            folder,
-            place.path().resolve(path),
-            place.run(),
-            "an old checkpoint: neither the best nor the last of its run");
+      Optional<String> kept = choice.kept().or(() -> reference(run, path));
+      if (!plan.keep(place.full().resolve(path), kept)) {
+        String why = "an old checkpoint: neither the best nor the last of its run";
+        measure.addCheckpoint(place.root(), folder, place.path().resolve(path), place.run(), why);
       }
     }
   }
@@ -221,36 +199,26 @@ record ChooseCheckpoints(
   private static Optional<Set<String>> recorded(OpenFolder checkpoint) throws IOException {
     Optional<String> text = checkpoint.text(Path.of(STATE), LARGEST_STATE);
     try {
-      Optional<JsonObject> state =
-          text.map(Json::parseObject)
-              .filter(json -> json.members().containsKey("best_model_checkpoint"));
-      return state.map(
-          json ->
-              json.optionalText("best_model_checkpoint")
-                  .map(path -> Set.of(String.valueOf(Path.of(path).getFileName())))
-                  .orElse(Set.of()));
+      return text.map(Json::parseObject)
+          .filter(json -> json.members().containsKey("best_model_checkpoint"))
+          .map(json -> json.optionalText("best_model_checkpoint"))
+          .map(best -> best.map(path -> String.valueOf(Path.of(path).getFileName())))
+          .map(name -> name.map(Set::of).orElse(Set.of()));
     } catch (RuntimeException odd) {
       return Optional.empty();
     }
   }
 
   /** The links in a run's folder, and those beside it in {@code checkpoints/}. */
-  static final class RunLinks {
-    private final Place place;
-    private final List<Link> links = new ArrayList<>();
-
+  record RunLinks(Place place, List<RunLinks.Link> links) {
     /**
      * A link.
      *
      * @param at where it is
-     * @param text where it leads, as it is written
+     * @param parts the names in what is written there
      * @param targets full paths to which it leads: as written, and with all links resolved
      */
-    private record Link(Path at, Path text, Set<Path> targets) {}
-
-    private RunLinks(Place place) {
-      this.place = place;
-    }
+    record Link(Path at, Set<Path> parts, Set<Path> targets) {}
 
     /**
      * Reads all links below a run's folder.
@@ -259,7 +227,7 @@ record ChooseCheckpoints(
      * @throws IOException if a folder or a link cannot be read
      */
     static RunLinks of(Place place, OpenFolder run, List<Path> beside) throws IOException {
-      RunLinks links = new RunLinks(place);
+      RunLinks links = new RunLinks(place, new ArrayList<>());
       for (Path link : beside) {
         links.add(link);
       }
@@ -295,32 +263,24 @@ record ChooseCheckpoints(
           targets.add(place.full().resolve(text.subpath(i + 1, text.getNameCount())).normalize());
         }
       }
-      links.add(new Link(link, text, targets));
+      Set<Path> parts = new HashSet<>();
+      text.forEach(parts::add);
+      links.add(new Link(link, parts, targets));
     }
 
     /** Returns whether a link outside a path leads to it or into it, or may have done so. */
     boolean leadTo(Path path) {
-      for (Link link : links) {
-        boolean named = false;
-        for (Path part : link.text()) {
-          named |= part.equals(path.getFileName());
-        }
-        if (!link.at().startsWith(path) && (named || leads(link, path))) {
-          return true;
-        }
-      }
-      return false;
+      return links.stream()
+          .filter(link -> !link.at().startsWith(path))
+          .anyMatch(link -> link.parts().contains(path.getFileName()) || leads(link, path));
     }
 
     /** Returns whether a link whose name begins with {@code best} leads to a path or into it. */
     boolean bestLeadsTo(Path path) {
-      for (Link link : links) {
-        String name = link.at().getFileName().toString().toLowerCase(Locale.ROOT);
-        if (name.startsWith("best") && !link.at().startsWith(path) && leads(link, path)) {
-          return true;
-        }
-      }
-      return false;
+      return links.stream()
+          .filter(link -> !link.at().startsWith(path) && leads(link, path))
+          .map(link -> link.at().getFileName().toString().toLowerCase(Locale.ROOT))
+          .anyMatch(name -> name.startsWith("best"));
     }
 
     private static boolean leads(Link link, Path path) {

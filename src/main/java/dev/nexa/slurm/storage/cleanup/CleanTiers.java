@@ -153,13 +153,9 @@ public record CleanTiers(
 
   /** Returns whether a killed process left the empty trash of a cleanup. */
   private static boolean hasEmptyTrash(State state) {
-    for (TrashedPath path : state.paths()) {
-      Path trash = path.held().getParent();
-      if (trash != null && Files.isDirectory(trash, LinkOption.NOFOLLOW_LINKS)) {
-        return true;
-      }
-    }
-    return false;
+    return state.paths().stream()
+        .map(path -> path.held().getParent())
+        .anyMatch(trash -> trash != null && Files.isDirectory(trash, LinkOption.NOFOLLOW_LINKS));
   }
 
   /**
@@ -277,11 +273,7 @@ public record CleanTiers(
 
   /** Writes down how far cleanups came that were killed while they moved paths. */
   private void settleMoves() {
-    for (State state : journals().states()) {
-      CleanupJournal journal = new CleanupJournal(workspace, state.id());
-      Trash trash = new Trash(journal, workspace.files(), elsewhere(state));
-      state.paths().forEach(trash::settleMove);
-    }
+    journals().states().forEach(state -> state.paths().forEach(trash(state)::settleMove));
   }
 
   /** Returns the candidates of the first plan that the second plan also removes. */
@@ -357,8 +349,7 @@ public record CleanTiers(
   }
 
   private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
-    CleanupJournal journal = new CleanupJournal(workspace, state.id());
-    Trash trash = new Trash(journal, workspace.files(), elsewhere(state));
+    Trash trash = trash(state);
     List<TrashedPath> inTrash = state.inTrash();
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
     Map<TrashedPath, String> last = lastCopies.read(inTrash);
@@ -381,7 +372,7 @@ public record CleanTiers(
         }
       }
     }
-    state.paths().stream().map(TrashedPath::tier).distinct().forEach(trash::removeEmpty);
+    removeEmpty(trash, state);
   }
 
   /**
@@ -401,9 +392,7 @@ public record CleanTiers(
       List<TrashedPath> back = new ArrayList<>();
       List<KeptPath> failed = new ArrayList<>();
       if (state.isPresent()) {
-        Trash trash = new Trash(journal, workspace.files(), elsewhere(state.get()));
-        Set<Path> tiers = new LinkedHashSet<>();
-        state.get().paths().forEach(path -> tiers.add(path.tier()));
+        Trash trash = trash(state.get());
         List<TrashedPath> gone = new ArrayList<>(state.get().paths());
         gone.removeIf(CleanTiers::isInPlace);
         try (Running returning = progress.begin(Phase.of("bringing back", "paths", gone.size()))) {
@@ -412,15 +401,12 @@ public record CleanTiers(
                 lock.holds()
                     ? trash.restore(path)
                     : Optional.of("another cleanup took over the lock");
-            if (why.isPresent()) {
-              failed.add(new KeptPath(path.full(), why.get()));
-            } else {
-              back.add(path);
-            }
+            why.ifPresentOrElse(
+                reason -> failed.add(new KeptPath(path.full(), reason)), () -> back.add(path));
             returning.done(1, 0);
           }
         }
-        tiers.forEach(trash::removeEmpty);
+        removeEmpty(trash, state.get());
       }
       return new Done(Optional.of(journal.id()), back, List.of(), failed);
     }
@@ -430,20 +416,28 @@ public record CleanTiers(
     return path.phase() == TrashedPath.Phase.KEPT || path.phase() == TrashedPath.Phase.RESTORED;
   }
 
-  private static Optional<String> elsewhere(State state) {
-    return state.host().equals(ProcessIdentity.localHost())
-        ? Optional.empty()
-        : Optional.of(state.host());
+  private static void removeEmpty(Trash trash, State state) {
+    state.paths().stream().map(TrashedPath::tier).distinct().forEach(trash::removeEmpty);
+  }
+
+  /** Returns the trash of a cleanup, which knows if another host has filled it. */
+  private Trash trash(State state) {
+    Optional<String> elsewhere =
+        Optional.of(state.host()).filter(host -> !host.equals(ProcessIdentity.localHost()));
+    return new Trash(new CleanupJournal(workspace, state.id()), workspace.files(), elsewhere);
   }
 
   private FileLock lock() {
     return workspace
         .lockCleanup(PATIENCE)
-        .orElseThrow(
-            () ->
-                new NexaException(
-                    ErrorCode.WORKSPACE_BUSY,
-                    "another cleanup works in " + workspace.root(),
-                    Advice.step("wait until it has ended, then type the command again")));
+        .orElseThrow(() -> busy("another cleanup works", workspace));
+  }
+
+  /** Returns the error of a lock of the workspace that another command holds. */
+  public static NexaException busy(String what, Workspace workspace) {
+    return new NexaException(
+        ErrorCode.WORKSPACE_BUSY,
+        what + " in " + workspace.root(),
+        Advice.step("wait until it has ended, then type the command again"));
   }
 }

@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,18 +32,12 @@ import java.util.regex.Pattern;
  * {@code cleanup/<id>.jsonl} in the workspace: what a cleanup did, one JSON object a line. A line
  * is on disk before the act that it announces. Only one process writes, under the workspace's lock.
  */
-public final class CleanupJournal {
+public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.CleanupId id) {
   static final String END = ".jsonl";
   private static final int VERSION = 1;
 
-  private final Path file;
-  private final DurableFiles files;
-  private final CleanupId id;
-
   CleanupJournal(Workspace workspace, CleanupId id) {
-    this.file = folder(workspace).resolve(id + END);
-    this.files = workspace.files();
-    this.id = id;
+    this(folder(workspace).resolve(id + END), workspace.files(), id);
   }
 
   /** Returns the folder of all journals. */
@@ -52,27 +45,15 @@ public final class CleanupJournal {
     return workspace.root().resolve("cleanup");
   }
 
-  public CleanupId id() {
-    return id;
-  }
-
-  /** Returns the journal's file. */
-  public Path file() {
-    return file;
-  }
-
   /** Returns the user's journals, oldest first. */
   public static List<CleanupJournal> all(Workspace workspace) {
-    List<CleanupJournal> all = new ArrayList<>();
-    for (Path file : DurableFiles.list(folder(workspace), "cleanup_*" + END)) {
-      String name = file.getFileName().toString();
-      String id = name.substring(0, name.length() - END.length());
-      if (CleanupId.isOne(id)) {
-        all.add(new CleanupJournal(workspace, new CleanupId(id)));
-      }
-    }
-    all.sort(java.util.Comparator.comparing(journal -> journal.id.value()));
-    return all;
+    return DurableFiles.list(folder(workspace), "cleanup_*" + END).stream()
+        .map(file -> file.getFileName().toString())
+        .map(name -> name.substring(0, name.length() - END.length()))
+        .filter(CleanupId::isOne)
+        .sorted()
+        .map(id -> new CleanupJournal(workspace, new CleanupId(id)))
+        .toList();
   }
 
   /**
@@ -200,12 +181,9 @@ public final class CleanupJournal {
         throw damaged("line " + number + " cannot be read: " + broken.getMessage(), broken);
       }
     }
+    String missing = "its first line, with the type \"begun\", is missing";
     State first =
-        begun.orElseThrow(
-            () ->
-                damaged(
-                    "its first line, with the type \"begun\", is missing",
-                    new IllegalArgumentException(file.toString())));
+        begun.orElseThrow(() -> damaged(missing, new IllegalArgumentException(file.toString())));
     return Optional.of(
         new State(id, first.at(), first.host(), first.deleteAfter(), List.copyOf(paths.values())));
   }
@@ -249,16 +227,8 @@ public final class CleanupJournal {
    * JSON object a line. A line is on disk before its object is deleted. Nothing reads it: what was
    * deleted in S3 does not come back.
    */
-  public static final class BucketJournal {
+  public record BucketJournal(Path file, DurableFiles files) {
     private static final String PREFIX = "s3_";
-
-    private final Path file;
-    private final DurableFiles files;
-
-    private BucketJournal(Path file, DurableFiles files) {
-      this.file = file;
-      this.files = files;
-    }
 
     /**
      * Begins a journal.
@@ -297,11 +267,6 @@ public final class CleanupJournal {
       }
       Path file = CleanupJournal.folder(workspace).resolve(PREFIX + bare + CleanupJournal.END);
       return whole || Files.exists(file) ? Optional.of(file) : Optional.empty();
-    }
-
-    /** Returns the journal's file. */
-    public Path file() {
-      return file;
     }
 
     /** Announces that a piece is deleted. */

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** What a cleanup would move into the trash, and what it keeps. */
 public final class CleanupPlan {
@@ -28,10 +29,15 @@ public final class CleanupPlan {
     kept.add(new KeptPath(path, reason));
   }
 
+  /** Keeps the path if there is a reason. Returns whether there is one. */
+  boolean keep(Path path, Optional<String> reason) {
+    reason.ifPresent(why -> keep(path, why));
+    return reason.isPresent();
+  }
+
   /** Keeps an entry that is not the workspace's; a tier may have any number of them. */
   void keepForeign(Path path, String reason) {
-    String key = path.getParent() + ": " + reason;
-    if (foreign.merge(key, 1, Integer::sum) <= MOST_NAMED) {
+    if (foreign.merge(path.getParent() + ": " + reason, 1, Integer::sum) <= MOST_NAMED) {
       kept.add(new KeptPath(path, reason));
     }
   }

@@ -48,12 +48,7 @@ final class EndedRuns {
    * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the queue cannot be read
    */
   Optional<String> reasonToKeep(RunId id) {
-    Optional<String> answer = known.get(id);
-    if (answer == null) {
-      answer = judge(id);
-      known.put(id, answer);
-    }
-    return answer;
+    return known.computeIfAbsent(id, this::judge);
   }
 
   private Optional<String> judge(RunId id) {
@@ -82,17 +77,13 @@ final class EndedRuns {
     for (Event event : events) {
       ended = event.type() == Event.Type.FINISHED ? event.at() : ended;
     }
-    if (ended.isAfter(now.minus(age))) {
-      return Optional.of("its run ended less than " + Span.text(age) + " ago");
-    }
-    return inQueue(id, scheduler(events), state);
+    return ended.isAfter(now.minus(age))
+        ? Optional.of("its run ended less than " + Span.text(age) + " ago")
+        : scheduler(events).flatMap(scheduler -> inQueue(id, scheduler, state));
   }
 
-  private Optional<String> inQueue(RunId id, Optional<String> scheduler, RunState state) {
-    if (scheduler.isEmpty()) {
-      return Optional.empty();
-    }
-    Queued queued = queues.computeIfAbsent(scheduler.get(), this::ask);
+  private Optional<String> inQueue(RunId id, String scheduler, RunState state) {
+    Queued queued = queues.computeIfAbsent(scheduler, this::ask);
     boolean listed = queued.runs().contains(id);
     for (Submission submission : state.submissions()) {
       listed |= submission.jobId().isPresent() && queued.jobs().contains(submission.jobId().get());
@@ -117,12 +108,9 @@ final class EndedRuns {
 
   /** Returns the scheduler of the run's jobs; empty if none was ever submitted. */
   private static Optional<String> scheduler(List<Event> events) {
-    Optional<String> scheduler = Optional.empty();
-    for (Event event : events) {
-      if (event.type() == Event.Type.SUBMITTING) {
-        scheduler = Optional.of(event.data().optionalText("scheduler").orElse("slurm"));
-      }
-    }
-    return scheduler;
+    return events.stream()
+        .filter(event -> event.type() == Event.Type.SUBMITTING)
+        .map(event -> event.data().optionalText("scheduler").orElse("slurm"))
+        .reduce((before, last) -> last);
   }
 }

@@ -14,10 +14,11 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Looks through the tiers and decides what may go. Changes nothing.
@@ -26,6 +27,9 @@ import java.util.Set;
  * and judges what is left. An entry that cannot be read is kept.
  */
 final class FindCandidates {
+  private static final Path CHECKPOINTS = Path.of(ChooseCheckpoints.FOLDER);
+  private static final Path CLAIMS = Path.of(Claims.OF_SCRATCH);
+
   private final Workspace workspace;
   private final EndedRuns runs;
   private final Settings settings;
@@ -80,8 +84,7 @@ final class FindCandidates {
       }
     }
     if (!places.isEmpty()) {
-      Set<String> names = new HashSet<>();
-      places.forEach(place -> names.add(place.name()));
+      Set<String> names = places.stream().map(Place::name).collect(Collectors.toSet());
       judge(new References(workspace, names, all).read(configs));
     }
     plan.sort();
@@ -91,12 +94,12 @@ final class FindCandidates {
   private void walk(TierRoot root, OpenFolder tier) throws IOException {
     switch (root.tier()) {
       case SCRATCH -> {
-        scratch(root, tier);
-        claimsWithoutFolder(root, tier);
+        each(root, tier, Path.of(""), (open, name) -> scratch(root, tier, name));
+        each(root, tier, CLAIMS, (open, name) -> claimWithoutFolder(root, tier, open, name));
         temporary(root, tier, Claims.OF_SCRATCH);
       }
       case DURABLE -> {
-        durable(root, tier);
+        each(root, tier, CHECKPOINTS, (open, name) -> durable(root, tier, open, name));
         temporary(root, tier, Claims.OF_RUNS);
       }
       case SHARED -> {
@@ -135,31 +138,19 @@ final class FindCandidates {
     plan.keep(path, "it cannot be read: " + DurableFiles.reason(failed));
   }
 
-  private void scratch(TierRoot root, OpenFolder tier) throws IOException {
-    each(
-        root,
-        tier,
-        Path.of(""),
-        (folder, name) -> {
-          boolean ours = name.toString().startsWith(".nexa-");
-          if (!ours && !root.tier().folders().contains(name.toString())) {
-            place(root, tier, Claims.OF_SCRATCH, Path.of(""), name);
-          }
-        });
+  private void scratch(TierRoot root, OpenFolder tier, Path name) throws IOException {
+    boolean ours = name.toString().startsWith(".nexa-");
+    if (!ours && !root.tier().folders().contains(name.toString())) {
+      place(root, tier, Claims.OF_SCRATCH, Path.of(""), name);
+    }
   }
 
-  private void durable(TierRoot root, OpenFolder tier) throws IOException {
-    Path parent = Path.of(ChooseCheckpoints.FOLDER);
-    each(
-        root,
-        tier,
-        parent,
-        (folder, name) -> {
-          if (folder.attributes(name).filter(PosixFileAttributes::isSymbolicLink).isPresent()) {
-            links.add(root.path().resolve(parent).resolve(name));
-          }
-          place(root, tier, Claims.OF_RUNS, parent, name);
-        });
+  private void durable(TierRoot root, OpenFolder tier, OpenFolder open, Path name)
+      throws IOException {
+    if (open.attributes(name).filter(PosixFileAttributes::isSymbolicLink).isPresent()) {
+      links.add(root.path().resolve(CHECKPOINTS).resolve(name));
+    }
+    place(root, tier, Claims.OF_RUNS, CHECKPOINTS, name);
   }
 
   /** Adds the place if an ended run of this workspace made it; else keeps it. */
@@ -169,35 +160,24 @@ final class FindCandidates {
     Claims.Claim claim = claims.of(tier, folder, name);
     if (claim.run().isEmpty()) {
       plan.keepForeign(full, claim.reason());
-      return;
+    } else if (!plan.keep(full, runs.reasonToKeep(claim.run().get()))) {
+      places.add(new Place(root, parent, name.toString(), claim.run().get()));
     }
-    Optional<String> kept = runs.reasonToKeep(claim.run().get());
-    if (kept.isPresent()) {
-      plan.keep(full, kept.get());
-      return;
-    }
-    places.add(new Place(root, parent, name.toString(), claim.run().get()));
   }
 
   /** Claims of ended runs that have no folder on scratch any more. */
-  private void claimsWithoutFolder(TierRoot root, OpenFolder tier) throws IOException {
-    Path folder = Path.of(Claims.OF_SCRATCH);
-    each(
-        root,
-        tier,
-        folder,
-        (open, name) -> {
-          if (name.toString().startsWith(".")
-              || tier.attributes(name).isPresent()
-              || inTrash.contains(root.path().resolve(name))) {
-            return;
-          }
-          Claims.Claim claim = claims.of(tier, Claims.OF_SCRATCH, name);
-          if (claim.run().isPresent() && runs.reasonToKeep(claim.run().get()).isEmpty()) {
-            String why = "the claim of an ended run that has no folder here";
-            measure.add(root, open, folder.resolve(name), claim.run(), why);
-          }
-        });
+  private void claimWithoutFolder(TierRoot root, OpenFolder tier, OpenFolder open, Path name)
+      throws IOException {
+    if (name.toString().startsWith(".")
+        || tier.attributes(name).isPresent()
+        || inTrash.contains(root.path().resolve(name))) {
+      return;
+    }
+    Claims.Claim claim = claims.of(tier, Claims.OF_SCRATCH, name);
+    if (claim.run().isPresent() && runs.reasonToKeep(claim.run().get()).isEmpty()) {
+      String why = "the claim of an ended run that has no folder here";
+      measure.add(root, open, CLAIMS.resolve(name), claim.run(), why);
+    }
   }
 
   /** Temporary files of our own processes that died. */
@@ -205,26 +185,23 @@ final class FindCandidates {
     if (!tier.isFolder(Path.of(folder))) {
       return;
     }
-    each(
-        root,
-        tier,
-        Path.of(folder),
-        (open, name) -> {
-          Optional<PosixFileAttributes> file = open.attributes(name);
-          if (file.isPresent() && measure.isLeftover(file.get(), name.toString())) {
-            String why = "a temporary file of a process that died";
-            measure.add(root, open, Path.of(folder).resolve(name), Optional.empty(), why);
-          }
-        });
+    each(root, tier, Path.of(folder), (open, name) -> leftover(root, open, folder, name));
+  }
+
+  private void leftover(TierRoot root, OpenFolder open, String folder, Path name)
+      throws IOException {
+    Optional<PosixFileAttributes> file = open.attributes(name);
+    if (file.isPresent() && measure.isLeftover(file.get(), name.toString())) {
+      String why = "a temporary file of a process that died";
+      measure.add(root, open, Path.of(folder).resolve(name), Optional.empty(), why);
+    }
   }
 
   private void judge(References references) {
     ChooseCheckpoints checkpoints =
         new ChooseCheckpoints(workspace, plan, measure, references, links);
     for (Place place : places) {
-      Optional<String> kept = references.pipeline(place.run());
-      if (kept.isPresent()) {
-        plan.keep(place.full(), kept.get());
+      if (plan.keep(place.full(), references.pipeline(place.run()))) {
         continue;
       }
       try (OpenFolder tier = OpenFolder.root(place.root().path());
@@ -241,14 +218,11 @@ final class FindCandidates {
   }
 
   private void scratch(Place place, OpenFolder parent, List<Mention> mentions) throws IOException {
-    for (Mention mention : mentions) {
-      // A run's own manifest names many of its folders. Only one on scratch counts.
-      if (!mention.own() || mention.tiers().equals(EnumSet.of(Tier.SCRATCH))) {
-        plan.keep(place.full(), mention.document() + " refers to it");
-        return;
-      }
+    // A run's own manifest names many of its folders. Only one on scratch counts.
+    Predicate<Mention> counts = one -> !one.own() || one.tiers().equals(EnumSet.of(Tier.SCRATCH));
+    if (!plan.keep(place.full(), Mention.reason(mentions, counts))) {
+      String why = "scratch of an ended run";
+      measure.add(place.root(), parent, place.path(), Optional.of(place.run()), why);
     }
-    String why = "scratch of an ended run";
-    measure.add(place.root(), parent, place.path(), Optional.of(place.run()), why);
   }
 }

@@ -28,26 +28,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Finds all durable folders of named runs, and says of each run why they must stay. */
-final class FindWholeRuns {
+record FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now, Running measuring) {
   /** The folders of the durable tier that hold one folder for each run. */
   static final List<String> PARENTS = List.of(ChooseCheckpoints.FOLDER, "evals");
 
   private static final Settings ANY_AGE =
       new Settings(Duration.ZERO, 0, Duration.ZERO, Optional.of(Tier.DURABLE));
-
-  private final Workspace workspace;
-  private final EndedRuns runs;
-  private final Claims claims;
-  private final Instant now;
-  private final Running measuring;
-
-  FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now, Running measuring) {
-    this.workspace = workspace;
-    this.runs = runs;
-    this.now = now;
-    this.measuring = measuring;
-    claims = new Claims(workspace);
-  }
 
   /**
    * Returns the runs in the order in which they are given.
@@ -195,7 +181,7 @@ final class FindWholeRuns {
 
   /** Returns why the name on the tier is not this run's; empty if the run has claimed it. */
   private Optional<String> claimed(OpenFolder tier, WholeRun run) throws IOException {
-    Claims.Claim claim = claims.of(tier, Claims.OF_RUNS, Path.of(run.name()));
+    Claims.Claim claim = new Claims(workspace).of(tier, Claims.OF_RUNS, Path.of(run.name()));
     if (claim.run().isEmpty()) {
       return Optional.of(claim.reason());
     }
@@ -205,15 +191,10 @@ final class FindWholeRuns {
   }
 
   private static Optional<String> mentioned(References references, String name) {
+    List<Mention> mentions = new ArrayList<>(references.of(name, Tier.DURABLE));
     // Mentions counts evals/ among the folders that are not checkpoints: as shared.
-    for (Tier tier : List.of(Tier.DURABLE, Tier.SHARED)) {
-      for (Mention mention : references.of(name, tier)) {
-        if (!mention.own()) {
-          return Optional.of(mention.document() + " refers to it");
-        }
-      }
-    }
-    return Optional.empty();
+    mentions.addAll(references.of(name, Tier.SHARED));
+    return Mention.reason(mentions, one -> !one.own());
   }
 
   /**

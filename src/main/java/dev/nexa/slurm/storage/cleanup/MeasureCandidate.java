@@ -16,19 +16,10 @@ import java.time.Instant;
 import java.util.Optional;
 
 /** Measures a path that is not needed, and puts it into the plan: as removed or as kept. */
-final class MeasureCandidate {
-  private final CleanupPlan plan;
-  private final Settings settings;
-  private final Instant now;
-  private final UserPrincipal me;
-  private final Running measuring;
-
+record MeasureCandidate(
+    CleanupPlan plan, Settings settings, Instant now, UserPrincipal me, Running measuring) {
   MeasureCandidate(CleanupPlan plan, Settings settings, Instant now, Running measuring) {
-    this.plan = plan;
-    this.settings = settings;
-    this.now = now;
-    this.measuring = measuring;
-    this.me = OpenFolder.me();
+    this(plan, settings, now, OpenFolder.me(), measuring);
   }
 
   /** Adds a path that goes whatever its size is. */
@@ -74,20 +65,18 @@ final class MeasureCandidate {
               "it has %s, not more than --prune-size +%s"
                   .formatted(Memory.plain(size.bytes()), Memory.words(pruneOver.get())));
     }
-    if (reason.isPresent()) {
-      plan.keep(full, reason.get());
-      return;
+    if (!plan.keep(full, reason)) {
+      plan.remove(
+          new Candidate(
+              root,
+              path,
+              run,
+              why,
+              size.bytes(),
+              size.files(),
+              OpenFolder.identity(attributes.get()),
+              attributes.get().lastModifiedTime().toInstant()));
     }
-    plan.remove(
-        new Candidate(
-            root,
-            path,
-            run,
-            why,
-            size.bytes(),
-            size.files(),
-            OpenFolder.identity(attributes.get()),
-            attributes.get().lastModifiedTime().toInstant()));
   }
 
   private Optional<String> reason(TierRoot root, PosixFileAttributes attributes, TreeSize size)

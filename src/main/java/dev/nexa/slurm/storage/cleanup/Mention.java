@@ -1,7 +1,10 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.storage.tiers.Tier;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * A place in a document that names a file or folder of a run on a tier.
@@ -22,6 +25,11 @@ record Mention(Set<Tier> tiers, String rest, String document, boolean own) {
   boolean of(String path) {
     return rest.startsWith(path)
         && (rest.length() == path.length() || !isPartOfName(rest.charAt(path.length())));
+  }
+
+  /** Returns why a path stays to which the first fitting mention refers; empty if none fits. */
+  static Optional<String> reason(List<Mention> mentions, Predicate<Mention> fits) {
+    return mentions.stream().filter(fits).findFirst().map(one -> one.document() + " refers to it");
   }
 
   private static boolean isPartOfName(char c) {

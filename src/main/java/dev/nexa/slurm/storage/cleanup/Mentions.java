@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Finds the places in documents that name folders of certain runs. It reads text, not a format, so
@@ -20,7 +22,7 @@ import java.util.regex.Pattern;
  * <p>Where a path cannot be followed for certain, such as with {@code ..}, {@code *} or a variable,
  * it counts as naming the whole folder of the run.
  */
-final class Mentions {
+record Mentions(Set<String> names, List<TierRoot> roots, Map<String, Set<Mention>> found) {
   private static final Pattern FOLDER =
       Pattern.compile(
           "(?<![A-Za-z0-9_.-])([a-z][a-z0-9-]{0,30}_\\d{8}_\\d{6}(?:_[1-9]\\d{0,3})?(?:\\.\\d{1,2})?)"
@@ -39,10 +41,6 @@ final class Mentions {
   /** A path below a run's folder needs no more: {@code task_0/.nexa-resume/checkpoint-5}. */
   private static final int FOLDERS = 3;
 
-  private final Set<String> names;
-  private final List<TierRoot> roots;
-  private final Map<String, Set<Mention>> found = new HashMap<>();
-
   /**
    * Creates a finder.
    *
@@ -50,8 +48,7 @@ final class Mentions {
    * @param roots the tiers, to tell a path on scratch from one on durable
    */
   Mentions(Set<String> names, List<TierRoot> roots) {
-    this.names = names;
-    this.roots = roots;
+    this(names, roots, new HashMap<>());
   }
 
   /**
@@ -127,24 +124,20 @@ final class Mentions {
       return EnumSet.of(Tier.DURABLE);
     }
     // Such as manifests/RUN.json: a record of the run, and none of its files.
-    if (ends(before, "manifests")) {
-      return EnumSet.noneOf(Tier.class);
-    }
-    if (ends(before, "runs") || ends(before, ".nexa-runs") || ends(before, ".nexa-scratch")) {
+    if (Stream.of("manifests", "runs", ".nexa-runs", ".nexa-scratch")
+        .anyMatch(folder -> ends(before, folder))) {
       return EnumSet.noneOf(Tier.class);
     }
     for (TierRoot root : roots) {
-      boolean here = before.endsWith(root.path().toString()) || before.endsWith(root.written());
-      if (here) {
+      if (before.endsWith(root.path().toString()) || before.endsWith(root.written())) {
         return EnumSet.of(root.tier());
       }
     }
-    for (Tier tier : List.of(Tier.DURABLE, Tier.SHARED)) {
-      if (tier.folders().stream().anyMatch(folder -> ends(before, folder))) {
-        return EnumSet.of(Tier.SHARED);
-      }
-    }
-    return EnumSet.of(Tier.SCRATCH, Tier.DURABLE);
+    return Stream.of(Tier.DURABLE, Tier.SHARED)
+            .flatMap(tier -> tier.folders().stream())
+            .anyMatch(folder -> ends(before, folder))
+        ? EnumSet.of(Tier.SHARED)
+        : EnumSet.of(Tier.SCRATCH, Tier.DURABLE);
   }
 
   private static boolean ends(String before, String folder) {
@@ -162,15 +155,11 @@ final class Mentions {
     if (UNCERTAIN.matcher(rest).find()) {
       return "";
     }
-    StringBuilder folders = new StringBuilder();
-    int count = 0;
-    for (String folder : rest.split("/", -1)) {
-      // A dot may end a sentence, and be no part of the name.
-      if (!folder.isEmpty() && !folder.matches("\\.+") && count++ < FOLDERS) {
-        folders.append(folders.isEmpty() ? "" : "/").append(folder);
-      }
-    }
-    return folders.toString();
+    // A dot may end a sentence, and be no part of the name.
+    return Stream.of(rest.split("/", -1))
+        .filter(folder -> !folder.matches("\\.*"))
+        .limit(FOLDERS)
+        .collect(Collectors.joining("/"));
   }
 
   private static boolean endsPath(char c) {

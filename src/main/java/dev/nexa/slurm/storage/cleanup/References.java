@@ -4,15 +4,13 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.site.Policy.Approvals;
 import dev.nexa.slurm.records.documents.PipelineFile;
-import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.tiers.Tier;
@@ -90,16 +88,13 @@ final class References {
     for (TierRoot root : roots) {
       // A tier inside the workspace is no mount. It is missing until a run needs it.
       boolean counts = root.tier() != Tier.SCRATCH && !isInWorkspace(root.path());
+      String tier = root.path() + " (" + root.key() + ") is ";
       if (counts && !root.exists()) {
-        return Optional.of(
-            root.path() + " (" + root.key() + ") is not on this host, and may refer to it");
+        return Optional.of(tier + "not on this host, and may refer to it");
       }
       if (counts && isEmpty(root.path())) {
         return Optional.of(
-            root.path()
-                + " ("
-                + root.key()
-                + ") is empty, as if it was not mounted; if it is, type nexa-slurm storage init");
+            tier + "empty, as if it was not mounted; if it is, type nexa-slurm storage init");
       }
     }
     return Optional.empty();
@@ -140,10 +135,10 @@ final class References {
     manifests();
     records(workspace.estimates(), "the estimate ");
     texts(workspace.root().resolve("configs"), "the config ");
-    Optional<Approvals> approvals = configs.policy().approvals();
-    if (approvals.isPresent()) {
-      texts(workspace.root().resolve(approvals.get().directory()), "the approval ");
-    }
+    configs
+        .policy()
+        .approvals()
+        .ifPresent(one -> texts(workspace.root().resolve(one.directory()), "the approval "));
     for (TierRoot root : roots) {
       if (root.tier() == Tier.DURABLE) {
         texts(root.path().resolve(REGISTRY), "the dataset registry ");
@@ -152,9 +147,7 @@ final class References {
         texts(root.path().resolve("active_jobs"), "the server ");
       }
     }
-    for (RunId id : workspace.openRuns()) {
-      openRun(workspace.run(id));
-    }
+    workspace.openRuns().forEach(id -> openRun(workspace.run(id)));
     pipelines();
     return this;
   }
@@ -177,15 +170,11 @@ final class References {
     texts(run.script(), kind);
     texts(run.runner(), kind);
     try {
-      for (RunInput input : run.inputs()) {
-        readers.put(input.run(), "the open run " + run.id() + " reads it");
-      }
+      run.inputs().forEach(one -> readers.put(one.run(), "the open run " + run.id() + " reads it"));
       if (run.hasJournal()) {
-        for (Earlier earlier : RunState.of(run.journal().read()).after()) {
-          earlier
-              .run()
-              .ifPresent(id -> readers.put(id, "the open run " + run.id() + " waits for its run"));
-        }
+        RunState.of(run.journal().read()).after().stream()
+            .flatMap(earlier -> earlier.run().stream())
+            .forEach(id -> readers.put(id, "the open run " + run.id() + " waits for its run"));
       }
     } catch (RuntimeException broken) {
       throw unreadable(run.path(), String.valueOf(broken.getMessage()));
@@ -204,9 +193,8 @@ final class References {
       }
       newest.put(file.name(), file);
       if (folder.isOpen()) {
-        for (PipelineFile.Stage stage : file.stages()) {
-          waiting.put(stage.run(), "the pipeline " + folder.id() + " has not ended");
-        }
+        String reason = "the pipeline " + folder.id() + " has not ended";
+        file.stages().forEach(stage -> waiting.put(stage.run(), reason));
       }
     }
     for (PipelineFile file : newest.values()) {
@@ -253,10 +241,6 @@ final class References {
     }
   }
 
-  private interface Read {
-    void read(Path file) throws IOException;
-  }
-
   /** Visits all files below a folder, and what links there lead to. */
   private final class Walk {
     private final String kind;
@@ -277,7 +261,7 @@ final class References {
     }
 
     /** Visits a file or a folder, which may be missing. */
-    void read(Path path, Read read) {
+    void read(Path path, OpenFolder.Visit read) {
       try {
         BasicFileAttributes attributes =
             Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
@@ -303,12 +287,13 @@ final class References {
       }
     }
 
-    private void visit(Path path, BasicFileAttributes attributes, Read read) throws IOException {
+    private void visit(Path path, BasicFileAttributes attributes, OpenFolder.Visit read)
+        throws IOException {
       if (link.isPresent() && ++behindLinks > MOST_FILES) {
         throw unreadable(link.get(), "links here lead to more than 100,000 files");
       }
       if (attributes.isRegularFile()) {
-        read.read(path);
+        read.visit(path);
       }
       Object key = attributes.fileKey();
       boolean visited = !attributes.isDirectory() || !folders.add(key == null ? path : key);

@@ -76,7 +76,7 @@ final class Trash {
             candidate.identity(),
             Phase.MOVING);
     try (OpenFolder tier = OpenFolder.root(path.tier());
-        OpenFolder parent = tier.openAll(parent(path.path()));
+        OpenFolder parent = tier.openAll(path.path().resolveSibling(""));
         OpenFolder trash = make(tier, path.tier())) {
       Path name = path.path().getFileName();
       Optional<PosixFileAttributes> now = parent.attributes(name);
@@ -101,8 +101,8 @@ final class Trash {
         journal.now(path, Phase.KEPT, "it changed");
         return Optional.of("it changed while the cleanup ran");
       }
-      files.force(path.tier().resolve(parent(path.trash())));
-      files.force(path.tier().resolve(parent(path.path())));
+      files.force(path.held().resolveSibling(""));
+      files.force(path.full().resolveSibling(""));
       journal.now(path, Phase.MOVED, "");
       files.passed(CleanupStep.MOVED);
       return Optional.empty();
@@ -188,7 +188,7 @@ final class Trash {
         return isInPlace(tier, path) ? Optional.empty() : missing();
       }
       try (OpenFolder trash = opened.get();
-          OpenFolder parent = tier.openAll(parent(path.path()))) {
+          OpenFolder parent = tier.openAll(path.path().resolveSibling(""))) {
         return restore(path, trash, parent);
       }
     } catch (NoSuchFileException gone) {
@@ -219,8 +219,8 @@ final class Trash {
     files.passed(CleanupStep.RETURN_ANNOUNCED);
     trash.move(path.trash().getFileName(), parent, name);
     files.passed(CleanupStep.RETURNED);
-    files.force(path.tier().resolve(parent(path.path())));
-    files.force(path.tier().resolve(parent(path.trash())));
+    files.force(path.full().resolveSibling(""));
+    files.force(path.held().resolveSibling(""));
     journal.now(path, Phase.RESTORED, "");
     files.passed(CleanupStep.RESTORED);
     return Optional.empty();
@@ -234,7 +234,7 @@ final class Trash {
   }
 
   private static boolean isInPlace(OpenFolder tier, TrashedPath path) throws IOException {
-    try (OpenFolder parent = tier.openAll(parent(path.path()))) {
+    try (OpenFolder parent = tier.openAll(path.path().resolveSibling(""))) {
       return parent
           .attributes(path.path().getFileName())
           .filter(now -> OpenFolder.identity(now).equals(path.identity()))
@@ -330,8 +330,7 @@ final class Trash {
     Instant now = Files.getLastModifiedTime(fresh).toInstant();
     Files.delete(fresh);
     Files.setLastModifiedTime(trash.path(), moved);
-    Duration there = Duration.between(moved.toInstant(), now);
-    return there.plus(CLOCKS).compareTo(grace) >= 0
+    return Duration.between(moved.toInstant(), now).plus(CLOCKS).compareTo(grace) >= 0
         ? Optional.empty()
         : Optional.of(
             ("the clock of this host says that its grace period is over, and the"
@@ -397,10 +396,5 @@ final class Trash {
     } catch (IOException used) {
       // Something else lies in it, or the tier is not on this host.
     }
-  }
-
-  private static Path parent(Path path) {
-    Path parent = path.getParent();
-    return parent == null ? Path.of("") : parent;
   }
 }

@@ -37,7 +37,6 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -93,9 +92,13 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
    * @throws dev.nexa.slurm.job.config.yaml.ConfigException if the file is not a registry
    */
   public Map<String, List<DatasetVersion>> read() {
+    return read(text());
+  }
+
+  private Map<String, List<DatasetVersion>> read(String text) {
     List<Problem> problems = new ArrayList<>();
     Map<String, List<DatasetVersion>> read =
-        DatasetRegistry.read(file().toString(), text(), problems);
+        DatasetRegistry.read(file().toString(), text, problems);
     Problem.throwIfAny(problems);
     return read;
   }
@@ -140,7 +143,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     if (fitting.size() == 1) {
       return fitting.get(0);
     }
-    String has = String.join(", ", versions.stream().map(DatasetVersion::version).toList());
+
     throw new NexaException(
         fitting.isEmpty() ? ErrorCode.DATASET_UNKNOWN : ErrorCode.REFERENCE_AMBIGUOUS,
         versions.isEmpty()
@@ -151,18 +154,14 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
                     VisibleText.line(reference),
                     fitting.isEmpty() ? "no version" : "several versions",
                     name,
-                    has),
+                    String.join(", ", versions.stream().map(DatasetVersion::version).toList())),
         versions.isEmpty()
             ? Advice.step("register its files: nexa-slurm datasets register PATH --name " + name)
             : Advice.command("shows their roots", "nexa-slurm datasets list", name));
   }
 
   private static DatasetVersion newest(List<DatasetVersion> versions) {
-    DatasetVersion newest = versions.get(0);
-    for (DatasetVersion one : versions) {
-      newest = number(one) > number(newest) ? one : newest;
-    }
-    return newest;
+    return Collections.max(versions, Comparator.comparing(Registry::number));
   }
 
   private static int number(DatasetVersion version) {
@@ -262,11 +261,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
       VersionFiles.Totals totals,
       Path list) {
     String before = text();
-    List<Problem> problems = new ArrayList<>();
-    Map<String, List<DatasetVersion>> known =
-        DatasetRegistry.read(file().toString(), before, problems);
-    Problem.throwIfAny(problems);
-    List<DatasetVersion> versions = known.getOrDefault(name, List.of());
+    List<DatasetVersion> versions = read(before).getOrDefault(name, List.of());
     for (DatasetVersion one : versions) {
       if (asked.equals(Optional.of(one.version())) && !one.root().equals(totals.root())) {
         throw new NexaException(
@@ -403,10 +398,9 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     if (!DatasetVersion.NAME.matcher(name).matches()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--name: expected up to 63 letters, digits, '.', '_' and '-', beginning with a letter or a"
-              + " digit, got '"
-              + VisibleText.line(name)
-              + "'");
+          ("--name: expected up to 63 letters, digits, '.', '_' and '-', beginning with a letter"
+                  + " or a digit, got '%s'")
+              .formatted(VisibleText.line(name)));
     }
   }
 
@@ -458,11 +452,11 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     }
 
     private void advance() {
-      next = tree.hasNext() ? Optional.of(tree.next()) : Optional.empty();
+      next = Registry.next(tree);
     }
 
     private void added() {
-      FileTree.Found found = next.orElseThrow(NoSuchElementException::new);
+      FileTree.Found found = next.orElseThrow();
       each.accept(FileChange.added(found.path(), found.attributes().size()));
       advance();
     }
@@ -536,7 +530,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     }
   }
 
-  private static Optional<DatasetFile> next(Iterator<DatasetFile> files) {
+  private static <T> Optional<T> next(Iterator<T> files) {
     return files.hasNext() ? Optional.of(files.next()) : Optional.empty();
   }
 }

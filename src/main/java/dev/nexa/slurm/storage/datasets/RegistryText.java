@@ -18,6 +18,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,25 +29,13 @@ import org.jspecify.annotations.Nullable;
  * they are. If the dataset's entry is not written as this class writes it, such as {@code name:
  * {rows: 7}}, the lines of this entry are written again without their comments.
  */
-final class RegistryText {
+record RegistryText(
+    String file, List<String> lines, Mapping datasets, Map<String, List<DatasetVersion>> known) {
   private static final String HEAD =
       "# The registry of datasets (`nexa-slurm explain docs/datasets.md`). `nexa-slurm datasets` changes it.\n";
 
   /** The key that a text such as {@code name: two files of May} gets. */
   private static final String NOTE = "note";
-
-  private final String file;
-  private final List<String> lines;
-  private final Mapping datasets;
-  private final Map<String, List<DatasetVersion>> known;
-
-  private RegistryText(
-      String file, String text, Mapping datasets, Map<String, List<DatasetVersion>> known) {
-    this.file = file;
-    this.lines = lines(text);
-    this.datasets = datasets;
-    this.known = known;
-  }
 
   /**
    * The new text.
@@ -72,7 +62,7 @@ final class RegistryText {
     Map<String, List<DatasetVersion>> known = DatasetRegistry.read(file, text, problems);
     Problem.throwIfAny(problems);
     Mapping datasets = (Mapping) YamlReader.read(file, text, problems).orElseThrow();
-    RegistryText registry = new RegistryText(file, text, datasets, known);
+    RegistryText registry = new RegistryText(file, lines(text), datasets, known);
     List<Changed> ways = new ArrayList<>();
     Entry entry = datasets.entries().get(version.name());
     if (entry == null) {
@@ -96,20 +86,10 @@ final class RegistryText {
 
   /** Returns the lines with their line ends. */
   private static List<String> lines(String text) {
-    List<String> lines = new ArrayList<>();
-    int begin = 0;
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      boolean pair = c == '\r' && i + 1 < text.length() && text.charAt(i + 1) == '\n';
-      if (c == '\n' || (c == '\r' && !pair)) {
-        lines.add(text.substring(begin, i + 1));
-        begin = i + 1;
-      }
-    }
-    if (begin < text.length()) {
-      lines.add(text.substring(begin) + "\n");
-    }
-    return lines;
+    return Stream.of(text.split("(?<=\n)|(?<=\r)(?!\n)", -1))
+        .filter(line -> !line.isEmpty())
+        .map(line -> line.endsWith("\n") || line.endsWith("\r") ? line : line + "\n")
+        .toList();
   }
 
   /** Replaces or adds the version's lines; empty if the entry is not in the usual form. */
@@ -122,11 +102,8 @@ final class RegistryText {
     Entry below = keys.entries().get(DatasetRegistry.VERSIONS);
     if (below == null) {
       String indent = " ".repeat(column(keys));
-      return Optional.of(
-          replaced(
-              end,
-              end,
-              indent + DatasetRegistry.VERSIONS + ":\n" + version(version, indent + "  ")));
+      String added = indent + DatasetRegistry.VERSIONS + ":\n" + version(version, indent + "  ");
+      return Optional.of(replaced(end, end, added));
     }
     if (!(below.value() instanceof Mapping all) || all.at().line() == below.keyAt().line()) {
       return Optional.empty();
@@ -184,15 +161,12 @@ final class RegistryText {
       }
     }
     parts.add("  " + DatasetRegistry.VERSIONS + ":\n");
-    boolean placed = false;
-    for (DatasetVersion old : known.getOrDefault(version.name(), List.of())) {
-      boolean same = old.version().equals(version.version());
-      placed |= same;
-      parts.add(version(same ? version : old, "    "));
+    List<DatasetVersion> all = new ArrayList<>(known.getOrDefault(version.name(), List.of()));
+    all.replaceAll(old -> old.version().equals(version.version()) ? version : old);
+    if (!all.contains(version)) {
+      all.add(version);
     }
-    if (!placed) {
-      parts.add(version(version, "    "));
-    }
+    all.forEach(one -> parts.add(version(one, "    ")));
     int begin = entry.keyAt().line() - 1;
     int end = after(datasets.entries().values(), entry, lines.size());
     return replaced(begin, end, entry(version.name(), parts));
@@ -207,19 +181,9 @@ final class RegistryText {
   }
 
   private static String version(DatasetVersion version, String indent) {
-    StringBuilder text = new StringBuilder(indent + version.version() + ":\n");
-    version
-        .json()
-        .members()
-        .forEach(
-            (key, value) ->
-                text.append(indent)
-                    .append("  ")
-                    .append(key(key))
-                    .append(": ")
-                    .append(value(value))
-                    .append('\n'));
-    return text.toString();
+    return version.json().members().entrySet().stream()
+        .map(one -> indent + "  " + key(one.getKey()) + ": " + value(one.getValue()) + "\n")
+        .collect(Collectors.joining("", indent + version.version() + ":\n", ""));
   }
 
   private static String key(String name) {
@@ -236,10 +200,9 @@ final class RegistryText {
       object.members().forEach((key, one) -> members.add(Json.compact(key) + ": " + value(one)));
       return "{" + String.join(", ", members) + "}";
     }
-    if (value instanceof List<?> list) {
-      return "[" + String.join(", ", list.stream().map(RegistryText::value).toList()) + "]";
-    }
-    return Json.compact(value);
+    return value instanceof List<?> list
+        ? "[" + String.join(", ", list.stream().map(RegistryText::value).toList()) + "]"
+        : Json.compact(value);
   }
 
   /** Returns whether the new text is the old registry with this version, and nothing else. */
@@ -286,24 +249,17 @@ final class RegistryText {
         written instanceof JsonObject object
             ? object
             : written == null ? new JsonObject() : new JsonObject().with(NOTE, written);
-    JsonObject others = new JsonObject();
-    keys.members()
-        .forEach(
-            (key, value) -> {
-              if (!key.equals(DatasetRegistry.VERSIONS)) {
-                others.with(key, value);
-              }
-            });
-    JsonObject versions = new JsonObject();
-    keys.optionalObject(DatasetRegistry.VERSIONS)
-        .orElseGet(JsonObject::new)
-        .members()
-        .forEach(
-            (key, value) -> {
-              if (!key.equals(version.version())) {
-                versions.with(key, value);
-              }
-            });
-    return others.toString() + versions;
+    JsonObject versions = keys.optionalObject(DatasetRegistry.VERSIONS).orElseGet(JsonObject::new);
+    return without(keys, DatasetRegistry.VERSIONS) + without(versions, version.version());
+  }
+
+  private static String without(JsonObject json, String left) {
+    JsonObject rest = new JsonObject();
+    for (Map.Entry<String, @Nullable Object> one : json.members().entrySet()) {
+      if (!one.getKey().equals(left)) {
+        rest.with(one.getKey(), one.getValue());
+      }
+    }
+    return rest.toString();
   }
 }

@@ -11,9 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A path on the durable or the shared tier, after all links are resolved.
@@ -42,26 +40,23 @@ public record TierPath(String written, Path real) {
     } catch (IOException failed) {
       throw DurableFiles.failure("read", here.resolve(typed), failed);
     }
-    for (Map.Entry<String, String> tier : names(tiers).entrySet()) {
-      Path root = Path.of(tier.getValue());
+    for (String tier : List.of("durable", "shared")) {
+      Path root = Path.of(tier.equals("durable") ? tiers.durable() : tiers.shared());
       try {
         if (!Files.isDirectory(root)) {
           continue;
         }
         Path realRoot = root.toRealPath();
         if (realRoot.startsWith(real)) {
+          String holds = real.equals(realRoot) ? "is" : "contains";
           throw new NexaException(
               ErrorCode.FILE_OUTSIDE_FOLDER,
-              VisibleText.line(typed)
-                  + (real.equals(realRoot) ? " is the " : " contains the ")
-                  + tier.getKey()
-                  + " tier "
-                  + root
-                  + "; name a file or folder below the tier",
+              "%s %s the %s tier %s; name a file or folder below the tier"
+                  .formatted(VisibleText.line(typed), holds, tier, root),
               Advice.command("shows what is there", "ls", root));
         }
         if (real.startsWith(realRoot)) {
-          return new TierPath("${" + tier.getKey() + "}/" + realRoot.relativize(real), real);
+          return new TierPath("${" + tier + "}/" + realRoot.relativize(real), real);
         }
       } catch (IOException failed) {
         throw DurableFiles.failure("read", root, failed);
@@ -75,23 +70,15 @@ public record TierPath(String written, Path real) {
     advice.add(Advice.command("copies it there", "cp", "-a", real, datasets + "/"));
     advice.add(Advice.instead(typed, datasets.resolve(real.getFileName()).toString()));
     advice.add(Advice.step("or name the cluster profile with other tiers: --cluster NAME"));
+    String link =
+        typed.equals(real.toString())
+            ? ""
+            : " is %s, which".formatted(VisibleText.line(real.toString()));
+    String where = VisibleText.line(typed) + link;
     throw new NexaException(
         ErrorCode.FILE_OUTSIDE_FOLDER,
-        VisibleText.line(typed)
-            + (typed.equals(real.toString())
-                ? ""
-                : " is " + VisibleText.line(real.toString()) + ", which")
-            + " is neither below the durable tier "
-            + tiers.durable()
-            + " nor below the shared tier "
-            + tiers.shared(),
+        "%s is neither below the durable tier %s nor below the shared tier %s"
+            .formatted(where, tiers.durable(), tiers.shared()),
         advice);
-  }
-
-  private static Map<String, String> names(Storage tiers) {
-    Map<String, String> names = new LinkedHashMap<>();
-    names.put("durable", tiers.durable());
-    names.put("shared", tiers.shared());
-    return names;
   }
 }

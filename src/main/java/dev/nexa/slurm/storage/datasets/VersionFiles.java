@@ -18,7 +18,6 @@ import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -170,11 +169,8 @@ public final class VersionFiles {
   private static void requireRoot(Path list, String reference, String root, Root sum) {
     String found = sum.totals(Instant.EPOCH).root();
     if (!found.equals(root)) {
-      throw damaged(
-          list,
-          reference,
-          "its files come to the root " + found + ", the registry holds " + root,
-          new IllegalArgumentException(found));
+      String why = "its files come to the root " + found + ", the registry holds " + root;
+      throw damaged(list, reference, why, new IllegalArgumentException(found));
     }
   }
 
@@ -261,12 +257,11 @@ public final class VersionFiles {
 
     private static Found found(String path, Path file, BasicFileAttributes attributes) {
       if (!attributes.isRegularFile()) {
+        String kind = attributes.isSymbolicLink() ? "a link" : "a pipe, a socket or a device";
         throw new NexaException(
             ErrorCode.FILE_NOT_REGULAR,
-            VisibleText.line(file.toString())
-                + " is "
-                + (attributes.isSymbolicLink() ? "a link" : "a pipe, a socket or a device")
-                + ": a dataset holds regular files only",
+            "%s is %s: a dataset holds regular files only"
+                .formatted(VisibleText.line(file.toString()), kind),
             Advice.step(
                 "copy the file to its place, or register the folder that the link leads to"));
       }
@@ -298,32 +293,20 @@ public final class VersionFiles {
     /** Returns the name, which the list of files must be able to hold on one line. */
     private static String fileName(Path file) {
       String name = String.valueOf(file.getFileName());
-      boolean plain = isUtf8(name);
-      for (int i = 0; i < name.length(); i++) {
-        char c = name.charAt(i);
-        plain &= c != '"' && c != '\\' && !Character.isISOControl(c);
-      }
-      if (!plain) {
+      boolean isUtf8 =
+          StandardCharsets.UTF_8.newEncoder().canEncode(name) && name.indexOf('\uFFFD') < 0;
+      if (!isUtf8
+          || name.chars().anyMatch(c -> c == '"' || c == '\\' || Character.isISOControl(c))) {
         throw new NexaException(
             ErrorCode.PATH_UNUSABLE,
-            "the name "
-                + VisibleText.line(file.toString())
-                + " has a control character, '\"', '\\' or bytes that are not UTF-8: the list of a"
-                + " dataset's files cannot hold it",
+            ("the name %s has a control character, '\"', '\\' or bytes that are not UTF-8:"
+                    + " the list of a dataset's files cannot hold it")
+                .formatted(VisibleText.line(file.toString())),
             Advice.step("rename the file"),
             Advice.step(
                 "if the name is right, this shell's locale cannot express it: set LC_ALL=C.UTF-8"));
       }
       return name;
-    }
-
-    private static boolean isUtf8(String name) {
-      try {
-        StandardCharsets.UTF_8.newEncoder().encode(java.nio.CharBuffer.wrap(name));
-        return name.indexOf('\uFFFD') < 0;
-      } catch (CharacterCodingException half) {
-        return false;
-      }
     }
 
     private static BasicFileAttributes attributes(Path file) {

@@ -79,9 +79,7 @@ public final class CollectLineage {
     for (PipelineFolder pipeline : workspace.allPipelines()) {
       try {
         PipelineFile file = whole(pipeline.document(), () -> PipelineFile.read(pipeline));
-        for (RunId run : file.ownRuns()) {
-          pipelines.put(run, pipeline.id());
-        }
+        file.ownRuns().forEach(run -> pipelines.put(run, pipeline.id()));
       } catch (NexaException | UncheckedIOException | IllegalArgumentException broken) {
         problems.add(String.valueOf(broken.getMessage()));
       }
@@ -95,13 +93,9 @@ public final class CollectLineage {
       }
     }
     LineageGraph graph = new LineageGraph();
-    for (DatasetVersion version : versions) {
-      graph.add(node(version));
-    }
+    versions.forEach(version -> graph.add(node(version)));
     runs.forEach(run -> graph.add(run.node()));
-    for (DatasetVersion version : versions) {
-      origin(version, graph);
-    }
+    versions.forEach(version -> origin(version, graph));
     runs.forEach(run -> inputs(run, graph));
     return graph;
   }
@@ -173,12 +167,11 @@ public final class CollectLineage {
     for (String parent : version.parents()) {
       graph.add(new LineageNode(Kind.DATASET, parent, new JsonObject()), made);
     }
-    Optional<Reader> writer = above(version.path(tiers), byFolder);
-    if (version.run().isPresent()) {
-      graph.add(new LineageNode(Kind.RUN, version.run().get(), new JsonObject()), made);
-    } else if (writer.isPresent()) {
-      graph.add(writer.get().node(), made);
-    }
+    version
+        .run()
+        .map(run -> new LineageNode(Kind.RUN, run, new JsonObject()))
+        .or(() -> writer(version.path(tiers)))
+        .ifPresent(writer -> graph.add(writer, made));
   }
 
   private void inputs(Reader run, LineageGraph graph) {
@@ -221,20 +214,14 @@ public final class CollectLineage {
    */
   private Optional<DatasetVersion> registered(String path, Instant created) {
     List<DatasetVersion> at = above(path, byPath).orElse(List.of());
-    DatasetVersion best = null;
-    for (DatasetVersion version : at) {
-      if (best == null || !registeredAt(version).isAfter(created)) {
-        best = version;
-      }
-    }
-    if (best == null) {
-      return Optional.empty();
-    }
-    String root = best.root();
-    boolean known = !registeredAt(best).isAfter(created);
+    Optional<DatasetVersion> known =
+        at.stream()
+            .filter(version -> !registeredAt(version).isAfter(created))
+            .reduce((before, last) -> last);
+    Optional<String> root = known.or(() -> at.stream().findFirst()).map(DatasetVersion::root);
     return at.stream()
-        .filter(version -> version.root().equals(root))
-        .filter(version -> !known || !registeredAt(version).isAfter(created))
+        .filter(version -> root.equals(Optional.of(version.root())))
+        .filter(version -> known.isEmpty() || !registeredAt(version).isAfter(created))
         .max(
             Comparator.comparing((DatasetVersion version) -> rank(version.status()))
                 .thenComparing(CollectLineage::registeredAt, Comparator.reverseOrder()));
@@ -259,18 +246,10 @@ public final class CollectLineage {
   /** Returns the value of the path, or of the nearest folder above it that has one. */
   private static <T> Optional<T> above(String path, Map<String, T> values) {
     String at = path.replaceAll("/+$", "");
-    while (at.length() > 1) {
-      T value = values.get(at);
-      if (value != null) {
-        return Optional.of(value);
-      }
-      int slash = at.lastIndexOf('/');
-      if (slash < 0) {
-        return Optional.empty();
-      }
-      at = at.substring(0, slash);
+    while (at.length() > 1 && !values.containsKey(at)) {
+      at = at.substring(0, Math.max(0, at.lastIndexOf('/')));
     }
-    return Optional.empty();
+    return at.length() > 1 ? Optional.ofNullable(values.get(at)) : Optional.empty();
   }
 
   /**

@@ -52,14 +52,7 @@ public final class LineageGraph {
   }
 
   private List<LineageNode> all(Set<String> ids) {
-    List<LineageNode> found = new ArrayList<>();
-    for (String id : ids) {
-      LineageNode node = nodes.get(id);
-      if (node != null) {
-        found.add(node);
-      }
-    }
-    return found;
+    return ids.stream().map(nodes::get).toList();
   }
 
   /** Returns all things, in the order in which they were added. */
@@ -109,11 +102,8 @@ public final class LineageGraph {
     List<JsonObject> things = new ArrayList<>();
     List<JsonObject> arrows = new ArrayList<>();
     for (LineageNode node : nodes.values()) {
-      JsonObject thing =
-          new JsonObject()
-              .with("id", node.id())
-              .with("kind", node.kind().word())
-              .with("name", node.name());
+      JsonObject thing = new JsonObject().with("id", node.id());
+      thing.with("kind", node.kind().word()).with("name", node.name());
       node.facts().members().forEach(thing::with);
       things.add(thing);
       for (String to : down.getOrDefault(node.id(), Set.of())) {

@@ -7,17 +7,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Prints a graph as trees for people, or as a Mermaid flowchart. Pure. */
-public final class LineageText {
-  private final LineageGraph graph;
-  private final StringBuilder text = new StringBuilder();
-  private final Set<String> printed = new HashSet<>();
-
-  private LineageText(LineageGraph graph) {
-    this.graph = graph;
-  }
-
+public record LineageText(LineageGraph graph, StringBuilder text, Set<String> printed) {
   /**
    * Returns a thing and below it what it was made of, or what was made of it. A thing that the tree
    * has already is printed without its branches, with the words {@code see above}.
@@ -25,7 +18,7 @@ public final class LineageText {
    * @param upward whether the branches are what each thing was made of
    */
   public static String tree(LineageGraph graph, LineageNode root, boolean upward) {
-    LineageText tree = new LineageText(graph);
+    LineageText tree = new LineageText(graph, new StringBuilder(), new HashSet<>());
     tree.text.append(line(root)).append('\n');
     tree.printed.add(root.id());
     tree.branches(root, upward, "");
@@ -80,11 +73,8 @@ public final class LineageText {
       String number = "n" + numbers.size();
       numbers.put(node.id(), number);
       boolean round = node.kind() == LineageNode.Kind.RUN;
-      text.append("  ")
-          .append(number)
-          .append(round ? "([\"" : "[(\"")
-          .append(quoted(line(node)))
-          .append(round ? "\"])\n" : "\")]\n");
+      String form = round ? "  %s([\"%s\"])\n" : "  %s[(\"%s\")]\n";
+      text.append(form.formatted(number, quoted(line(node))));
     }
     for (LineageNode node : graph.nodes()) {
       for (LineageNode to : graph.makes(node)) {
@@ -96,15 +86,8 @@ public final class LineageText {
 
   /** Returns a text as Mermaid reads it within double quotes: characters by their numbers. */
   private static String quoted(String text) {
-    StringBuilder quoted = new StringBuilder();
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (c == '"' || c == '#' || c == '<' || c == '>' || c == '&' || c == '`') {
-        quoted.append('#').append((int) c).append(';');
-      } else {
-        quoted.append(c);
-      }
-    }
-    return quoted.toString();
+    return Pattern.compile("[\"#<>&`]")
+        .matcher(text)
+        .replaceAll(found -> "#" + (int) found.group().charAt(0) + ";");
   }
 }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -16,25 +15,19 @@ import java.util.UUID;
  * <p>Of a run's facts it reads {@code started}, {@code ended}, {@code status}, {@code state},
  * {@code title} and {@code pipeline}.
  */
-public final class OpenLineage {
+public record OpenLineage(LineageGraph graph, String namespace, String producer) {
   private static final String SPEC = "https://openlineage.io/spec/";
   private static final String EVENT = SPEC + "2-0-2/OpenLineage.json#/$defs/RunEvent";
   private static final String FACETS = SPEC + "facets/";
-
-  private final LineageGraph graph;
-  private final String namespace;
-  private final String producer;
 
   /**
    * Creates a writer.
    *
    * @param namespace the namespace of the runs, which names the workspace
-   * @param version the version of this program
+   * @param producer the version of this program; its name is made of it
    */
-  public OpenLineage(LineageGraph graph, String namespace, String version) {
-    this.graph = graph;
-    this.namespace = namespace;
-    this.producer = "urn:nexa-slurm:" + version.replaceAll("[^A-Za-z0-9.-]", "-");
+  public OpenLineage {
+    producer = "urn:nexa-slurm:" + producer.replaceAll("[^A-Za-z0-9.-]", "-");
   }
 
   /** Returns whether a run has ended, so that it has events. */
@@ -64,8 +57,7 @@ public final class OpenLineage {
     if (run.facts().optionalText("status").orElse("").equals("completed")) {
       return "COMPLETE";
     }
-    boolean cancelled = run.facts().optionalText("state").orElse("").startsWith("CANCELLED");
-    return cancelled ? "ABORT" : "FAIL";
+    return run.facts().optionalText("state").orElse("").startsWith("CANCELLED") ? "ABORT" : "FAIL";
   }
 
   private JsonObject event(LineageNode run, String type, String time) {
@@ -83,8 +75,8 @@ public final class OpenLineage {
         .with("eventTime", time)
         .with("run", new JsonObject().with("runId", id(run.name())).with("facets", facets))
         .with("job", job(run.facts().optionalText("title").orElse(run.name())))
-        .with("inputs", datasets(graph.madeOf(run)))
-        .with("outputs", datasets(graph.makes(run)))
+        .with("inputs", graph.madeOf(run).stream().map(this::dataset).toList())
+        .with("outputs", graph.makes(run).stream().map(this::dataset).toList())
         .with("producer", producer)
         .with("schemaURL", EVENT);
   }
@@ -99,18 +91,12 @@ public final class OpenLineage {
     return UUID.nameUUIDFromBytes(bytes).toString();
   }
 
-  private List<JsonObject> datasets(List<LineageNode> nodes) {
-    List<JsonObject> datasets = new ArrayList<>();
-    for (LineageNode node : nodes) {
-      String path = node.facts().optionalText("path").orElse(node.name());
-      boolean file = path.startsWith("/");
-      datasets.add(
-          new JsonObject()
-              .with("namespace", file ? "file" : namespace)
-              .with("name", path)
-              .with("facets", facets(node)));
-    }
-    return datasets;
+  private JsonObject dataset(LineageNode node) {
+    String path = node.facts().optionalText("path").orElse(node.name());
+    return new JsonObject()
+        .with("namespace", path.startsWith("/") ? "file" : namespace)
+        .with("name", path)
+        .with("facets", facets(node));
   }
 
   private JsonObject facets(LineageNode node) {
@@ -124,12 +110,10 @@ public final class OpenLineage {
             .with("datasetVersion", node.name()));
     Optional<JsonObject> schema = node.facts().optionalObject("schema");
     if (schema.isPresent()) {
-      List<JsonObject> fields = new ArrayList<>();
-      schema
-          .get()
-          .members()
-          .forEach(
-              (name, type) -> fields.add(new JsonObject().with("name", name).with("type", type)));
+      List<JsonObject> fields =
+          schema.get().members().entrySet().stream()
+              .map(one -> new JsonObject().with("name", one.getKey()).with("type", one.getValue()))
+              .toList();
       facets.with(
           "schema",
           facet("1-0-0/SchemaDatasetFacet.json#/$defs/SchemaDatasetFacet").with("fields", fields));

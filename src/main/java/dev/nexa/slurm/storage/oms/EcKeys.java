@@ -176,7 +176,10 @@ public final class EcKeys {
   }
 
   private static byte[] string(ByteBuffer in) {
-    int length = in.getInt();
+    return bytes(in, in.getInt());
+  }
+
+  private static byte[] bytes(ByteBuffer in, int length) {
     if (length < 0 || length > in.remaining()) {
       throw new IllegalArgumentException("it is cut short");
     }
@@ -334,12 +337,7 @@ public final class EcKeys {
           length = (length << 8) | (in.get() & 0xff);
         }
       }
-      if (length < 0 || length > in.remaining()) {
-        throw new IllegalArgumentException("it is cut short");
-      }
-      byte[] value = new byte[length];
-      in.get(value);
-      return value;
+      return bytes(in, length);
     }
 
     Der inside(int tag) {
@@ -348,9 +346,8 @@ public final class EcKeys {
 
     String hex(int tag) {
       byte[] value = value(tag);
-      return HexFormat.of()
-          .formatHex(new byte[] {(byte) tag, (byte) value.length})
-          .concat(HexFormat.of().formatHex(value));
+      return "%02x%02x".formatted(tag & 0xff, value.length & 0xff)
+          + HexFormat.of().formatHex(value);
     }
   }
 

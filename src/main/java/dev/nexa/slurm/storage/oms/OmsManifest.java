@@ -71,21 +71,18 @@ record OmsManifest(
                     .with("algorithm", HASH)));
     JsonObject subject =
         new JsonObject().with("name", name).with("digest", new JsonObject().with(HASH, root()));
+    JsonObject how =
+        new JsonObject()
+            .with("method", "files")
+            .with("hash_type", HASH)
+            .with("allow_symlinks", links)
+            .with("ignore_paths", List.copyOf(ignored));
     return new JsonObject()
         .with("_type", STATEMENT)
         .with("subject", List.of(subject))
         .with("predicateType", PREDICATE)
         .with(
-            "predicate",
-            new JsonObject()
-                .with("resources", resources)
-                .with(
-                    "serialization",
-                    new JsonObject()
-                        .with("method", "files")
-                        .with("hash_type", HASH)
-                        .with("allow_symlinks", links)
-                        .with("ignore_paths", List.copyOf(ignored))));
+            "predicate", new JsonObject().with("resources", resources).with("serialization", how));
   }
 
   private String root() {
@@ -147,11 +144,8 @@ record OmsManifest(
 
   private static void add(Map<String, String> digests, String name, String digest)
       throws OmsException {
-    boolean below = !name.isEmpty() && !name.startsWith("/") && !name.endsWith("/");
-    for (String part : name.split("/", -1)) {
-      below &= !part.equals("..") && !part.isEmpty();
-    }
-    if (!below || !digest.matches("[0-9a-f]{64}")) {
+    List<String> parts = List.of(name.split("/", -1));
+    if (parts.contains("..") || parts.contains("") || !digest.matches("[0-9a-f]{64}")) {
       throw new OmsException("the statement lists '" + name + "' with the digest " + digest);
     }
     if (digests.put(name, digest) != null) {

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.storage.oms.OmsManifest.OmsFiles;
 import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -26,6 +25,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Signs a model in the OpenSSF Model Signing format, and checks such signatures. */
 public final class OmsSignature {
@@ -63,16 +64,10 @@ public final class OmsSignature {
   }
 
   private static Set<String> ignored(Path model, Scope scope) {
-    TreeSet<String> ignored = new TreeSet<>();
-    List<Path> paths = new ArrayList<>(scope.ignored());
-    paths.add(scope.bundle());
-    for (Path path : paths) {
-      String below = OmsFiles.below(model, path);
-      if (!below.isEmpty()) {
-        ignored.add(below);
-      }
-    }
-    return ignored;
+    return Stream.concat(scope.ignored().stream(), Stream.of(scope.bundle()))
+        .map(path -> OmsFiles.below(model, path))
+        .filter(below -> !below.isEmpty())
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /**
@@ -149,13 +144,7 @@ public final class OmsSignature {
       if (trusted.contains(signer)) {
         return signer;
       }
-      List<X509Certificate> path = new ArrayList<>();
-      for (X509Certificate one : chain) {
-        if (trusted.contains(one)) {
-          break;
-        }
-        path.add(one);
-      }
+      List<X509Certificate> path = chain.stream().takeWhile(one -> !trusted.contains(one)).toList();
       Set<TrustAnchor> anchors = new HashSet<>();
       trusted.forEach(one -> anchors.add(new TrustAnchor(one, null)));
       PKIXParameters parameters = new PKIXParameters(anchors);
@@ -225,22 +214,18 @@ public final class OmsSignature {
       } else {
         material.with("x509CertificateChain", new JsonObject().with("certificates", encoded()));
       }
-      return Json.compact(
-              new JsonObject()
-                  .with("mediaType", MEDIA_TYPE)
-                  .with("verificationMaterial", material.with("tlogEntries", List.of()))
-                  .with(
-                      "dsseEnvelope",
-                      new JsonObject()
-                          .with("payload", base64(payload.getBytes(StandardCharsets.UTF_8)))
-                          .with("payloadType", PAYLOAD_TYPE)
-                          .with(
-                              "signatures",
-                              List.of(
-                                  new JsonObject()
-                                      .with("sig", base64(signature.der()))
-                                      .with("keyid", "")))))
-          + "\n";
+      JsonObject signed = new JsonObject().with("sig", base64(signature.der())).with("keyid", "");
+      JsonObject envelope =
+          new JsonObject()
+              .with("payload", base64(payload.getBytes(StandardCharsets.UTF_8)))
+              .with("payloadType", PAYLOAD_TYPE)
+              .with("signatures", List.of(signed));
+      JsonObject bundle =
+          new JsonObject()
+              .with("mediaType", MEDIA_TYPE)
+              .with("verificationMaterial", material.with("tlogEntries", List.of()))
+              .with("dsseEnvelope", envelope);
+      return Json.compact(bundle) + "\n";
     }
 
     private List<JsonObject> encoded() {
@@ -330,12 +315,9 @@ public final class OmsSignature {
     /** Returns the bytes that are signed: DSSE's pre-authentication encoding. */
     static byte[] preAuthentication(String payload) {
       byte[] bytes = payload.getBytes(StandardCharsets.UTF_8);
-      ByteArrayOutputStream all = new ByteArrayOutputStream();
-      all.writeBytes(
-          ("DSSEv1 " + PAYLOAD_TYPE.length() + " " + PAYLOAD_TYPE + " " + bytes.length + " ")
-              .getBytes(StandardCharsets.UTF_8));
-      all.writeBytes(bytes);
-      return all.toByteArray();
+      return "DSSEv1 %s %s %s %s"
+          .formatted(PAYLOAD_TYPE.length(), PAYLOAD_TYPE, bytes.length, payload)
+          .getBytes(StandardCharsets.UTF_8);
     }
 
     /**
@@ -354,13 +336,7 @@ public final class OmsSignature {
           case '\r' -> printed.append("\\r");
           case '\t' -> printed.append("\\t");
           case '\'' -> printed.append(doubled ? "'" : "\\'");
-          default -> {
-            if (c >= 0x20 && c < 0x7f) {
-              printed.append((char) c);
-            } else {
-              printed.append(String.format("\\x%02x", c));
-            }
-          }
+          default -> printed.append((c >= 0x20 && c < 0x7f ? "%c" : "\\x%02x").formatted(c));
         }
       }
       printed.append(doubled ? '"' : '\'');

@@ -55,10 +55,8 @@ public record CurrentModel(Path deploy, DurableFiles files) {
   private NexaException foreign(String what) {
     return new NexaException(
         ErrorCode.FILE_EXISTS,
-        path()
-            + " is "
-            + what
-            + ", which no release deployment made; expected a link to releases/NAME/model",
+        "%s is %s, which no release deployment made; expected a link to releases/NAME/model"
+            .formatted(path(), what),
         Advice.step("move it away yourself, when nothing reads it any more; it is never replaced"));
   }
 

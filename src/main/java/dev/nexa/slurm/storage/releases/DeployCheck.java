@@ -5,22 +5,19 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /** What must be true of a release before it may be in production. No option skips any of it. */
-public final class DeployCheck {
+public record DeployCheck(ReleaseFolder folder, ReleaseContent content) {
   private static final int LARGEST_GATE = 64 << 20;
   private static final int SHOWN = 3;
 
-  private final ReleaseFolder folder;
-  private final ReleaseContent content;
-
   /** Reads all files of the release. */
   public DeployCheck(ReleaseFolder folder) {
-    this.folder = folder;
-    this.content = ReleaseContent.of(folder.path());
+    this(folder, ReleaseContent.of(folder.path()));
   }
 
   /**
@@ -31,11 +28,6 @@ public final class DeployCheck {
    */
   public record Refusal(String why, List<Advice> next) {}
 
-  /** Returns what was read. */
-  public ReleaseContent content() {
-    return content;
-  }
-
   /**
    * Returns what is wrong with the files or the signatures; empty if the release is as its approver
    * signed it.
@@ -44,29 +36,20 @@ public final class DeployCheck {
     List<Refusal> refusals = new ArrayList<>();
     List<String> problems = content.problems();
     if (!problems.isEmpty()) {
-      List<String> first = problems.subList(0, Math.min(SHOWN, problems.size()));
-      refusals.add(
-          new Refusal(
-              "its files are not as release.json lists them: "
-                  + String.join("; ", first)
-                  + (problems.size() > SHOWN ? "; and " + (problems.size() - SHOWN) + " more" : ""),
-              List.of(verifies())));
+      List<String> first = problems.stream().limit(SHOWN).toList();
+      String more = problems.size() > SHOWN ? "; and " + (problems.size() - SHOWN) + " more" : "";
+      String why = "its files are not as release.json lists them: " + String.join("; ", first);
+      refusals.add(new Refusal(why + more, List.of(verifies())));
     }
     if (!content.document().origin().release().equals(folder.name())) {
-      refusals.add(
-          new Refusal(
-              "release.json is of the release " + content.document().origin().release(),
-              List.of(packagesAgain("makes a new release"))));
+      String why = "release.json is of the release " + content.document().origin().release();
+      refusals.add(new Refusal(why, List.of(packagesAgain("makes a new release"))));
     }
     if (signatures.valid().isEmpty()) {
-      refusals.add(
-          new Refusal(
-              "no approver has signed it" + reasons(signatures),
-              List.of(
-                  Advice.command(
-                      "signs it, with an approver's key",
-                      "nexa-slurm release sign",
-                      folder.name()))));
+      String why = "no approver has signed it" + reasons(signatures);
+      String what = "signs it, with an approver's key";
+      Advice signs = Advice.command(what, "nexa-slurm release sign", folder.name());
+      refusals.add(new Refusal(why, List.of(signs)));
     }
     return refusals;
   }
@@ -89,15 +72,13 @@ public final class DeployCheck {
     gate().ifPresent(refusals::add);
     List<String> pickles = content.document().pickles();
     if (refusesPickles && !pickles.isEmpty()) {
+      String files = pickles.size() == 1 ? "a pickled file" : pickles.size() + " pickled files";
+      String first = String.join(", ", pickles.stream().limit(SHOWN).toList());
+      String why = "it holds %s, which the policy refuses (release_pickles): %s";
+      Advice saves = Advice.step("save the model as safetensors, without these files");
       refusals.add(
           new Refusal(
-              "it holds "
-                  + (pickles.size() == 1 ? "a pickled file" : pickles.size() + " pickled files")
-                  + ", which the policy refuses (release_pickles): "
-                  + String.join(", ", pickles.subList(0, Math.min(SHOWN, pickles.size()))),
-              List.of(
-                  Advice.step("save the model as safetensors, without these files"),
-                  packagesAgain("then packages it"))));
+              why.formatted(files, first), List.of(saves, packagesAgain("then packages it"))));
     }
     return refusals;
   }
@@ -109,12 +90,10 @@ public final class DeployCheck {
           new Refusal("it was packaged without a gate: no evaluation has passed", makesGate()));
     }
     if (!gate.get().passed()) {
-      return Optional.of(
-          new Refusal(
-              "its gate " + gate.get().run() + " failed: " + reason(gate.get().figures()),
-              List.of(
-                  Advice.command(
-                      "shows what the gate measured", "nexa-slurm why", gate.get().run()))));
+      String run = gate.get().run();
+      String why = "its gate " + run + " failed: " + reason(gate.get().figures());
+      Advice shows = Advice.command("shows what the gate measured", "nexa-slurm why", run);
+      return Optional.of(new Refusal(why, List.of(shows)));
     }
     return recorded(gate.get()).map(why -> new Refusal(why, List.of(verifies())));
   }
@@ -122,9 +101,8 @@ public final class DeployCheck {
   /** Returns why gate.json does not prove the verdict; empty if it does. */
   private Optional<String> recorded(ReleaseFile.Gate gate) {
     try {
-      JsonObject kept =
-          Json.parseObject(
-              DurableFiles.readRegular(folder.path().resolve(gate.file()), LARGEST_GATE));
+      Path file = folder.path().resolve(gate.file());
+      JsonObject kept = Json.parseObject(DurableFiles.readRegular(file, LARGEST_GATE));
       boolean same =
           kept.optionalText("verdict").equals(Optional.of("pass"))
               && Json.compact(kept).equals(Json.compact(gate.figures()));
@@ -154,14 +132,8 @@ public final class DeployCheck {
   }
 
   private Advice packagesAgain(String what) {
-    return Advice.command(
-        what,
-        "nexa-slurm",
-        "release",
-        "package",
-        content.document().origin().run(),
-        "--name",
-        folder.name() + "-2");
+    String run = content.document().origin().run();
+    return Advice.command(what, "nexa-slurm release package", run, "--name", folder.name() + "-2");
   }
 
   private Advice verifies() {

@@ -17,7 +17,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -79,11 +78,11 @@ final class FindJudgement {
   /** Returns all evaluations of the run's model. Reads all runs once. */
   private List<Found> evaluations() {
     if (evaluations == null) {
-      List<Found> found = new ArrayList<>();
-      for (RunId id : workspace.allRuns()) {
-        read(workspace.run(id), EVALUATION).filter(this::isEvaluationOfRun).ifPresent(found::add);
-      }
-      evaluations = found;
+      evaluations =
+          workspace.allRuns().stream()
+              .flatMap(id -> read(workspace.run(id), EVALUATION).stream())
+              .filter(this::isEvaluationOfRun)
+              .toList();
     }
     return evaluations;
   }
@@ -100,14 +99,14 @@ final class FindJudgement {
   /** Returns all verdicts about the run's model. Reads all runs once. */
   private List<Found> gates() {
     if (gates == null) {
-      List<Found> found = new ArrayList<>();
       // A gate whose manifest is missing counts too.
-      for (RunId id : workspace.everyRun()) {
-        if (isGate(workspace.run(id))) {
-          verdict(workspace.run(id)).filter(this::isGateOfRun).ifPresent(found::add);
-        }
-      }
-      gates = found;
+      gates =
+          workspace.everyRun().stream()
+              .map(workspace::run)
+              .filter(this::isGate)
+              .flatMap(folder -> verdict(folder).stream())
+              .filter(this::isGateOfRun)
+              .toList();
     }
     return gates;
   }
@@ -195,36 +194,29 @@ final class FindJudgement {
   }
 
   private Optional<Found> read(RunFolder folder, String key) {
-    try {
-      if (!Files.exists(folder.manifest())) {
-        return Optional.empty();
-      }
-      String text = DurableFiles.read(folder.manifest());
-      // A workspace may have 100,000 runs, and only those with the key are worth reading.
-      if (!text.contains("\"" + key + "\"")) {
-        return Optional.empty();
-      }
-      return FinalManifest.of(folder).flatMap(manifest -> found(folder.id(), manifest, key));
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-      // Audit reports a damaged manifest. It must not hide the other runs.
-      return Optional.empty();
-    }
+    // Audit reports a damaged manifest. It must not hide the other runs.
+    return EvaluationInputs.undamaged(
+        () ->
+            // A workspace may have 100,000 runs, and only those with the key are worth reading.
+            Files.exists(folder.manifest())
+                    && DurableFiles.read(folder.manifest()).contains("\"" + key + "\"")
+                ? FinalManifest.of(folder).flatMap(one -> found(folder.id(), one, key))
+                : Optional.empty());
   }
 
   private static Optional<Found> found(RunId id, ManifestFile manifest, String key) {
-    Optional<JsonObject> metrics = manifest.metrics().optionalObject(key);
-    return metrics.isPresent() && manifest.ended().isPresent()
-        ? Optional.of(new Found(id, metrics.get(), manifest.ended().get()))
-        : Optional.empty();
+    return manifest
+        .metrics()
+        .optionalObject(key)
+        .flatMap(metrics -> manifest.ended().map(ended -> new Found(id, metrics, ended)));
   }
 
   private boolean isEvaluationOfRun(Found evaluation) {
-    Optional<RunId> named = evaluation.metrics().optionalText("run_id").flatMap(RunId::parse);
-    if (named.isPresent() && !named.get().equals(evaluation.run())) {
-      return named.get().equals(run)
-          && (isScore(evaluation) || inputs.models(evaluation.run()).equals(Set.of(run)));
-    }
-    return inputs.models(evaluation.run()).equals(Set.of(run));
+    RunId own = evaluation.run();
+    RunId named = evaluation.metrics().optionalText("run_id").flatMap(RunId::parse).orElse(own);
+    return named.equals(own)
+        ? inputs.models(own).equals(Set.of(run))
+        : named.equals(run) && (isScore(evaluation) || inputs.models(own).equals(Set.of(run)));
   }
 
   /** Returns the program that computed an evaluation: {@code data.score}, or the backend's name. */
@@ -278,14 +270,11 @@ final class FindJudgement {
     }
     String candidate = plan.get().storage().written(written.get());
     Set<RunId> named = EvaluationInputs.runsIn(candidate);
-    for (Found evaluation : evaluations()) {
-      // Only these can have made the file: its name has the evaluation's id, or the model's.
-      if ((named.contains(evaluation.run()) || named.contains(run))
-          && made(evaluation.run(), Path.of(candidate))) {
-        return Optional.of(evaluation);
-      }
-    }
-    return Optional.empty();
+    // Only these can have made the file: its name has the evaluation's id, or the model's.
+    return evaluations().stream()
+        .filter(one -> named.contains(one.run()) || named.contains(run))
+        .filter(one -> made(one.run(), Path.of(candidate)))
+        .findFirst();
   }
 
   private static boolean isStep(PlanFile plan, String step) {

@@ -34,8 +34,10 @@ import java.util.regex.Pattern;
 /**
  * The halts below {@code deploy/halts}. Whoever can write there can set a halt. To lift one takes
  * an approver's signature.
+ *
+ * @param deploy the folder {@code deploy} on the durable tier
  */
-public final class Halts {
+public record Halts(Path deploy, DurableFiles files) {
   private static final String END = ".json";
   private static final String LIFTED = ".lifted.json";
   private static final int LARGEST = 1 << 20;
@@ -47,22 +49,15 @@ public final class Halts {
   private static final DateTimeFormatter STAMP =
       DateTimeFormatter.ofPattern("yyyyMMdd_HHmmss").withZone(ZoneOffset.UTC);
 
-  private final Path folder;
-  private final DurableFiles files;
-
-  /**
-   * Creates a reader and writer.
-   *
-   * @param deploy the folder {@code deploy} on the durable tier
-   */
-  public Halts(Path deploy, DurableFiles files) {
-    this.folder = folder(deploy);
-    this.files = files;
-  }
+  private static final Optional<String> NONE = Optional.empty();
 
   /** Returns the folder of the halts. If it does not exist, nothing is halted. */
   public static Path folder(Path deploy) {
     return deploy.resolve("halts");
+  }
+
+  private Path folder() {
+    return folder(deploy);
   }
 
   /**
@@ -110,7 +105,7 @@ public final class Halts {
    */
   public List<Judged> all(Optional<Signers> signers) {
     List<Judged> all = new ArrayList<>();
-    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "*" + END)) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(), "*" + END)) {
       for (Path file : found) {
         String name = file.getFileName().toString();
         if (!name.endsWith(LIFTED) && !name.startsWith(".")) {
@@ -120,7 +115,7 @@ public final class Halts {
     } catch (NoSuchFileException | NotDirectoryException none) {
       return all;
     } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
+      throw DurableFiles.failure("read", folder(), failed);
     }
     all.sort(
         Comparator.comparing((Judged one) -> one.halt().at()).thenComparing(o -> o.halt().id()));
@@ -139,36 +134,22 @@ public final class Halts {
         throw new IllegalArgumentException("it is the halt " + halt.id());
       }
     } catch (RuntimeException broken) {
-      halt =
-          new Halt(
-              id,
-              Instant.EPOCH,
-              "unknown",
-              "unknown",
-              file + " cannot be read: " + broken.getMessage(),
-              Optional.empty(),
-              Optional.empty());
-      return new Judged(halt, Optional.empty(), Optional.empty(), Optional.of(file));
+      String why = file + " cannot be read: " + broken.getMessage();
+      halt = new Halt(id, Instant.EPOCH, "unknown", "unknown", why, NONE, NONE);
+      return new Judged(halt, Optional.empty(), NONE, Optional.of(file));
     }
     Path lift = lifted(id);
     if (!Files.exists(lift)) {
-      return new Judged(halt, Optional.empty(), Optional.empty(), Optional.empty());
+      return new Judged(halt, Optional.empty(), NONE, Optional.empty());
     }
     try {
       LiftedHalt lifted = LiftedHalt.parse(DurableFiles.readRegular(lift, LARGEST));
-      return new Judged(
-          halt, Optional.of(lifted), refusal(halt, text, lifted, signers), Optional.empty());
+      Optional<String> refusal = refusal(halt, text, lifted, signers);
+      return new Judged(halt, Optional.of(lifted), refusal, Optional.empty());
     } catch (RuntimeException broken) {
-      halt =
-          new Halt(
-              halt.id(),
-              halt.at(),
-              halt.by(),
-              halt.host(),
-              halt.reason() + " (" + lift + " cannot be read: " + broken.getMessage() + ")",
-              halt.pipeline(),
-              halt.run());
-      return new Judged(halt, Optional.empty(), Optional.empty(), Optional.empty());
+      String why = " (" + lift + " cannot be read: " + broken.getMessage() + ")";
+      halt = halt.because(halt.reason() + why);
+      return new Judged(halt, Optional.empty(), NONE, Optional.empty());
     }
   }
 
@@ -186,13 +167,9 @@ public final class Halts {
     if (signers.isEmpty()) {
       return Optional.of("the policy names nobody who may lift a halt");
     }
+    String by = lifted.signer().signer();
     return SignedStatement.refusal(
-        signers.get(),
-        lifted.signer().signer(),
-        SignOff.NAMESPACE,
-        lifted.statement(),
-        lifted.armored(),
-        lifted.at());
+        signers.get(), by, SignOff.NAMESPACE, lifted.statement(), lifted.armored(), lifted.at());
   }
 
   /**
@@ -201,21 +178,17 @@ public final class Halts {
    * @param pipeline the pipeline's name; empty for what belongs to none
    */
   public List<Judged> inForce(Optional<Signers> signers, Optional<String> pipeline) {
-    List<Judged> inForce = new ArrayList<>();
-    for (Judged one : all(signers)) {
-      if (one.inForce() && one.halt().stops(pipeline)) {
-        inForce.add(one);
-      }
-    }
-    return inForce;
+    return all(signers).stream()
+        .filter(one -> one.inForce() && one.halt().stops(pipeline))
+        .toList();
   }
 
   /** Sets a halt by hand. Makes the folder. */
   public Halt set(Instant now, String by, String host, String reason, Optional<String> pipeline) {
-    files.directories(folder);
+    files.directories(folder());
     for (int count = 1; ; count++) {
       String id = "halt_" + STAMP.format(now) + (count == 1 ? "" : "_" + count);
-      Halt halt = new Halt(id, now, by, host, reason, pipeline, Optional.empty());
+      Halt halt = new Halt(id, now, by, host, reason, pipeline, NONE);
       if (claim(halt)) {
         return halt;
       }
@@ -230,17 +203,17 @@ public final class Halts {
   public Optional<Halt> setByGate(
       Instant now, String by, String host, String reason, String pipeline, String run) {
     String id = "halt_" + run;
-    if (Files.exists(folder.resolve(id + END))) {
+    if (Files.exists(folder().resolve(id + END))) {
       return Optional.empty();
     }
-    files.directories(folder);
+    files.directories(folder());
     Halt halt = new Halt(id, now, by, host, reason, Optional.of(pipeline), Optional.of(run));
     return claim(halt) ? Optional.of(halt) : Optional.empty();
   }
 
   /** Sets a halt that another tier has. Gets an id of its own if this tier knows another one. */
   public Halt put(Halt halt) {
-    files.directories(folder);
+    files.directories(folder());
     return claim(halt)
         ? halt
         : set(halt.at(), halt.by(), halt.host(), halt.reason(), halt.pipeline());
@@ -248,12 +221,14 @@ public final class Halts {
 
   /** Returns whether there is a halt with this id. */
   public boolean has(String id) {
-    return ID.matcher(id).matches() && Files.exists(folder.resolve(id + END));
+    return ID.matcher(id).matches() && Files.exists(folder().resolve(id + END));
   }
 
   private boolean claim(Halt halt) {
     return files.claim(
-        folder.resolve(halt.id() + END), halt.text().getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+        folder().resolve(halt.id() + END),
+        halt.text().getBytes(StandardCharsets.UTF_8),
+        "rw-r--r--");
   }
 
   /**
@@ -263,24 +238,24 @@ public final class Halts {
    */
   public Judged existing(String id, Optional<Signers> signers) {
     if (has(id)) {
-      return judged(folder.resolve(id + END), signers);
+      return judged(folder().resolve(id + END), signers);
     }
     List<String> ids = all(signers).stream().map(one -> one.halt().id()).toList();
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
-        "there is no halt '" + id + "' in " + folder + Nearest.hint(id, ids),
+        "there is no halt '" + id + "' in " + folder() + Nearest.hint(id, ids),
         Advice.command("shows all halts", "nexa-slurm halt list"));
   }
 
   /** Returns the SHA-256 of a halt's file, which the lifting names. */
   public String digest(Halt halt) {
-    return Sha256.of(DurableFiles.readRegular(folder.resolve(halt.id() + END), LARGEST));
+    return Sha256.of(DurableFiles.readRegular(folder().resolve(halt.id() + END), LARGEST));
   }
 
   /** Returns why a lifting of a halt would not count; empty if it would. */
   public Optional<String> refusal(Halt halt, LiftedHalt lifted, Optional<Signers> signers) {
-    return refusal(
-        halt, DurableFiles.readRegular(folder.resolve(halt.id() + END), LARGEST), lifted, signers);
+    String text = DurableFiles.readRegular(folder().resolve(halt.id() + END), LARGEST);
+    return refusal(halt, text, lifted, signers);
   }
 
   /** Writes the signed lifting of a halt, durably. Replaces one that does not count. */
@@ -289,7 +264,7 @@ public final class Halts {
   }
 
   private Path lifted(String id) {
-    return folder.resolve(id + LIFTED);
+    return folder().resolve(id + LIFTED);
   }
 
   /**
@@ -311,6 +286,11 @@ public final class Halts {
       Optional<String> pipeline,
       @Key("run_id") Optional<String> run) {
     private static final int NEWEST = 1;
+
+    /** Returns the halt with another reason. */
+    Halt because(String other) {
+      return new Halt(id, at, by, host, other, pipeline, run);
+    }
 
     /** Returns the file's text. */
     String text() {
@@ -346,12 +326,10 @@ public final class Halts {
      * written the file, so control characters are made visible.
      */
     public String words() {
-      return VisibleText.line(
-          (run.isPresent() ? "set by the failed gate " + run.get() : "set by " + by)
-              + " at "
-              + at
-              + pipeline.map(name -> ", for the pipeline " + name).orElse("")
-              + (reason.isEmpty() ? "" : ": " + reason));
+      String who = run.map(id -> "the failed gate " + id).orElse(by);
+      String where = pipeline.map(name -> ", for the pipeline " + name).orElse("");
+      String why = reason.isEmpty() ? "" : ": " + reason;
+      return VisibleText.line("set by " + who + " at " + at + where + why);
     }
   }
 

@@ -43,7 +43,7 @@ final class ModelCard {
     datasets(card, release.datasets());
     if (!release.parents().isEmpty()) {
       card.append("\n## Earlier runs\n\n");
-      release.parents().forEach(run -> card.append("- ").append(value(run)).append('\n'));
+      release.parents().forEach(run -> card.append("- " + value(run) + "\n"));
     }
     evaluation(card, release);
     card.append(
@@ -55,22 +55,19 @@ final class ModelCard {
   private static void frontMatter(StringBuilder card, ReleaseFile release) {
     card.append("---\n");
     boolean unknown = release.licence().equals(ReleaseFile.UNKNOWN);
-    card.append("license: ")
-        .append(unknown ? "unknown" : quoted(release.licence().toLowerCase(Locale.ROOT)))
-        .append('\n');
+    String licence = unknown ? "unknown" : quoted(release.licence().toLowerCase(Locale.ROOT));
+    card.append("license: " + licence + "\n");
     release
         .model()
         .base()
         .filter(base -> !base.startsWith("/") && !base.contains("${"))
-        .ifPresent(base -> card.append("base_model: ").append(quoted(base)).append('\n'));
+        .ifPresent(base -> card.append("base_model: " + quoted(base) + "\n"));
     if (release.model().adapter()) {
       card.append("library_name: peft\n");
     }
     if (!release.datasets().isEmpty()) {
       card.append("datasets:\n");
-      release
-          .datasets()
-          .forEach(one -> card.append("  - ").append(quoted(one.reference())).append('\n'));
+      release.datasets().forEach(one -> card.append("  - " + quoted(one.reference()) + "\n"));
     }
     List<JsonObject> metrics = metrics(release);
     if (!metrics.isEmpty()) {
@@ -101,12 +98,8 @@ final class ModelCard {
       card.append("| metric | value | 95 % interval | n |\n|---|---|---|---|\n");
       for (JsonObject one : metrics(release)) {
         String lower = word(one, "lower");
-        cells(
-            card,
-            word(one, "metric"),
-            word(one, "value"),
-            lower.isEmpty() ? ReleaseFile.UNKNOWN : lower + " to " + word(one, "upper"),
-            word(one, "n"));
+        String range = lower.isEmpty() ? ReleaseFile.UNKNOWN : lower + " to " + word(one, "upper");
+        cells(card, word(one, "metric"), word(one, "value"), range, word(one, "n"));
       }
     }
     card.append("\n## Gate\n\n");
@@ -115,12 +108,9 @@ final class ModelCard {
       return;
     }
     ReleaseFile.Gate gate = release.gate().get();
+    String reason = plain(word(gate.figures(), "reason"));
     card.append(gate.passed() ? "Passed" : "**Failed**")
-        .append(", by the run ")
-        .append(value(gate.run()))
-        .append(": ")
-        .append(plain(word(gate.figures(), "reason")))
-        .append(".\n");
+        .append(", by the run " + value(gate.run()) + ": " + reason + ".\n");
   }
 
   private static List<JsonObject> metrics(ReleaseFile release) {
@@ -150,8 +140,7 @@ final class ModelCard {
 
   /** Returns a text as code, in which Markdown and HTML mean nothing. */
   private static String value(String text) {
-    String plain = VisibleText.line(text).replace("`", "'").replace("|", "\\|");
-    return "`" + plain + "`";
+    return "`" + VisibleText.line(text).replace("`", "'").replace("|", "\\|") + "`";
   }
 
   private static String plain(String text) {

@@ -187,10 +187,8 @@ public record ModelSource(
         return real;
       }
       throw invalid(
-          shown(link)
-              + " is a link to "
-              + shown(real)
-              + ", which is not a file of the checkpoint: its content could change later",
+          "%s is a link to %s, which is not a file of the checkpoint: its content could change later"
+              .formatted(shown(link), shown(real)),
           Advice.step("replace the link by a copy of the file"));
     } catch (IOException broken) {
       throw invalid(
@@ -200,15 +198,13 @@ public record ModelSource(
   }
 
   private static void requireName(Path file, String below) {
-    boolean plain = below.indexOf('\uFFFD') < 0 && below.indexOf('\\') < 0;
-    for (int i = 0; i < below.length(); i++) {
-      plain &= !Character.isISOControl(below.charAt(i));
-    }
-    if (!plain || !java.nio.charset.StandardCharsets.UTF_8.newEncoder().canEncode(below)) {
+    boolean odd =
+        below.chars().anyMatch(c -> c == '\uFFFD' || c == '\\' || Character.isISOControl(c));
+    if (odd || !StandardCharsets.UTF_8.newEncoder().canEncode(below)) {
       throw invalid(
-          "the name "
-              + shown(file)
-              + " has a control character, '\\' or bytes that are not UTF-8: a release cannot hold it",
+          ("the name %s has a control character, '\\' or bytes that are not UTF-8:"
+                  + " a release cannot hold it")
+              .formatted(shown(file)),
           Advice.step("rename the file"));
     }
   }
@@ -225,19 +221,12 @@ public record ModelSource(
         int width = shard.group(2).length();
         long count = Long.parseLong(shard.group(4));
         for (long number = 1; number <= count; number++) {
-          String name =
-              shard.group(1)
-                  + String.format("%0" + width + "d", number)
-                  + shard.group(3)
-                  + shard.group(4)
-                  + shard.group(5);
+          String end = shard.group(3) + shard.group(4) + shard.group(5);
+          String name = shard.group(1) + String.format("%0" + width + "d", number) + end;
           if (!paths.contains(name)) {
+            String missing = VisibleText.line(name.substring(ReleaseFolder.MODEL.length() + 1));
             throw invalid(
-                "%s lacks %s, one of %s parts of the model"
-                    .formatted(
-                        checkpoint,
-                        VisibleText.line(name.substring(ReleaseFolder.MODEL.length() + 1)),
-                        count),
+                "%s lacks %s, one of %s parts of the model".formatted(checkpoint, missing, count),
                 Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
           }
         }
@@ -280,14 +269,11 @@ public record ModelSource(
   }
 
   private static Optional<JsonObject> json(Map<String, Path> files, String name) {
-    Path file = files.get(path(name));
-    if (file == null) {
-      return Optional.empty();
-    }
+    Optional<Path> file = Optional.ofNullable(files.get(path(name)));
     try {
-      return Optional.of(Json.parseObject(DurableFiles.readRegular(file, LONGEST_JSON)));
+      return file.map(it -> Json.parseObject(DurableFiles.readRegular(it, LONGEST_JSON)));
     } catch (IllegalArgumentException broken) {
-      throw invalid(shown(file) + " is not JSON: " + broken.getMessage());
+      throw invalid(shown(file.orElseThrow()) + " is not JSON: " + broken.getMessage());
     }
   }
 
@@ -386,7 +372,8 @@ public record ModelSource(
         List<Span> spans = new ArrayList<>();
         for (Map.Entry<String, @Nullable Object> member : json.members().entrySet()) {
           if (member.getKey().equals(METADATA)) {
-            requireTexts(json.object(METADATA));
+            JsonObject texts = json.object(METADATA);
+            texts.members().keySet().forEach(texts::text);
           } else {
             spans.add(span(member.getKey(), json.object(member.getKey())));
           }
@@ -409,10 +396,6 @@ public record ModelSource(
       } catch (IllegalArgumentException | ArithmeticException broken) {
         return Optional.of("its header is broken: " + broken.getMessage());
       }
-    }
-
-    private static void requireTexts(JsonObject metadata) {
-      metadata.members().keySet().forEach(metadata::text);
     }
 
     /** Returns the bits of an element; 0 for a type that is not known. */

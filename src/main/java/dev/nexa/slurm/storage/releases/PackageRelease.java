@@ -41,13 +41,10 @@ import org.jspecify.annotations.Nullable;
  * Writes a release into a folder beside its place, forces it to disk, and gives it its name with
  * one rename. A killed call leaves a folder {@code .tmp-NAME}, which the next call removes.
  */
-public final class PackageRelease {
+public record PackageRelease(Path parent, DurableFiles files) {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final Set<PosixFilePermission> READ_ONLY =
       PosixFilePermissions.fromString("r--r--r--");
-
-  private final Path parent;
-  private final DurableFiles files;
 
   /**
    * Prepares the packaging.
@@ -55,8 +52,7 @@ public final class PackageRelease {
    * @param durable the path of the durable tier
    */
   public PackageRelease(String durable, DurableFiles files) {
-    this.parent = ReleaseFolder.parent(durable);
-    this.files = files;
+    this(ReleaseFolder.parent(durable), files);
   }
 
   /**

@@ -7,10 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
-import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 
@@ -38,14 +36,9 @@ public final class Pickles {
     if (hasName(file.getFileName().toString())) {
       return true;
     }
-    byte[] first;
-    try (InputStream in = Files.newInputStream(file)) {
-      first = in.readNBytes(4);
-    }
-    if (first.length >= 2 && (first[0] & 0xff) == PROTO && first[1] >= 2 && first[1] <= 5) {
-      return true;
-    }
-    return first.length == 4 && first[0] == 'P' && first[1] == 'K' && holdsPickle(file);
+    byte[] first = first(file);
+    return (first.length >= 2 && (first[0] & 0xff) == PROTO && first[1] >= 2 && first[1] <= 5)
+        || (first.length == 4 && first[0] == 'P' && first[1] == 'K' && holdsPickle(file));
   }
 
   /** Returns the paths of the pickled files among the files that a release lists. */
@@ -66,11 +59,7 @@ public final class Pickles {
 
   /** Returns whether the file begins as torch.save's zip files do, but cannot be opened as one. */
   static boolean isHalfZip(Path file) throws IOException {
-    byte[] first;
-    try (InputStream in = Files.newInputStream(file)) {
-      first = in.readNBytes(4);
-    }
-    if (!Arrays.equals(first, new byte[] {'P', 'K', 3, 4})) {
+    if (!Arrays.equals(first(file), new byte[] {'P', 'K', 3, 4})) {
       return false;
     }
     try (ZipFile zip = new ZipFile(file.toFile())) {
@@ -80,15 +69,15 @@ public final class Pickles {
     }
   }
 
+  private static byte[] first(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      return in.readNBytes(4);
+    }
+  }
+
   private static boolean holdsPickle(Path file) {
     try (ZipFile zip = new ZipFile(file.toFile())) {
-      Enumeration<? extends ZipEntry> entries = zip.entries();
-      while (entries.hasMoreElements()) {
-        if (hasName(entries.nextElement().getName())) {
-          return true;
-        }
-      }
-      return false;
+      return zip.stream().anyMatch(entry -> hasName(entry.getName()));
     } catch (IOException broken) {
       // Other readers of zip files may be less strict, so a broken one counts.
       return true;

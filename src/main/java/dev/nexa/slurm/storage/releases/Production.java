@@ -81,9 +81,8 @@ public final class Production {
       // The order of the lines counts: after a clock that went back, no period ends before it
       // began.
       Instant began = periods.get(last).from();
-      periods.set(
-          last,
-          periods.get(last).until(Optional.of(line.at().isBefore(began) ? began : line.at())));
+      Instant end = line.at().isBefore(began) ? began : line.at();
+      periods.set(last, periods.get(last).until(Optional.of(end)));
     }
     periods.add(new Period(line.what().release(), line.at(), Optional.empty(), unfinished, line));
   }
@@ -115,11 +114,9 @@ public final class Production {
   public static List<HistoryLine> deployments(
       List<HistoryLine> lines, String release, String digest) {
     return lines.stream()
-        .filter(
-            line ->
-                line.what().action() == Action.DEPLOYED
-                    && line.what().release().equals(Optional.of(release))
-                    && line.what().digest().equals(Optional.of(digest)))
+        .filter(line -> line.what().action() == Action.DEPLOYED)
+        .filter(line -> line.what().release().equals(Optional.of(release)))
+        .filter(line -> line.what().digest().equals(Optional.of(digest)))
         .toList();
   }
 
@@ -153,14 +150,11 @@ public final class Production {
       if (action == Action.DEPLOYED) {
         deployed.push(release.orElseThrow());
       } else if (action == Action.ROLLED_BACK || action == Action.FOUND) {
-        if (release.isEmpty()) {
-          deployed.clear();
-        } else if (deployed.contains(release.get())) {
-          while (!deployed.peek().equals(release.get())) {
-            deployed.pop();
-          }
-        } else {
+        if (release.isPresent() && !deployed.contains(release.get())) {
           deployed.push(release.get());
+        }
+        while (!release.equals(Optional.ofNullable(deployed.peek()))) {
+          deployed.pop();
         }
       }
     }

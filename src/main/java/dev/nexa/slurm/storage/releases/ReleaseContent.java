@@ -226,17 +226,13 @@ public final class ReleaseContent {
         needed.add(file.path().substring(0, slash));
       }
     }
-    for (String path : rest.keySet()) {
-      problems.add("additional: " + VisibleText.line(path));
-    }
+    rest.keySet().forEach(path -> problems.add("additional: " + VisibleText.line(path)));
     for (String folder : folders) {
       if (!needed.contains(folder)) {
         problems.add("additional: the folder " + VisibleText.line(folder));
       }
     }
-    for (String path : strange) {
-      problems.add("additional: " + path);
-    }
+    strange.forEach(path -> problems.add("additional: " + path));
     return problems;
   }
 }

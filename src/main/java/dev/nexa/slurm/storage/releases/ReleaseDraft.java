@@ -33,6 +33,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -97,13 +98,12 @@ public record ReleaseDraft(
       LineageGraph lineage,
       boolean isGone) {
     ReleaseFile there = folder.document();
-    Choices choices =
-        new Choices(
-            Optional.of(there.origin().release()),
-            there.origin().checkpoint().map(Path::of),
-            there.evaluation().flatMap(it -> RunId.parse(it.run())),
-            there.gate().flatMap(it -> RunId.parse(it.run())),
-            Optional.of(there.licence()));
+    Optional<String> name = Optional.of(there.origin().release());
+    Optional<Path> checkpoint = there.origin().checkpoint().map(Path::of);
+    Optional<RunId> evaluation = there.evaluation().flatMap(it -> RunId.parse(it.run()));
+    Optional<RunId> gate = there.gate().flatMap(it -> RunId.parse(it.run()));
+    Optional<String> licence = Optional.of(there.licence());
+    Choices choices = new Choices(name, checkpoint, evaluation, gate, licence);
     return of(workspace, run, OptionalInt.empty(), choices, lineage, Optional.of(folder), isGone);
   }
 
@@ -332,21 +332,17 @@ public record ReleaseDraft(
 
   /** Returns all registered datasets that the model was made of, also through other runs. */
   private static List<ReleaseFile.Dataset> datasets(LineageGraph lineage, RunId run) {
-    TreeMap<String, ReleaseFile.Dataset> datasets = new TreeMap<>(NamesOfFiles.ORDER);
-    Optional<LineageNode> node = lineage.node(Kind.RUN, run.value());
-    if (node.isPresent()) {
-      for (LineageNode one : lineage.around(node.get(), true, false).nodes()) {
-        if (one.kind() == Kind.DATASET) {
-          datasets.put(
-              one.name(),
-              new ReleaseFile.Dataset(
-                  one.name(),
-                  one.facts().optionalText("root").orElse(ReleaseFile.UNKNOWN),
-                  one.facts().optionalText("licence")));
-        }
-      }
-    }
-    return List.copyOf(datasets.values());
+    return lineage.node(Kind.RUN, run.value()).stream()
+        .flatMap(node -> lineage.around(node, true, false).nodes().stream())
+        .filter(one -> one.kind() == Kind.DATASET)
+        .sorted(Comparator.comparing(LineageNode::name, NamesOfFiles.ORDER))
+        .map(
+            one ->
+                new ReleaseFile.Dataset(
+                    one.name(),
+                    one.facts().optionalText("root").orElse(ReleaseFile.UNKNOWN),
+                    one.facts().optionalText("licence")))
+        .toList();
   }
 
   private static List<String> parents(LineageGraph lineage, RunId run) {
@@ -375,11 +371,8 @@ public record ReleaseDraft(
 
   /** Returns the sum of the sizes of all files, in bytes. */
   public long bytes() {
-    long bytes = written.values().stream().mapToLong(content -> content.length).sum();
-    for (Path file : model.files().values()) {
-      bytes += file.toFile().length();
-    }
-    return bytes;
+    return written.values().stream().mapToLong(content -> content.length).sum()
+        + model.files().values().stream().mapToLong(file -> file.toFile().length()).sum();
   }
 
   /** Returns the paths of all files of the release but the document, in order. */
@@ -459,10 +452,8 @@ public record ReleaseDraft(
               .toList();
       if (!own && !checkpoints.isEmpty()) {
         throw ModelSource.invalid(
-            at
-                + " holds the checkpoints "
-                + String.join(", ", checkpoints.subList(0, Math.min(5, checkpoints.size())))
-                + " and no final model",
+            "%s holds the checkpoints %s and no final model"
+                .formatted(at, String.join(", ", checkpoints.stream().limit(5).toList())),
             Advice.step("choose one: --checkpoint " + at.resolve(checkpoints.get(0))));
       }
       return at;

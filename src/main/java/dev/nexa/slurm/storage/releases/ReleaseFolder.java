@@ -14,7 +14,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -58,10 +57,9 @@ public record ReleaseFolder(Path path) {
     if (!NAME.matcher(name).matches()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "'"
-              + name
-              + "' cannot name a release: expected 1 to 128 letters, digits, '.', '_' and '-',"
-              + " beginning with a letter or digit",
+          ("'%s' cannot name a release: expected 1 to 128 letters, digits, '.', '_' and '-',"
+                  + " beginning with a letter or digit")
+              .formatted(name),
           Advice.step("a release is called by its run's id, or: --name NAME"));
     }
     return name;
@@ -94,21 +92,18 @@ public record ReleaseFolder(Path path) {
 
   /** Returns all releases, in the order of their names. */
   public static List<ReleaseFolder> all(String durable) {
-    List<ReleaseFolder> all = new ArrayList<>();
     try (Stream<Path> folders = Files.list(parent(durable))) {
-      folders
-          .filter(
-              folder ->
-                  NAME.matcher(folder.getFileName().toString()).matches()
-                      && Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS))
+      return folders
+          .filter(folder -> NAME.matcher(folder.getFileName().toString()).matches())
+          .filter(folder -> Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS))
           .sorted()
-          .forEach(folder -> all.add(new ReleaseFolder(folder)));
+          .map(ReleaseFolder::new)
+          .toList();
     } catch (NoSuchFileException | NotDirectoryException none) {
-      return all;
+      return List.of();
     } catch (IOException failed) {
       throw DurableFiles.failure("read", parent(durable), failed);
     }
-    return all;
   }
 
   /** Returns the release's name. */

@@ -24,26 +24,15 @@ import java.util.function.Function;
  * only added. Each line holds the SHA-256 of the line before.
  *
  * <p>A writer holds the lock of the deploy folder.
+ *
+ * @param deploy the folder {@code deploy} on the durable tier
  */
-public final class ReleaseHistory {
+public record ReleaseHistory(Path deploy, DurableFiles files) {
   static final String NAME = "history.jsonl";
-
-  private final Path file;
-  private final DurableFiles files;
-
-  /**
-   * Creates a reader and writer.
-   *
-   * @param deploy the folder {@code deploy} on the durable tier
-   */
-  public ReleaseHistory(Path deploy, DurableFiles files) {
-    this.file = deploy.resolve(NAME);
-    this.files = files;
-  }
 
   /** Returns the file, which may be missing. */
   public Path file() {
-    return file;
+    return deploy.resolve(NAME);
   }
 
   /**
@@ -59,12 +48,9 @@ public final class ReleaseHistory {
       List<HistoryLine> lines, List<String> problems, int torn, int count, String digest) {
     /** Returns the last line that says what was done. */
     public Optional<HistoryLine> last() {
-      for (int i = lines.size() - 1; i >= 0; i--) {
-        if (lines.get(i).what().action() != Action.TORN_TAIL) {
-          return Optional.of(lines.get(i));
-        }
-      }
-      return Optional.empty();
+      return lines.stream()
+          .filter(line -> line.what().action() != Action.TORN_TAIL)
+          .reduce((before, last) -> last);
     }
 
     /** Returns the announced switch whose result no line says. */
@@ -77,18 +63,15 @@ public final class ReleaseHistory {
      * unfinished, this is the release before it.
      */
     public Optional<String> production() {
-      Optional<HistoryLine> last = last();
-      return last.isEmpty()
-          ? Optional.empty()
-          : last.get().what().action().isIntent()
-              ? last.get().what().from()
-              : last.get().what().release();
+      return last()
+          .map(HistoryLine::what)
+          .flatMap(what -> what.action().isIntent() ? what.from() : what.release());
     }
   }
 
   /** Reads the file. Problems of the chain are listed, not thrown. */
   public Content read() {
-    byte[] bytes = Journal.bytes(file);
+    byte[] bytes = Journal.bytes(file());
     int whole = Journal.wholeLength(bytes);
     List<HistoryLine> lines = new ArrayList<>();
     List<String> problems = new ArrayList<>();
@@ -117,10 +100,8 @@ public final class ReleaseHistory {
   private void check(HistoryLine line, int number, String previous, List<String> problems) {
     if (line.number() != number) {
       problems.add(
-          place(number)
-              + "the line says that it is line "
-              + line.number()
-              + ": lines were removed, inserted or put in another order");
+          "%sthe line says that it is line %s: lines were removed, inserted or put in another order"
+              .formatted(place(number), line.number()));
     }
     if (!line.previous().equals(previous)) {
       problems.add(
@@ -135,7 +116,7 @@ public final class ReleaseHistory {
   }
 
   private String place(int number) {
-    return file + ":" + number + ": ";
+    return file() + ":" + number + ": ";
   }
 
   /**
@@ -183,16 +164,13 @@ public final class ReleaseHistory {
 
   private static Optional<String> refusal(
       HistoryLine line, Function<SignedText, Optional<String>> judge) {
+    String signer = line.author().signer();
     String armored = line.signature();
     try {
+      SshSignature signature = SshSignature.parse(armored);
       return judge.apply(
           new SignedText(
-              line.author().signer(),
-              line.at(),
-              SignOff.NAMESPACE,
-              line.unsigned(),
-              armored,
-              SshSignature.parse(armored)));
+              signer, line.at(), SignOff.NAMESPACE, line.unsigned(), armored, signature));
     } catch (IllegalArgumentException broken) {
       return Optional.of("it " + broken.getMessage());
     }
@@ -236,34 +214,24 @@ public final class ReleaseHistory {
     int number = content.count();
     String previous = content.digest();
     if (content.torn() > 0) {
-      What tail =
-          new What(
-              Action.TORN_TAIL,
-              content.production(),
-              Optional.empty(),
-              Optional.empty(),
-              "a process died while it wrote a line; " + content.torn() + " bytes were removed",
-              What.NO_SMOKE);
+      Optional<String> none = Optional.empty();
+      String why =
+          "a process died while it wrote a line; " + content.torn() + " bytes were removed";
+      What tail = new What(Action.TORN_TAIL, content.production(), none, none, why, What.NO_SMOKE);
       HistoryLine removed = signed(number + 1, tail, previous, signer);
-      files.truncate(file, Journal.wholeLength(Journal.bytes(file)));
-      files.append(file, removed.text() + "\n");
+      files.truncate(file(), Journal.wholeLength(Journal.bytes(file())));
+      files.append(file(), removed.text() + "\n");
       number++;
       previous = removed.digest();
     }
     HistoryLine line = signed(number + 1, what, previous, signer);
-    files.append(file, line.text() + "\n");
+    files.append(file(), line.text() + "\n");
     return line;
   }
 
   private static HistoryLine signed(int number, What what, String previous, LineSigner signer) {
-    HistoryLine line =
-        new HistoryLine(
-            number,
-            Instant.ofEpochMilli(System.currentTimeMillis()),
-            what,
-            signer.author(),
-            previous,
-            "");
+    Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
+    HistoryLine line = new HistoryLine(number, now, what, signer.author(), previous, "");
     return line.signed(signer.sign(line.unsigned()));
   }
 

@@ -5,7 +5,6 @@ import dev.nexa.slurm.records.approvals.Signers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -52,21 +51,11 @@ public record ReleaseSignatures(List<Judged> all) {
   private static ReleaseSignatures of(
       ReleaseContent content, Signers signers, boolean selfApproval, Optional<Instant> now) {
     ReleaseFile document = content.document();
-    List<Judged> all = new ArrayList<>();
-    for (Map.Entry<String, byte[]> file : content.signatures().entrySet()) {
-      if (file.getKey().endsWith(".json")) {
-        all.add(
-            judged(
-                file.getKey(),
-                new String(file.getValue(), StandardCharsets.UTF_8),
-                document,
-                content.digest(),
-                signers,
-                selfApproval,
-                now));
-      }
-    }
-    return new ReleaseSignatures(List.copyOf(all));
+    return new ReleaseSignatures(
+        content.signatures().entrySet().stream()
+            .filter(file -> file.getKey().endsWith(".json"))
+            .map(file -> judged(file, document, content.digest(), signers, selfApproval, now))
+            .toList());
   }
 
   /**
@@ -79,33 +68,30 @@ public record ReleaseSignatures(List<Judged> all) {
   }
 
   private static Judged judged(
-      String file,
-      String text,
+      Map.Entry<String, byte[]> signature,
       ReleaseFile document,
       String digest,
       Signers signers,
       boolean selfApproval,
       Optional<Instant> now) {
+    String file = signature.getKey();
     SignOff signOff;
     SignedText signed;
     try {
-      signOff = SignOff.parse(text);
+      signOff = SignOff.parse(new String(signature.getValue(), StandardCharsets.UTF_8));
       signed = signOff.signed();
     } catch (IllegalArgumentException broken) {
       return new Judged(file, Optional.empty(), Optional.of("" + broken.getMessage()));
     }
-    Optional<String> refusal = Optional.empty();
+    Optional<String> refusal;
     if (!signOff.release().equals(document.origin().release())) {
       refusal = Optional.of("it is for the release " + signOff.release());
     } else if (!signOff.digest().equals(digest)) {
       refusal = Optional.of("it is for another content of the release: digest " + signOff.digest());
     } else {
       refusal =
-          now.isPresent()
-              ? signers
-                  .refusal(signed, now.get())
-                  .or(() -> untimely(signed.at(), document, now.get()))
-              : signers.refusalOfEarlier(signed);
+          now.map(at -> signers.refusal(signed, at).or(() -> untimely(signed.at(), document, at)))
+              .orElseGet(() -> signers.refusalOfEarlier(signed));
     }
     if (refusal.isEmpty() && !selfApproval) {
       refusal = signers.selfApproval(signed, document.origin().submitter());
@@ -129,12 +115,9 @@ public record ReleaseSignatures(List<Judged> all) {
 
   /** Returns the signatures that count. */
   public List<SignOff> valid() {
-    List<SignOff> valid = new ArrayList<>();
-    for (Judged one : all) {
-      if (one.refusal().isEmpty() && one.signOff().isPresent()) {
-        valid.add(one.signOff().get());
-      }
-    }
-    return valid;
+    return all.stream()
+        .filter(one -> one.refusal().isEmpty())
+        .flatMap(one -> one.signOff().stream())
+        .toList();
   }
 }

@@ -53,10 +53,10 @@ public final class ReleaseTar {
         .forEach(
             (name, bytes) -> digests.put(ReleaseFolder.SIGNATURES + "/" + name, Sha256.of(bytes)));
     Instant time = Instant.ofEpochSecond(document.origin().ended().getEpochSecond());
-    long bytes = 0;
-    for (String file : digests.keySet()) {
-      bytes += release.path().resolve(file).toFile().length();
-    }
+    long bytes =
+        digests.keySet().stream()
+            .mapToLong(file -> release.path().resolve(file).toFile().length())
+            .sum();
     Phase phase = Phase.of("packing", "files", digests.size()).withBytes(bytes);
     try (Running packing = progress.begin(phase)) {
       return files.claim(

@@ -15,6 +15,7 @@ import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -56,30 +57,26 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
         if (isGone) {
           notCompared =
               Optional.of(
-                  "the checkpoint "
-                      + there.origin().checkpoint().orElse("of " + run.get().id())
-                      + " is not there or cannot be read, so the files of the model were not"
-                      + " compared");
+                  ("the checkpoint %s is not there or cannot be read, so the files of the model were"
+                          + " not compared")
+                      .formatted(there.origin().checkpoint().orElse("of " + run.get().id())));
         }
         refusal =
             difference(workspace, run.get(), folder, there, plan, isGone)
                 .map(why -> refusal(there, why));
       } catch (NexaException contradicted) {
-        refusal =
-            Optional.of(
-                new Refusal(String.valueOf(contradicted.getMessage()), contradicted.advice()));
+        String why = String.valueOf(contradicted.getMessage());
+        refusal = Optional.of(new Refusal(why, contradicted.advice()));
       } catch (UncheckedIOException unreadable) {
         notCompared = Optional.of(String.valueOf(unreadable.getMessage()));
       }
     }
     if (refusal.isEmpty() && notCompared.isPresent() && required) {
-      refusal =
-          Optional.of(
-              new Refusal(
-                  "the policy refuses releases that are not compared with the run's records"
-                      + " (release_without_records): "
-                      + notCompared.get(),
-                  List.of(Advice.step("type the command in the workspace of the run"))));
+      String why =
+          "the policy refuses releases that are not compared with the run's records"
+              + " (release_without_records): ";
+      Advice next = Advice.step("type the command in the workspace of the run");
+      refusal = Optional.of(new Refusal(why + notCompared.get(), List.of(next)));
     }
     return new RunComparison(refusal, notCompared);
   }
@@ -137,11 +134,9 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
     }
     if (there.files().stream().anyMatch(file -> file.path().equals(ReleaseDraft.MANIFEST))) {
       JsonObject manifest;
+      Path file = folder.path().resolve(ReleaseDraft.MANIFEST);
       try {
-        manifest =
-            Json.parseObject(
-                DurableFiles.readRegular(
-                    folder.path().resolve(ReleaseDraft.MANIFEST), LARGEST_MANIFEST));
+        manifest = Json.parseObject(DurableFiles.readRegular(file, LARGEST_MANIFEST));
       } catch (IllegalArgumentException broken) {
         return Optional.of(ReleaseDraft.MANIFEST + " cannot be read: " + broken.getMessage());
       }
@@ -161,14 +156,11 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
     if (there instanceof JsonObject one && record instanceof JsonObject other) {
       Set<String> names = new LinkedHashSet<>(one.members().keySet());
       names.addAll(other.members().keySet());
+      String above = at.isEmpty() ? "" : at + ".";
       return names.stream()
           .flatMap(
               name ->
-                  first(
-                      at.isEmpty() ? name : at + "." + name,
-                      one.members().get(name),
-                      other.members().get(name))
-                      .stream())
+                  first(above + name, one.members().get(name), other.members().get(name)).stream())
           .findFirst();
     }
     return Json.compact(there).equals(Json.compact(record))
@@ -209,9 +201,8 @@ public record RunComparison(Optional<Refusal> refusal, Optional<String> notCompa
   private static Refusal laterFailure(RunId failed, RunId packaged) {
     return new Refusal(
         failed.equals(packaged)
-            ? "release.json says that the gate "
-                + packaged
-                + " passed, and its run says that it failed"
+            ? "release.json says that the gate %s passed, and its run says that it failed"
+                .formatted(packaged)
             : "after its gate " + packaged + ", the gate " + failed + " of the same model failed",
         List.of(
             Advice.command("shows what the gate measured", "nexa-slurm why", failed),

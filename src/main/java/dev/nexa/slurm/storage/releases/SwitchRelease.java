@@ -26,27 +26,14 @@ import java.util.function.Supplier;
  *
  * <p>An object is one writer: it holds the deploy folder's lock until it is closed.
  */
-public final class SwitchRelease implements AutoCloseable {
+public record SwitchRelease(
+    ReleaseHistory history,
+    CurrentModel current,
+    LineSigner signer,
+    FileLock lock,
+    DurableFiles files)
+    implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
-
-  private final ReleaseHistory history;
-  private final CurrentModel current;
-  private final LineSigner signer;
-  private final FileLock lock;
-  private final DurableFiles files;
-
-  private SwitchRelease(
-      ReleaseHistory history,
-      CurrentModel current,
-      LineSigner signer,
-      FileLock lock,
-      DurableFiles files) {
-    this.history = history;
-    this.current = current;
-    this.signer = signer;
-    this.lock = lock;
-    this.files = files;
-  }
 
   /**
    * Takes the lock.
@@ -58,10 +45,9 @@ public final class SwitchRelease implements AutoCloseable {
   public static SwitchRelease begin(Path deploy, DurableFiles files, LineSigner signer) {
     DeployRights.ofMe(deploy).require();
     FileLock lock;
+    Path file = deploy.resolve("history.lock");
     try {
-      lock =
-          FileLock.acquire(
-              deploy.resolve("history.lock"), LockOwner.me(), LockOwner::dead, PATIENCE);
+      lock = FileLock.acquire(file, LockOwner.me(), LockOwner::dead, PATIENCE);
     } catch (FileLock.LockedException held) {
       throw new NexaException(
           ErrorCode.WORKSPACE_BUSY,
@@ -111,15 +97,12 @@ public final class SwitchRelease implements AutoCloseable {
               began, switched, died(open.get()) + (switched ? "" : "; the link was switched now")));
     }
     if (!switched) {
-      What nothing =
-          new What(
-              Action.ABANDONED,
-              leads,
-              Optional.empty(),
-              began.release(),
-              died(open.get()) + " before the link was switched",
-              began.smoke());
-      return Optional.of(history.append(nothing, signer));
+      String why = died(open.get()) + " before the link was switched";
+      Optional<String> from = began.release();
+      return Optional.of(
+          history.append(
+              new What(Action.ABANDONED, leads, Optional.empty(), from, why, began.smoke()),
+              signer));
     }
     if (began.smoke().equals(What.NO_SMOKE)) {
       return Optional.of(
@@ -135,17 +118,12 @@ public final class SwitchRelease implements AutoCloseable {
   }
 
   private HistoryLine found(Optional<String> leads, Optional<String> expected) {
+    String why =
+        ("the link leads to %s and the history says %s: somebody changed the"
+                + " link by hand, or lines at the end were removed")
+            .formatted(leads.orElse("nothing"), expected.orElse("nothing"));
     return history.append(
-        new What(
-            Action.FOUND,
-            leads,
-            Optional.empty(),
-            expected,
-            ("the link leads to %s and the history says %s: somebody changed the"
-                    + " link by hand, or lines at the end were removed")
-                .formatted(leads.orElse("nothing"), expected.orElse("nothing")),
-            What.NO_SMOKE),
-        signer);
+        new What(Action.FOUND, leads, Optional.empty(), expected, why, What.NO_SMOKE), signer);
   }
 
   /**
@@ -159,14 +137,7 @@ public final class SwitchRelease implements AutoCloseable {
   public HistoryLine deploy(
       String release, String digest, String reason, String smoke, Supplier<Smoke> test) {
     history.sound();
-    What intent =
-        new What(
-            Action.DEPLOYING,
-            Optional.of(release),
-            Optional.of(digest),
-            current.release(),
-            reason,
-            smoke);
+    What intent = intent(Action.DEPLOYING, release, digest, reason, smoke);
     history.append(intent, signer);
     files.passed(DeployStep.ANNOUNCED);
     current.lead(intent.release());
@@ -206,29 +177,22 @@ public final class SwitchRelease implements AutoCloseable {
    * @return the line {@code rolled_back}
    */
   public HistoryLine rollback(String release, String digest, String reason) {
-    What intent =
-        new What(
-            Action.ROLLING_BACK,
-            Optional.of(release),
-            Optional.of(digest),
-            current.release(),
-            reason,
-            What.NO_SMOKE);
+    What intent = intent(Action.ROLLING_BACK, release, digest, reason, What.NO_SMOKE);
     history.append(intent, signer);
     files.passed(DeployStep.ANNOUNCED);
     return back(intent, false, reason);
   }
 
+  private What intent(Action action, String release, String digest, String reason, String smoke) {
+    Optional<String> from = current.release();
+    return new What(action, Optional.of(release), Optional.of(digest), from, reason, smoke);
+  }
+
   /** Undoes a deployment: the release that it replaced is in production again. */
   private HistoryLine undo(What deployment, String reason, String smoke) {
-    What intent =
-        new What(
-            Action.ROLLING_BACK,
-            deployment.from(),
-            Optional.empty(),
-            deployment.release(),
-            reason,
-            smoke);
+    Optional<String> to = deployment.from();
+    Optional<String> from = deployment.release();
+    What intent = new What(Action.ROLLING_BACK, to, Optional.empty(), from, reason, smoke);
     history.append(intent, signer);
     files.passed(DeployStep.BACK_ANNOUNCED);
     return back(intent, false, reason);
@@ -249,9 +213,8 @@ public final class SwitchRelease implements AutoCloseable {
     if (!lock.holds()) {
       throw new NexaException(
           ErrorCode.CONCURRENT_CHANGE,
-          "another process took over the lock of "
-              + history.file().getParent()
-              + " during the smoke test",
+          "another process took over the lock of %s during the smoke test"
+              .formatted(history.file().getParent()),
           Advice.command("shows what is in production", "nexa-slurm release show"));
     }
   }
@@ -339,15 +302,11 @@ public final class SwitchRelease implements AutoCloseable {
       }
       String kept = cannotSwitch ? CurrentModel.NAME : ReleaseHistory.NAME;
       List<Advice> steps = new ArrayList<>();
+      Path releases = deploy.resolve("releases");
       steps.add(
           Advice.step(
               "%s types: chgrp -R TEAM %s && chmod 2775 %s %s %s"
-                  .formatted(
-                      folder.owner,
-                      deploy,
-                      deploy,
-                      deploy.resolve("releases"),
-                      Halts.folder(deploy))));
+                  .formatted(folder.owner, deploy, deploy, releases, Halts.folder(deploy))));
       if (isOthers(lines)) {
         steps.add(Advice.step(lines.owner + " types: chmod 664 " + history));
       }

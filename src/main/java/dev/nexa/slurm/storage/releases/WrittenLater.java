@@ -32,6 +32,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -169,9 +170,7 @@ final class WrittenLater {
       try {
         folder.inputs().stream().map(RunInput::run).forEach(inputs::add);
         if (Files.exists(folder.plan())) {
-          for (String path : ProvenFiles.of(folder).plan().readPaths()) {
-            inputs.addAll(runsIn(path));
-          }
+          ProvenFiles.of(folder).plan().readPaths().forEach(path -> inputs.addAll(runsIn(path)));
         }
       } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
         return inputs;
@@ -180,13 +179,12 @@ final class WrittenLater {
     }
 
     private boolean hasCheckpoint(RunId id) {
-      try {
-        RunFolder folder = workspace.run(id);
-        return Files.exists(folder.manifest())
-            && ManifestFile.read(folder).checkpoint().isPresent();
-      } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-        return false;
-      }
+      return undamaged(
+              () ->
+                  Optional.of(workspace.run(id))
+                      .filter(folder -> Files.exists(folder.manifest()))
+                      .flatMap(folder -> ManifestFile.read(folder).checkpoint()))
+          .isPresent();
     }
 
     /**
@@ -226,12 +224,12 @@ final class WrittenLater {
     Map<Path, Set<String>> noted(RunId evaluation, Path model) {
       Map<Path, Set<String>> noted = new TreeMap<>();
       for (RunId id : chain(evaluation)) {
-        for (Map.Entry<Path, Set<String>> file : workspace.run(id).modelsRead().entrySet()) {
-          if (file.getKey().startsWith(model)) {
-            noted.computeIfAbsent(file.getKey(), it -> new TreeSet<>()).addAll(file.getValue());
-          }
-        }
+        workspace
+            .run(id)
+            .modelsRead()
+            .forEach((file, all) -> noted.computeIfAbsent(file, it -> new TreeSet<>()).addAll(all));
       }
+      noted.keySet().removeIf(file -> !file.startsWith(model));
       return noted;
     }
 
@@ -240,11 +238,7 @@ final class WrittenLater {
     }
 
     private Optional<ManifestFile> manifest(RunId id) {
-      try {
-        return FinalManifest.of(workspace.run(id));
-      } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-        return Optional.empty();
-      }
+      return undamaged(() -> FinalManifest.of(workspace.run(id)));
     }
 
     /** Returns the evaluation and all runs whose files it was made of, back to the model's run. */
@@ -289,11 +283,17 @@ final class WrittenLater {
 
     /** Returns the plan of a run; empty if there is none, or if it is not what was submitted. */
     Optional<PlanFile> plan(RunId id) {
+      return undamaged(
+          () ->
+              Optional.of(workspace.run(id))
+                  .filter(folder -> Files.exists(folder.plan()))
+                  .map(folder -> ProvenFiles.of(folder).plan()));
+    }
+
+    /** Returns what is read; empty if the run's files are damaged. */
+    static <T> Optional<T> undamaged(Supplier<Optional<T>> read) {
       try {
-        RunFolder folder = workspace.run(id);
-        return Files.exists(folder.plan())
-            ? Optional.of(ProvenFiles.of(folder).plan())
-            : Optional.empty();
+        return read.get();
       } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
         return Optional.empty();
       }

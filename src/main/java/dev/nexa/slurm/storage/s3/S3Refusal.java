@@ -45,19 +45,17 @@ final class S3Refusal {
           "IllegalLocationConstraintException",
           "TemporaryRedirect");
 
-  /** Refusals of bytes that changed on their way, and of requests that were cut. */
-  private static final Set<String> DAMAGED =
+  /**
+   * Refusals of bytes that changed on their way, of requests that were cut, and by a busy store.
+   */
+  private static final Set<String> BUSY =
       Set.of(
           "BadDigest",
           "XAmzContentSHA256Mismatch",
           "IncompleteBody",
           "RequestTimeout",
           "InvalidDigest",
-          "MalformedXML");
-
-  /** Answers that say: try again. Some stores send them with the status 200. */
-  private static final Set<String> BUSY =
-      Set.of(
+          "MalformedXML",
           "InternalError",
           "SlowDown",
           "ServiceUnavailable",
@@ -98,7 +96,6 @@ final class S3Refusal {
 
   NexaException noRegion() {
     return error(
-        ErrorCode.S3_REFUSED,
         "S3: no region is known for " + place.address(),
         "set storage.s3.region in the profile, or AWS_REGION; such as us-east-1");
   }
@@ -138,7 +135,6 @@ final class S3Refusal {
         && place.endpoint().map(URI::getScheme).equals(Optional.of("http"))
         && cause.getClass().getSimpleName().equals("ClientProtocolException")) {
       return error(
-          ErrorCode.S3_REFUSED,
           "S3: " + host() + " does not answer in HTTP; a store that expects https answers so",
           "check --endpoint, or storage.s3.endpoint in the profile: https://" + host());
     }
@@ -153,7 +149,6 @@ final class S3Refusal {
     for (Throwable one = failure; one != null; one = one.getCause()) {
       if (one instanceof CertificateExpiredException) {
         return error(
-            ErrorCode.S3_REFUSED,
             "S3: the certificate of " + host() + " has expired",
             "ask the store's admin for a new certificate; `date` shows whether this host's clock is right");
       }
@@ -164,23 +159,17 @@ final class S3Refusal {
     if (!String.valueOf(failure.getMessage()).contains("PKIX")) {
       return wrongAddress(host() + " does not speak TLS");
     }
+    String by =
+        bundle
+            .map(one -> ": no certificate in " + one.file() + " (" + one.from() + ") leads to it")
+            .orElse(" by Java");
     return error(
-        ErrorCode.S3_REFUSED,
-        "S3: the certificate of %s is not trusted%s"
-            .formatted(
-                host(),
-                bundle
-                    .map(
-                        one ->
-                            ": no certificate in %s (%s) leads to it"
-                                .formatted(one.file(), one.from()))
-                    .orElse(" by Java")),
+        "S3: the certificate of " + host() + " is not trusted" + by,
         "AWS_CA_BUNDLE=FILE, or ca_bundle in the AWS profile, names the certificates of the store's authority, in PEM");
   }
 
   private NexaException wrongAddress(String what) {
     return error(
-        ErrorCode.S3_REFUSED,
         "S3: " + what,
         place.endpoint().isPresent()
             ? "check --endpoint, or storage.s3.endpoint in the profile"
@@ -198,16 +187,11 @@ final class S3Refusal {
     }
     if (code.equals("NoSuchBucket")) {
       return error(
-          ErrorCode.S3_REFUSED,
           "S3: there is no bucket '" + place.bucket() + "' at " + host(),
           "check NEXA_S3_PREFIX or storage.s3_prefix; to make it: aws s3 mb s3://"
               + place.bucket());
     }
-    if (DAMAGED.contains(code)
-        || BUSY.contains(code)
-        || status == 409
-        || status == 429
-        || (status >= 500 && status != 501)) {
+    if (BUSY.contains(code) || status == 409 || status == 429 || (status >= 500 && status != 501)) {
       return new StoreException(Kind.BUSY, host() + " answered " + said);
     }
     if (status == 404) {
@@ -237,7 +221,6 @@ final class S3Refusal {
   private NexaException refused(int status, String code, String said) {
     if (code.equals("RequestTimeTooSkewed")) {
       return error(
-          ErrorCode.S3_REFUSED,
           "S3: the clock of this host differs from the clock of " + host() + " by too much",
           "set the clock: `timedatectl` shows it, and whether NTP runs");
     }
@@ -251,14 +234,12 @@ final class S3Refusal {
     }
     if (WRONG_REGION.contains(code) || status == 301) {
       return error(
-          ErrorCode.S3_REFUSED,
           "S3: the bucket '" + place.bucket() + "' is in another region (" + said + ")",
           "`aws s3api get-bucket-location --bucket " + place.bucket() + "` says which",
           "then set storage.s3.region in the profile, or AWS_REGION");
     }
     if (status == 403) {
       return error(
-          ErrorCode.S3_REFUSED,
           "S3: access to " + place.address() + " is denied (" + said + ")",
           "the credentials need s3:ListBucket, s3:GetObject, s3:PutObject, s3:DeleteObject,",
           "s3:AbortMultipartUpload, s3:ListMultipartUploadParts, s3:ListBucketMultipartUploads",
@@ -268,18 +249,20 @@ final class S3Refusal {
     }
     if (status == 501) {
       return error(
-          ErrorCode.S3_REFUSED,
           "S3: " + host() + " does not support a request that the sync needs (" + said + ")",
           "the store must support If-Match and If-None-Match on uploads");
     }
     return error(
-        ErrorCode.S3_REFUSED,
         "S3: " + host() + " refused a request for " + place.address() + " (" + said + ")",
         "check the endpoint, storage.s3.storage_class and storage.s3.sse in the profile");
   }
 
   private String host() {
     return place.endpoint().map(URI::getAuthority).orElse("AWS");
+  }
+
+  private static NexaException error(String message, String... advice) {
+    return error(ErrorCode.S3_REFUSED, message, advice);
   }
 
   private static NexaException error(ErrorCode code, String message, String... advice) {

@@ -70,8 +70,7 @@ final class S3Store implements ObjectStore {
     } catch (SdkException failed) {
       throw refused.apply(failed);
     } catch (UncheckedIOException local) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the file changed while it was read: " + local.getMessage());
+      throw StoreException.changed("the file changed while it was read: " + local.getMessage());
     }
   }
 
@@ -147,14 +146,13 @@ final class S3Store implements ObjectStore {
     }
     if (!bare(facts.eTag()).equals(etag)) {
       body.abort();
-      throw new StoreException(StoreException.Kind.CHANGED, "the object in S3 changed");
+      throw StoreException.changed("the object in S3 changed");
     }
     if (range
         && (facts.contentRange() == null
             || !facts.contentRange().startsWith("bytes " + from + "-"))) {
       body.abort();
-      throw new StoreException(
-          StoreException.Kind.BUSY, "the store answered with other bytes than those asked for");
+      throw StoreException.busy("the store answered with other bytes than those asked for");
     }
     return new Body(
         stored(
@@ -219,11 +217,7 @@ final class S3Store implements ObjectStore {
                           .storageClass(place.store().storageClass().orElse(null))
                           .serverSideEncryption(place.store().encryption().orElse(null))
                           .ssekmsKeyId(place.store().kmsKey().orElse(null));
-                      if (mark.isPresent()) {
-                        request.ifMatch(mark.get());
-                      } else {
-                        request.ifNoneMatch("*");
-                      }
+                      mark.ifPresentOrElse(request::ifMatch, () -> request.ifNoneMatch("*"));
                     },
                     body(content, bytes, type(key))))
             .eTag());
@@ -315,11 +309,9 @@ final class S3Store implements ObjectStore {
                           .key(key)
                           .uploadId(uploadId)
                           .multipartUpload(upload -> upload.parts(made));
-                      if (replaced.isPresent()) {
-                        request.ifMatch(quoted(replaced.get()));
-                      } else {
-                        request.ifNoneMatch("*");
-                      }
+                      replaced
+                          .map(S3Store::quoted)
+                          .ifPresentOrElse(request::ifMatch, () -> request.ifNoneMatch("*"));
                     }))
             .eTag());
   }

@@ -184,15 +184,11 @@ public record Action(
         Kind.valueOf(field.get(0)),
         Why.valueOf(field.get(1)),
         path,
-        field.get(3).equals("-")
-            ? Optional.empty()
-            : Optional.of(
-                new LocalFile(path, Long.parseLong(field.get(3)), Instant.parse(field.get(4)))),
-        field.get(5).equals("-")
-            ? Optional.empty()
-            : Optional.of(
-                new Listed(
-                    path, Long.parseLong(field.get(5)), field.get(7), Instant.parse(field.get(6)))),
-        Optional.of(field.get(8)).filter(digest -> !digest.equals("-")));
+        Synced.optional(field.get(3))
+            .map(bytes -> new LocalFile(path, Long.parseLong(bytes), Instant.parse(field.get(4)))),
+        Synced.optional(field.get(5))
+            .map(Long::parseLong)
+            .map(bytes -> new Listed(path, bytes, field.get(7), Instant.parse(field.get(6)))),
+        Synced.optional(field.get(8)));
   }
 }

@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  *
  * <p>Memory is bounded: at most {@link #MOST} objects are removed by one call.
  */
-public final class Clutter {
+public record Clutter(ObjectStore store, String prefix, Progress progress, Retry retry) {
   /** So many objects are in one plan; a second call finds the others. */
   public static final int MOST = 10_000;
 
@@ -35,21 +35,9 @@ public final class Clutter {
   private static final String UNFINISHED = ".tmp";
   private static final String OBJECTS = "objects";
 
-  private final ObjectStore store;
-  private final String prefix;
-  private final Progress progress;
-  private final Retry retry;
-
   /** Looks at the keys that begin with the prefix. The store charges for all of it. */
   public Clutter(ObjectStore store, String prefix, Progress progress) {
     this(store, prefix, progress, Retry.USUAL);
-  }
-
-  Clutter(ObjectStore store, String prefix, Progress progress, Retry retry) {
-    this.progress = progress;
-    this.store = store;
-    this.prefix = prefix;
-    this.retry = retry;
   }
 
   /**
@@ -137,12 +125,9 @@ public final class Clutter {
       } while (after.isPresent());
       uploads(before, age, found);
     }
+    List<Kept> keeps = List.copyOf(found.keeps);
     return new Plan(
-        List.copyOf(found.removes),
-        List.copyOf(found.keeps),
-        found.objects,
-        found.moreRemoved,
-        found.moreKept);
+        List.copyOf(found.removes), keeps, found.objects, found.moreRemoved, found.moreKept);
   }
 
   /** Returns why an object of this key is clutter; empty if it is none, or not below the prefix. */
@@ -200,14 +185,9 @@ public final class Clutter {
   private void uploads(Instant before, String age, Found found) {
     for (Pending upload : uploadsBefore(Instant.MAX)) {
       if (upload.started().isBefore(before)) {
-        found.removes.add(
-            new Piece(
-                upload.key(),
-                Optional.of(upload.uploadId()),
-                "",
-                sent(upload),
-                upload.started(),
-                "an upload that nobody completed"));
+        Optional<String> id = Optional.of(upload.uploadId());
+        String why = "an upload that nobody completed";
+        found.removes.add(new Piece(upload.key(), id, "", sent(upload), upload.started(), why));
       } else {
         found.keep(upload.key(), "its upload began in the last " + age);
       }
@@ -260,8 +240,7 @@ public final class Clutter {
       Deletion.ifUnchanged(store, retry, piece.key(), piece.etag());
       return;
     }
-    String uploadId = piece.uploadId().get();
-    retry.run(() -> store.abort(piece.key(), uploadId));
+    retry.run(() -> store.abort(piece.key(), piece.uploadId().get()));
   }
 
   /** Returns the uploads that began before a time, and that nobody completed. */
@@ -297,10 +276,8 @@ public final class Clutter {
   }
 
   private <T> T listed(Supplier<T> request) {
-    return asked(
-        request,
-        "S3 could not be looked at: ",
-        "nothing was removed; type the command again later");
+    String advice = "nothing was removed; type the command again later";
+    return asked(request, "S3 could not be looked at: ", advice);
   }
 
   private <T> T asked(Supplier<T> request, String before, String advice) {

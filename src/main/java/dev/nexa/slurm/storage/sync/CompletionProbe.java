@@ -66,14 +66,8 @@ final class CompletionProbe {
     digests.update(CONTENT, 0, CONTENT.length);
     String id = store.begin(key, new ObjectStore.Properties(Sha256.of(CONTENT), Instant.now()));
     try {
-      Part part =
-          store.send(
-              key,
-              id,
-              1,
-              () -> new ByteArrayInputStream(CONTENT),
-              CONTENT.length,
-              digests.md5Base64());
+      ObjectStore.Content content = () -> new ByteArrayInputStream(CONTENT);
+      Part part = store.send(key, id, 1, content, CONTENT.length, digests.md5Base64());
       store.complete(key, id, List.of(part), Optional.of(NONE));
     } catch (StoreException failed) {
       boolean refused =

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Deletes at the target what a plan says. Each path is in the journal before it is deleted. */
 record Deletion(
@@ -39,9 +40,8 @@ record Deletion(
     if (batch.isEmpty()) {
       return;
     }
-    StringBuilder lines = new StringBuilder();
-    batch.forEach(action -> lines.append(journalLine(action)).append('\n'));
-    state.journal(lines.toString());
+    state.journal(
+        batch.stream().map(action -> journalLine(action) + "\n").collect(Collectors.joining()));
     List<Synced> removed = new ArrayList<>();
     for (Action action : batch) {
       try {
@@ -77,8 +77,7 @@ record Deletion(
     // Not every store knows If-Match for deletions.
     Optional<Stored> stored = retry.call(() -> store.head(key));
     if (stored.isPresent() && !stored.get().etag().equals(etag)) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
+      throw StoreException.changed("the object in S3 changed since the plan was made");
     }
     retry.run(() -> store.delete(key, etag));
   }

@@ -51,16 +51,14 @@ record DigestComparison(Sides sides, boolean countReads) {
     Digests digests = digests(action.local().orElseThrow(), theirs.isEmpty());
     String sha256 = digests.sha256();
     Verdict verdict =
-        theirs.isPresent()
-            ? verdict(theirs.get().equals(sha256))
-            : asked
-                .flatMap(Stored::md5)
-                .map(digests.md5Hex()::equals)
-                .map(this::verdict)
-                .orElse(Verdict.UNKNOWN);
+        theirs
+            .map(sha256::equals)
+            .or(() -> asked.flatMap(Stored::md5).map(digests.md5Hex()::equals))
+            .map(this::verdict)
+            .orElse(Verdict.UNKNOWN);
     if (read == ReadObject.ALWAYS
         || (read == ReadObject.IF_IT_HAS_NO_DIGEST && verdict == Verdict.UNKNOWN)) {
-      verdict = verdict(sha256OfObject(key, object).equals(sha256));
+      verdict = verdict(sides.retry().call(() -> sha256OfObject(key, object)).equals(sha256));
     }
     return new Compared(verdict, Synced.of(action.local().get(), begun, sha256, object.etag()));
   }
@@ -76,8 +74,7 @@ record DigestComparison(Sides sides, boolean countReads) {
     }
     Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
     if (stored.isEmpty() || !stored.get().etag().equals(object.etag())) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
+      throw StoreException.changed("the object in S3 changed since the plan was made");
     }
     return stored;
   }
@@ -98,27 +95,22 @@ record DigestComparison(Sides sides, boolean countReads) {
       }
     }
     if (!sides.tree().stat(file.path()).equals(Optional.of(file))) {
-      throw new StoreException(StoreException.Kind.CHANGED, "the file changed while it was read");
+      throw StoreException.changed("the file changed while it was read");
     }
     return digests;
   }
 
-  private String sha256OfObject(String key, Listed object) throws IOException {
-    return sides
-        .retry()
-        .call(
-            () -> {
-              Digests digests = new Digests();
-              digests.withoutMd5();
-              try (Body body = sides.store().get(key, object.etag(), 0, ObjectStore.END)) {
-                long read = digests.read(sides.traffic().counted(body.in()), Long.MAX_VALUE);
-                if (read < object.bytes()) {
-                  throw new IOException("the answer was cut short");
-                }
-              } catch (IOException cut) {
-                throw new StoreException(StoreException.Kind.BUSY, "the connection was cut");
-              }
-              return digests.sha256();
-            });
+  private String sha256OfObject(String key, Listed object) {
+    Digests digests = new Digests();
+    digests.withoutMd5();
+    try (Body body = sides.store().get(key, object.etag(), 0, ObjectStore.END)) {
+      long read = digests.read(sides.traffic().counted(body.in()), Long.MAX_VALUE);
+      if (read < object.bytes()) {
+        throw new IOException("the answer was cut short");
+      }
+    } catch (IOException cut) {
+      throw StoreException.busy("the connection was cut");
+    }
+    return digests.sha256();
   }
 }

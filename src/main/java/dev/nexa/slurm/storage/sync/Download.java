@@ -31,16 +31,13 @@ import java.util.concurrent.Semaphore;
  * <p>Bytes are only appended to the temporary file, so its size says how far a killed download was.
  * The file beside it names the version. The digest at the end covers all bytes, also the bytes from
  * before a crash.
+ *
+ * @param ranges how many ranges of one object are fetched ahead at once
+ * @param buffers a permit for each range in memory, of all objects together
  */
-final class Download {
+record Download(Sides sides, Path parts, ExecutorService threads, int ranges, Semaphore buffers) {
   private static final int BUFFER = 1 << 17;
   private static final int ATTEMPTS = 3;
-
-  private final Sides sides;
-  private final Path parts;
-  private final ExecutorService threads;
-  private final int ranges;
-  private final Semaphore buffers = ReadAhead.buffers();
 
   /**
    * Makes a download for all objects of a sync.
@@ -50,10 +47,7 @@ final class Download {
    * @param ranges how many ranges of one object they read ahead
    */
   Download(Sides sides, Path parts, ExecutorService threads, int ranges) {
-    this.sides = sides;
-    this.parts = parts;
-    this.threads = threads;
-    this.ranges = ranges;
+    this(sides, parts, threads, ranges, ReadAhead.buffers());
   }
 
   /**
@@ -89,19 +83,15 @@ final class Download {
       Files.deleteIfExists(state);
       Files.deleteIfExists(part);
       if (attempt == ATTEMPTS) {
-        throw new StoreException(
-            StoreException.Kind.BUSY,
+        throw StoreException.busy(
             "the bytes did not match the digest " + ATTEMPTS + " times; nothing was kept");
       }
     }
   }
 
   private boolean hasDigest(String key) throws IOException {
-    return sides
-        .retry()
-        .call(() -> sides.store().head(key))
-        .map(stored -> stored.sha256().isPresent() || stored.md5().isPresent())
-        .orElse(false);
+    Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
+    return stored.filter(it -> it.sha256().isPresent() || it.md5().isPresent()).isPresent();
   }
 
   private Fetched placed(
@@ -110,10 +100,9 @@ final class Download {
     LocalTree.Placed placed = sides.tree().place(part, path, replaced);
     Files.deleteIfExists(state);
     LocalFile file = placed.file();
-    return new Fetched(
-        new Synced(path, file.bytes(), file.modified(), Optional.of(whole.sha256()), object.etag()),
-        placed.folders(),
-        whole.checked());
+    Optional<String> sha256 = Optional.of(whole.sha256());
+    Synced synced = new Synced(path, file.bytes(), file.modified(), sha256, object.etag());
+    return new Fetched(synced, placed.folders(), whole.checked());
   }
 
   /** Returns how many bytes of this version are on disk; prepares the files. */
@@ -159,7 +148,7 @@ final class Download {
                 StandardOpenOption.CREATE,
                 StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
-        ReadAhead ahead = new ReadAhead(sides, threads, buffers, ranges, key, object)) {
+        ReadAhead ahead = new ReadAhead(key, object)) {
       long offset = digested(out, there, digests);
       out.position(offset);
       int failures = 0;
@@ -191,10 +180,10 @@ final class Download {
             ahead.begin(offset);
           }
           offset = copied(body.in(), out, offset, Math.min(end, object.bytes()), digests);
-          failure = new StoreException(StoreException.Kind.BUSY, "the answer was cut short");
+          failure = StoreException.busy("the answer was cut short");
         } catch (Interrupted cut) {
           offset = cut.offset;
-          failure = new StoreException(StoreException.Kind.BUSY, "the connection was cut");
+          failure = StoreException.busy("the connection was cut");
         } catch (StoreException refused) {
           if (refused.kind() != StoreException.Kind.BUSY) {
             throw refused;
@@ -306,35 +295,16 @@ final class Download {
    * ranges before them. So one object comes over several connections. The caller fetches the ranges
    * that cannot be fetched ahead. Not for several threads.
    */
-  static final class ReadAhead implements Closeable {
+  final class ReadAhead implements Closeable {
     /** The caller itself reads one more range. */
     private static final int MOST_RANGES = Upload.AT_ONCE - 1;
 
-    private final Sides sides;
-    private final ExecutorService threads;
-    private final Semaphore buffers;
-    private final int ranges;
     private final String key;
     private final Listed object;
     private final TreeMap<Long, Future<byte[]>> coming = new TreeMap<>();
 
-    /**
-     * Makes a reader for one object.
-     *
-     * @param buffers a permit for each range in memory, of all objects together
-     * @param ranges how many ranges are fetched ahead at once
-     */
-    ReadAhead(
-        Sides sides,
-        ExecutorService threads,
-        Semaphore buffers,
-        int ranges,
-        String key,
-        Listed object) {
-      this.sides = sides;
-      this.threads = threads;
-      this.buffers = buffers;
-      this.ranges = ranges;
+    /** Makes a reader for one object. */
+    ReadAhead(String key, Listed object) {
       this.key = key;
       this.object = object;
     }

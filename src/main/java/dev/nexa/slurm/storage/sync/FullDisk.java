@@ -38,10 +38,7 @@ public final class FullDisk {
   }
 
   static NexaException error(Path folder, Throwable failure) {
-    return new NexaException(
-        ErrorCode.IO_FAILED,
-        "the disk of " + folder + " is full: " + failure.getMessage(),
-        failure,
-        advice(folder));
+    String what = "the disk of " + folder + " is full: " + failure.getMessage();
+    return new NexaException(ErrorCode.IO_FAILED, what, failure, advice(folder));
   }
 }

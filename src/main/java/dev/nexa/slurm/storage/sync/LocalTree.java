@@ -136,12 +136,10 @@ final class LocalTree {
       throws IOException {
     Optional<PosixFileAttributes> there = folder.attributes(name(path));
     if (there.isPresent() && !there.get().isRegularFile()) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "there is a folder, link or device of this name");
+      throw StoreException.changed("there is a folder, link or device of this name");
     }
     if (!there.map(facts -> LocalFile.of(path, facts)).equals(expected)) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the file here changed since the plan was made");
+      throw StoreException.changed("the file here changed since the plan was made");
     }
   }
 

@@ -29,8 +29,7 @@ record Retry(int attempts, Backoff pauses) {
           throw failed;
         }
         if (attempt >= attempts) {
-          throw new StoreException(
-              StoreException.Kind.BUSY, failed.getMessage() + " (tried " + attempts + " times)");
+          throw StoreException.busy(failed.getMessage() + " (tried " + attempts + " times)");
         }
         pause(attempt);
       }

@@ -53,12 +53,8 @@ public record S3Place(
           where + ": the prefix of '" + text + "' holds '//'",
           Advice.step("type " + SCHEME + (bucket + "/" + prefix).replaceAll("/+", "/")));
     }
-    return new S3Place(
-        bucket,
-        prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/",
-        S3Settings.NONE,
-        Optional.empty(),
-        16);
+    String folder = prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/";
+    return new S3Place(bucket, folder, S3Settings.NONE, Optional.empty(), 16);
   }
 
   /** Returns the place in another store, for this many requests at once. */

@@ -28,6 +28,16 @@ public final class StoreException extends RuntimeException {
     this.kind = kind;
   }
 
+  /** Returns the failure of what changed meanwhile. */
+  public static StoreException changed(String message) {
+    return new StoreException(Kind.CHANGED, message);
+  }
+
+  /** Returns a failure that another attempt may not have. */
+  public static StoreException busy(String message) {
+    return new StoreException(Kind.BUSY, message);
+  }
+
   /** Returns the reason why the request failed. */
   public Kind kind() {
     return kind;

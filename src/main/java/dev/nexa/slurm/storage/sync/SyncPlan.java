@@ -65,53 +65,35 @@ public final class SyncPlan implements Closeable {
     SyncPlan plan =
         new SyncPlan(
             Files.createTempFile(state.folder(), "plan-", ".tmp"), sides.tree().root(), options);
-    String prefix = sides.place().prefix();
+
     try (LocalTree.Walk locals = sides.tree().walk(filters, name -> plan.skipHere(name, filters));
         RemoteListing remotes = new RemoteListing(sides);
         SortedLines known = state.records();
         Writer out = Files.newBufferedWriter(plan.file, StandardCharsets.UTF_8)) {
-      plan.merge(locals, remotes, known, filters, prefix, out, comparing);
+      Head<LocalFile> local = new Head<>(locals);
+      Head<Listed> remote = new Head<>(remotes);
+      Head<Synced> synced = new Head<>(known);
+      while (local.value != null || remote.value != null) {
+        String path = least(local.value, remote.value);
+        while (synced.value != null && NamesOfFiles.ORDER.compare(synced.value.path(), path) < 0) {
+          synced.next();
+        }
+        Optional<Synced> both =
+            Optional.ofNullable(synced.value).filter(one -> one.path().equals(path));
+        Optional<LocalFile> here =
+            Optional.ofNullable(local.value).filter(one -> one.path().equals(path));
+        Optional<Listed> there =
+            Optional.ofNullable(remote.value).filter(one -> one.key().equals(path));
+        here.ifPresent(taken -> local.next());
+        there.ifPresent(taken -> remote.next());
+        plan.add(path, here, there, both, filters, sides.place().prefix(), out);
+        comparing.done(1, 0);
+      }
     } catch (IOException | RuntimeException failed) {
       plan.close();
       throw failed;
     }
     return plan;
-  }
-
-  private void merge(
-      Iterator<LocalFile> locals,
-      Iterator<Listed> remotes,
-      Iterator<Synced> known,
-      Filters filters,
-      String prefix,
-      Writer out,
-      Running comparing)
-      throws IOException {
-    Head<LocalFile> local = new Head<>(locals);
-    Head<Listed> remote = new Head<>(remotes);
-    Head<Synced> synced = new Head<>(known);
-    while (local.value != null || remote.value != null) {
-      String path = least(local.value, remote.value);
-      while (synced.value != null && NamesOfFiles.ORDER.compare(synced.value.path(), path) < 0) {
-        synced.next();
-      }
-      Optional<Synced> both =
-          synced.value != null && synced.value.path().equals(path)
-              ? Optional.of(synced.value)
-              : Optional.empty();
-      Optional<LocalFile> here = Optional.empty();
-      if (local.value != null && local.value.path().equals(path)) {
-        here = Optional.of(local.value);
-        local.next();
-      }
-      Optional<Listed> there = Optional.empty();
-      if (remote.value != null && remote.value.key().equals(path)) {
-        there = Optional.of(remote.value);
-        remote.next();
-      }
-      add(path, here, there, both, filters, prefix, out);
-      comparing.done(1, 0);
-    }
   }
 
   private void add(

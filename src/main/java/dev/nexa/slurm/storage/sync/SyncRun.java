@@ -59,7 +59,6 @@ public final class SyncRun implements Closeable {
   /** Why the folder cannot hold the state, if its disk is full. */
   private final Optional<Exception> full;
 
-  private final Traffic traffic;
   private final SyncReport report = new SyncReport();
   private final AtomicReference<RuntimeException> fatal = new AtomicReference<>();
   private final AtomicInteger refusals = new AtomicInteger();
@@ -80,7 +79,7 @@ public final class SyncRun implements Closeable {
     this.state = state;
     this.plan = plan;
     this.progress = progress;
-    this.traffic = sides.traffic();
+
     this.partThreads = Executors.newFixedThreadPool(options.threads(), daemons("sync-part"));
     this.upload = new Upload(sides, state.uploads(), partThreads);
     this.download =
@@ -113,8 +112,7 @@ public final class SyncRun implements Closeable {
       Progress progress) {
     try {
       LocalTree tree = new LocalTree(root);
-      Traffic traffic = new Traffic(options.bytesPerSecond());
-      Sides sides = new Sides(tree, place, store, retry, traffic);
+      Sides sides = new Sides(tree, place, store, retry, new Traffic(options.bytesPerSecond()));
       try {
         SyncState state = SyncState.open(tree.root(), place);
         return plan(sides, state, filters, options, progress, Optional.empty());
@@ -265,7 +263,7 @@ public final class SyncRun implements Closeable {
     CountDownLatch running = new CountDownLatch(options.threads());
     try (BufferedReader actions = plan.open();
         Running copying = progress.begin(phase)) {
-      traffic.report(copying);
+      sides.traffic().report(copying);
       for (int i = 0; i < options.threads(); i++) {
         daemons("sync-" + i).newThread(() -> takeAll(actions, step, running)).start();
       }
@@ -276,7 +274,7 @@ public final class SyncRun implements Closeable {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", interrupted);
     }
-    report.setBytes(traffic.bytes());
+    report.setBytes(sides.traffic().bytes());
     if (fatal.get() != null) {
       throw fatal.get();
     }
@@ -308,7 +306,7 @@ public final class SyncRun implements Closeable {
 
   private void end(RuntimeException failure) {
     fatal.compareAndSet(null, failure);
-    traffic.stop();
+    sides.traffic().stop();
   }
 
   private void take(Action action, Step step) {
@@ -316,7 +314,7 @@ public final class SyncRun implements Closeable {
       step.run(action);
       refusals.set(0);
       if (COUNTED.contains(action.kind())) {
-        traffic.fileDone();
+        sides.traffic().fileDone();
       }
     } catch (StoreException failed) {
       report.add(Outcome.FAILED, action.path(), String.valueOf(failed.getMessage()));

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -101,12 +102,9 @@ final class SyncState implements Closeable {
 
   private static SyncState locked(Path folder, Path root, S3Place place) throws IOException {
     try {
-      FileLock lock =
-          FileLock.acquire(
-              folder.resolve("lock"),
-              LockOwner.me(),
-              LockOwner::provenDead,
-              Duration.ofMillis(500));
+      Path file = folder.resolve("lock");
+      Duration patience = Duration.ofMillis(500);
+      FileLock lock = FileLock.acquire(file, LockOwner.me(), LockOwner::provenDead, patience);
       SyncState state = new SyncState(folder, lock);
       try {
         for (String name : List.of("parts", "uploads")) {
@@ -243,9 +241,9 @@ final class SyncState implements Closeable {
 
   /** Adds records, durably. */
   void add(List<Synced> records) {
-    StringBuilder lines = new StringBuilder();
-    records.forEach(record -> lines.append(record.line()).append('\n'));
-    files.append(folder.resolve("log"), lines.toString());
+    String lines =
+        records.stream().map(record -> record.line() + "\n").collect(Collectors.joining());
+    files.append(folder.resolve("log"), lines);
     logged += records.size();
     if (logged >= MOST_LOGGED) {
       try {

@@ -28,12 +28,8 @@ record Synced(String path, long bytes, Instant modified, Optional<String> sha256
    */
   static Synced of(LocalFile file, Instant read, String sha256, String etag) {
     boolean young = file.modified().isAfter(read.minus(TOO_YOUNG));
-    return new Synced(
-        file.path(),
-        file.bytes(),
-        young ? Instant.EPOCH : file.modified(),
-        Optional.of(sha256),
-        etag);
+    Instant modified = young ? Instant.EPOCH : file.modified();
+    return new Synced(file.path(), file.bytes(), modified, Optional.of(sha256), etag);
   }
 
   static Synced removed(String path) {
@@ -58,12 +54,14 @@ record Synced(String path, long bytes, Instant modified, Optional<String> sha256
 
   static Synced of(String line) {
     List<String> fields = fields(line, 5);
-    return new Synced(
-        fields.get(0),
-        Long.parseLong(fields.get(1)),
-        Instant.parse(fields.get(2)),
-        Optional.of(fields.get(3)).filter(digest -> !digest.equals("-")),
-        fields.get(4));
+    long bytes = Long.parseLong(fields.get(1));
+    Instant modified = Instant.parse(fields.get(2));
+    return new Synced(fields.get(0), bytes, modified, optional(fields.get(3)), fields.get(4));
+  }
+
+  /** Returns a field; empty for "-". */
+  static Optional<String> optional(String field) {
+    return Optional.of(field).filter(text -> !text.equals("-"));
   }
 
   /** Returns a line of fields with tabs between them. A path can hold every character but NUL. */

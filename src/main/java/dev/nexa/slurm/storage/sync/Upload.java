@@ -40,8 +40,11 @@ import java.util.function.Supplier;
  * changes in between causes an error and makes no object. An upload in parts has a file in {@code
  * uploads/}. After a crash the next sync asks the store for the parts that it has, and sends the
  * other parts.
+ *
+ * @param uploads the folder that remembers unfinished uploads
+ * @param threads send the parts of large files
  */
-public final class Upload {
+public record Upload(Sides sides, Path uploads, Executor threads) {
   /** A file of this many bytes or more is sent in parts, and each part has this many. */
   static final long PART = 8L << 20;
 
@@ -56,22 +59,6 @@ public final class Upload {
   /** The HTTP client reads 4 KiB at a time. */
   private static final int BUFFER = 1 << 17;
 
-  private final Sides sides;
-  private final Path uploads;
-  private final Executor threads;
-
-  /**
-   * Makes an upload for all files of a sync.
-   *
-   * @param uploads the folder that remembers unfinished uploads
-   * @param threads send the parts of large files
-   */
-  Upload(Sides sides, Path uploads, Executor threads) {
-    this.sides = sides;
-    this.uploads = uploads;
-    this.threads = threads;
-  }
-
   /**
    * Uploads a file.
    *
@@ -81,7 +68,8 @@ public final class Upload {
    */
   Synced send(String path, Optional<String> replaced) throws IOException {
     Instant begun = Instant.now();
-    LocalTree.Found found = sides.tree().look(path).orElseThrow(() -> changed("the file is gone"));
+    LocalTree.Found found =
+        sides.tree().look(path).orElseThrow(() -> StoreException.changed("the file is gone"));
     LocalFile file = found.file();
     Optional<String> mode = Optional.of(found.mode());
     String key = sides.key(path);
@@ -140,7 +128,7 @@ public final class Upload {
       byte[] bytes = new byte[(int) file.bytes()];
       try (InputStream in = Channels.newInputStream(sides.tree().read(file.path()))) {
         if (in.readNBytes(bytes, 0, bytes.length) < bytes.length || in.read() >= 0) {
-          throw changed("the file changed while it was read");
+          throw StoreException.changed("the file changed while it was read");
         }
       }
       content = () -> new ByteArrayInputStream(bytes);
@@ -150,13 +138,9 @@ public final class Upload {
     String md5 = digests.md5().get(0);
     Properties properties = new Properties(digests.sha256(), file.modified(), mode);
     sides.traffic().await(file.bytes());
-    String etag =
-        settled(
-            key,
-            file,
-            digests.sha256(),
-            () -> sides.store().put(key, sent, file.bytes(), md5, properties, replaced),
-            () -> {});
+    Supplier<String> put =
+        () -> sides.store().put(key, sent, file.bytes(), md5, properties, replaced);
+    String etag = settled(key, file, digests.sha256(), put, () -> {});
     sides.traffic().done(file.bytes());
     return new Sent(digests.sha256(), etag);
   }
@@ -198,7 +182,7 @@ public final class Upload {
             () -> {
               // Not every store knows If-Match here: Ceph replaces whatever is there.
               if (!sides.store().head(key).map(Stored::etag).equals(replaced)) {
-                throw changed("the object in S3 changed since the plan was made");
+                throw StoreException.changed("the object in S3 changed since the plan was made");
               }
               return sides.store().complete(key, uploadId, parts, replaced);
             },
@@ -344,22 +328,19 @@ public final class Upload {
       }
       requireUnchanged(file);
       if (failed.kind() == StoreException.Kind.MISSING) {
-        throw changed("somebody deleted the object or aborted the upload in S3 meanwhile");
+        throw StoreException.changed(
+            "somebody deleted the object or aborted the upload in S3 meanwhile");
       }
       throw failed.kind() == StoreException.Kind.CHANGED
-          ? changed("the object in S3 changed since the plan was made")
+          ? StoreException.changed("the object in S3 changed since the plan was made")
           : failed;
     }
   }
 
   private void requireUnchanged(LocalFile file) throws IOException {
     if (!sides.tree().stat(file.path()).equals(Optional.of(file))) {
-      throw changed("the file changed while it was read");
+      throw StoreException.changed("the file changed while it was read");
     }
-  }
-
-  private static StoreException changed(String what) {
-    return new StoreException(StoreException.Kind.CHANGED, what);
   }
 
   /** The digest of a file, and of each part in Base64. */
@@ -373,13 +354,13 @@ public final class Upload {
       do {
         long part = Math.min(partBytes, file.bytes() - total);
         if (digests.read(in, part) < part) {
-          throw changed("the file changed while it was read");
+          throw StoreException.changed("the file changed while it was read");
         }
         parts.add(digests.md5Base64());
         total += part;
       } while (total < file.bytes());
     } catch (EOFException shorter) {
-      throw changed("the file changed while it was read");
+      throw StoreException.changed("the file changed while it was read");
     }
     requireUnchanged(file);
     return new PartDigests(digests.sha256(), parts);

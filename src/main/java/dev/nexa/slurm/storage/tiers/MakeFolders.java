@@ -40,11 +40,8 @@ public record MakeFolders(boolean dryRun) {
     for (TierRoot root : roots) {
       Folder tier = tier(root);
       all.add(tier);
-      if (tier.outcome() == Outcome.FAILED) {
-        continue;
-      }
-      for (String name : root.tier().folders()) {
-        all.add(one(root, root.path().resolve(name)));
+      if (tier.outcome() != Outcome.FAILED) {
+        root.tier().folders().forEach(name -> all.add(one(root, root.path().resolve(name))));
       }
     }
     return all;

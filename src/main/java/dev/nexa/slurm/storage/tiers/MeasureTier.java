@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>find reads one folder at a time and follows no link, so neither find nor this class holds the
  * tree in memory.
  */
-public final class MeasureTier {
+public record MeasureTier(CommandRunner runner, Map<String, String> environment) {
   private static final Duration LONGEST = Duration.ofHours(12);
 
   /** Another find names the option; a path in a message has a slash and a reason behind it. */
@@ -41,14 +41,10 @@ public final class MeasureTier {
   /** CommandRunner keeps so many bytes of the messages. */
   private static final int KEPT_MESSAGES = 64 * 1024;
 
-  private final CommandRunner runner;
-  private final Map<String, String> environment;
-
   /** Creates a measurer that starts find with these variables, and messages in English. */
-  public MeasureTier(CommandRunner runner, Map<String, String> environment) {
-    this.runner = runner;
-    this.environment = new HashMap<>(environment);
-    this.environment.put("LC_ALL", "C");
+  public MeasureTier {
+    environment = new HashMap<>(environment);
+    environment.put("LC_ALL", "C");
   }
 
   /**
@@ -68,18 +64,10 @@ public final class MeasureTier {
   public Measured measure(TierRoot root, UsageKey by) {
     Usage usage = new Usage(by);
     FoundFiles files = new FoundFiles(usage);
+    String path = root.path().toString();
+    String facts = "%s %b %Ts %u %P\\0";
     List<String> argv =
-        List.of(
-            "find",
-            "-P",
-            root.path().toString(),
-            "-mindepth",
-            "1",
-            "!",
-            "-type",
-            "d",
-            "-printf",
-            "%s %b %Ts %u %P\\0");
+        List.of("find", "-P", path, "-mindepth", "1", "!", "-type", "d", "-printf", facts);
     try {
       CommandResult result =
           runner.stream(new Command(argv, environment, root.path(), LONGEST), files, started -> {});
@@ -176,12 +164,10 @@ public final class MeasureTier {
         throw new IOException("find printed '" + text + "'");
       }
       try {
-        usage.add(
-            fields[4],
-            fields[3],
-            Long.parseLong(fields[0]),
-            Long.parseLong(fields[1]) * BLOCK,
-            Instant.ofEpochSecond(Long.parseLong(fields[2])));
+        long bytes = Long.parseLong(fields[0]);
+        long allocated = Long.parseLong(fields[1]) * BLOCK;
+        Instant modified = Instant.ofEpochSecond(Long.parseLong(fields[2]));
+        usage.add(fields[4], fields[3], bytes, allocated, modified);
       } catch (NumberFormatException unreadable) {
         throw new IOException("find printed '" + text + "'", unreadable);
       }
@@ -269,12 +255,9 @@ public final class MeasureTier {
 
     /** Returns the rows, the largest first. */
     public List<Row> rows() {
-      List<Row> sorted = new ArrayList<>(rows.values());
-      sorted.sort(
-          Comparator.comparingLong(Row::bytes)
-              .reversed()
-              .thenComparing(Comparator.comparing(Row::key)));
-      return sorted;
+      return rows.values().stream()
+          .sorted(Comparator.comparingLong(Row::bytes).reversed().thenComparing(Row::key))
+          .toList();
     }
 
     /** What the files of a tier are grouped by. */

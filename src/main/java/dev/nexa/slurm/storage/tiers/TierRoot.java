@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,9 +44,7 @@ public record TierRoot(
         roots.merge(tier + " " + root.path(), root, TierRoot::and);
       }
     }
-    List<TierRoot> sorted = new ArrayList<>(roots.values());
-    sorted.sort(java.util.Comparator.comparing(TierRoot::tier));
-    return sorted;
+    return roots.values().stream().sorted(Comparator.comparing(TierRoot::tier)).toList();
   }
 
   /** Returns the tier's folder that a profile gives. */
