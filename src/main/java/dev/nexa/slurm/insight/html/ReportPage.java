@@ -27,7 +27,6 @@ public final class ReportPage {
   public static String html(Report report) {
     String program = resource("report.js");
     String style = resource("report.css");
-    Tag main = Tag.of("main").with("id", "content").add(sections(report));
     Tag document =
         Tag.of("html")
             .with("lang", "en")
@@ -50,12 +49,10 @@ public final class ReportPage {
                             .with("class", "skip")
                             .with("href", "#" + first(report)),
                         header(report),
-                        main,
+                        Tag.of("main").with("id", "content").add(sections(report)),
                         footer(report),
                         Tag.of("script").raw(program)));
-    StringBuilder out = new StringBuilder("<!doctype html>\n");
-    document.writeTo(out);
-    return out.append('\n').toString();
+    return "<!doctype html>\n" + document + "\n";
   }
 
   /** Returns the sentence below the title of the first page. */
@@ -128,7 +125,7 @@ public final class ReportPage {
   }
 
   private static Tag link(String id, String words, String of) {
-    Tag link = Tag.of("a", words).with("href", "#" + id);
+    Tag link = Tag.link(words, "#" + id);
     return of.isEmpty() ? link : link.with("data-of", of);
   }
 
@@ -141,11 +138,11 @@ public final class ReportPage {
         readers.computeIfAbsent(input, id -> new ArrayList<>()).add(detail.run().id());
       }
     }
-    List<Tag> sections = new ArrayList<>();
     List<Tag> runs =
         report.details().stream().map(detail -> new RunPage(detail, pages, readers).tag()).toList();
     List<Tag> pipelines = new PipelinePages(report.pipelines(), pages).tags();
     Tag table = new RunsPage(report, pages).tag();
+    List<Tag> sections = new ArrayList<>();
     if (report.overview().isPresent()) {
       sections.add(new FirstPage(report, report.overview().get()).tag());
       sections.add(table);
@@ -213,9 +210,8 @@ public final class ReportPage {
                   + " out. Amounts, times, states and GPU types are as they were."));
     }
     if (!report.problems().isEmpty()) {
-      Tag list = Tag.of("ul");
-      report.problems().forEach(problem -> list.add(Tag.of("li", problem)));
-      page.add(PageParts.card("Records that could not be read").add(list));
+      List<Tag> items = report.problems().stream().map(one -> Tag.of("li", one)).toList();
+      page.add(PageParts.card("Records that could not be read").add(Tag.of("ul").add(items)));
     }
     return page;
   }
