@@ -137,9 +137,7 @@ public final class CronCommand extends CommandGroup {
       try {
         new CronPasses(existing()).remove(removed);
       } finally {
-        for (Installed one : removed) {
-          say("removed  " + one.by() + "  " + one.what());
-        }
+        removed.forEach(one -> say("removed  " + one.by() + "  " + one.what()));
       }
       if (removed.isEmpty()) {
         say("nothing was installed");

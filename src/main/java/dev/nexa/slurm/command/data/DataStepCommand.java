@@ -117,7 +117,7 @@ abstract class DataStepCommand extends Subcommand {
     Optional<Path> file = value(settings).map(Path::of);
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
-      JsonObject written = file.isEmpty() ? new JsonObject() : read(file.get());
+      JsonObject written = file.map(DataStepCommand::read).orElseGet(JsonObject::new);
       requireKnown(written, DataStage.settings(spec().name()));
       JsonObject values = DataStage.withDefaults(spec().name(), written);
       metrics = run(engine, values, share(environment), Path.of(output.<String>getValue()));

@@ -179,19 +179,15 @@ public final class AuditRuns {
 
   /** Removes other users' runs, because only the user of a local job can read its rows. */
   private void leaveOthers(Map<RunId, RunState> local, List<String> notes) {
-    local
-        .keySet()
-        .removeIf(
-            id -> {
-              RunFolder run = context.workspace().run(id);
-              boolean other = run.isOfAnotherUser();
-              if (other) {
-                notes.add(
-                    "%s: not audited: only its owner, %s, can read the rows of its local jobs"
-                        .formatted(id, run.owner()));
-              }
-              return other;
-            });
+    for (RunId id : List.copyOf(local.keySet())) {
+      RunFolder run = context.workspace().run(id);
+      if (run.isOfAnotherUser()) {
+        local.remove(id);
+        notes.add(
+            "%s: not audited: only its owner, %s, can read the rows of its local jobs"
+                .formatted(id, run.owner()));
+      }
+    }
   }
 
   /** The sums of one audit. */
@@ -329,7 +325,8 @@ public final class AuditRuns {
     void finish() {
       if (withoutCopies > 0) {
         notes.add(
-            "the records of %s have no copies on the durable tier; `nexa-slurm audit --repair` writes them"
+            ("the records of %s have no copies on the durable tier; `nexa-slurm audit --repair`"
+                    + " writes them")
                 .formatted(withoutCopies == 1 ? "1 run" : withoutCopies + " runs"));
       }
       if (!repair) {

@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -189,11 +190,8 @@ final class PackageCommand extends Subcommand {
       throw new NexaException(
           ErrorCode.PICKLES_REFUSED,
           "the policy refuses releases with pickled files (release_pickles: refuse), and the model"
-              + " has "
-              + pickles.size()
-              + ": "
-              + VisibleText.line(
-                  String.join(", ", pickles.subList(0, Math.min(5, pickles.size())))),
+              + " has %s: ".formatted(pickles.size())
+              + VisibleText.line(pickles.stream().limit(5).collect(Collectors.joining(", "))),
           Advice.step("save the model as safetensors, then package it again"));
     }
   }

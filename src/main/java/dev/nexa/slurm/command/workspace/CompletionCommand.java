@@ -40,11 +40,10 @@ public final class CompletionCommand extends Subcommand {
 
   @Override
   protected void work() {
-    StringBuilder words = new StringBuilder();
     Map<String, CommandSpec> commands = new TreeMap<>();
     collect("", spec().root(), commands);
     String names = String.join(" ", spec().root().subcommands().keySet());
-    words.append("    'help') echo '" + names + "' ;;\n");
+    StringBuilder words = new StringBuilder("    'help') echo '" + names + "' ;;\n");
     commands.forEach(
         (path, command) ->
             words.append(

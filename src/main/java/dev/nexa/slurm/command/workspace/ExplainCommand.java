@@ -115,9 +115,7 @@ public final class ExplainCommand extends Subcommand {
       print(new JsonObject().with("pages", Pages.names()));
       return;
     }
-    for (String name : Pages.names()) {
-      say("nexa-slurm explain " + name);
-    }
+    Pages.names().forEach(name -> say("nexa-slurm explain " + name));
   }
 
   private void print(List<ConfigKey> keys) {
@@ -159,19 +157,16 @@ public final class ExplainCommand extends Subcommand {
   }
 
   private static String hint(String typed, List<String> names) {
-    for (String page : List.of("docs/" + typed + ".md", "docs/" + typed + "s.md")) {
-      if (names.contains(page)) {
-        return " (did you mean '" + page + "'?)";
-      }
-    }
-    return Nearest.hint(typed, names);
+    return Stream.of("docs/" + typed + ".md", "docs/" + typed + "s.md")
+        .filter(names::contains)
+        .findFirst()
+        .map(page -> " (did you mean '" + page + "'?)")
+        .orElseGet(() -> Nearest.hint(typed, names));
   }
 
   private static NexaException unknown(String typed) {
     List<String> names = new ArrayList<>();
-    for (ErrorCode code : ErrorCode.values()) {
-      names.add(code.text());
-    }
+    Stream.of(ErrorCode.values()).map(ErrorCode::text).forEach(names::add);
     for (ConfigKey key : ConfigKey.of("")) {
       names.add(key.path());
       // Of a section, the keys below it.

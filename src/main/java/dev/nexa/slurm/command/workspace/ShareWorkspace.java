@@ -303,9 +303,10 @@ final class ShareWorkspace {
 
   /** Returns what members have to type to use the workspace. */
   String sentence(boolean unchanged) {
-    return (unchanged ? root + " is shared with the group " : "now the group ")
-        + group.getName()
-        + (unchanged ? " already" : " can submit and read here")
+    String name = group.getName();
+    return (unchanged
+            ? root + " is shared with the group " + name + " already"
+            : "now the group " + name + " can submit and read here")
         + "; each member types: export NEXA_WORKSPACE="
         + root;
   }

@@ -192,9 +192,10 @@ public final class CollectReport {
     Set<String> shown = rows.stream().map(ReportedRun::id).collect(Collectors.toSet());
     List<PipelineDetail> pipelines = new ArrayList<>();
     List<PipelineFolder> all =
-        scope.run().isPresent()
-            ? List.of()
-            : scope.pipeline().map(List::of).orElseGet(workspace::allPipelines);
+        scope
+            .pipeline()
+            .map(List::of)
+            .orElseGet(() -> scope.run().isPresent() ? List.of() : workspace.allPipelines());
     for (int i = all.size() - 1; i >= 0 && pipelines.size() < scope.mostDetails(); i--) {
       if (!all.get(i).exists()) {
         continue;
