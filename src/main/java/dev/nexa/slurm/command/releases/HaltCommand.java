@@ -146,9 +146,8 @@ public final class HaltCommand extends Subcommand {
                       "  releases from %s go on; without --cluster, halt stops all"
                           .formatted(named(tier, profiles))));
     }
-    for (RunId run : waiting) {
-      say("  " + run + " waits in the queue and will start; to prevent that: " + CANCEL + run);
-    }
+    String waits = " waits in the queue and will start; to prevent that: ";
+    waiting.forEach(run -> say("  " + run + waits + CANCEL + run));
     say("  what runs goes on: `nexa-slurm serve list` shows the servers");
     say("  `nexa-slurm release rollback` stays possible");
     say("  an approver lifts it: nexa-slurm unhalt " + halt.id());
@@ -224,9 +223,8 @@ public final class HaltCommand extends Subcommand {
             });
       }
       for (Halts.Judged one : listed) {
-        one.refusal()
-            .ifPresent(
-                why -> note("the lifting of " + one.halt().id() + " does not count: " + why));
+        String what = "the lifting of " + one.halt().id() + " does not count: ";
+        one.refusal().ifPresent(why -> note(what + why));
       }
     }
 

@@ -190,7 +190,9 @@ final class PackageCommand extends Subcommand {
       throw new NexaException(
           ErrorCode.PICKLES_REFUSED,
           "the policy refuses releases with pickled files (release_pickles: refuse), and the model"
-              + " has %s: ".formatted(pickles.size())
+              + " has "
+              + pickles.size()
+              + ": "
               + VisibleText.line(pickles.stream().limit(5).collect(Collectors.joining(", "))),
           Advice.step("save the model as safetensors, then package it again"));
     }

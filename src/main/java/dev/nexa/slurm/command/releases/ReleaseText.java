@@ -91,11 +91,11 @@ final class ReleaseText {
             .gate()
             .map(
                 it ->
-                    (it.passed() ? "passed" : "FAILED")
-                        + ", by "
-                        + it.run()
-                        + ": "
-                        + it.figures().optionalText("reason").orElse("no reason"))
+                    "%s, by %s: %s"
+                        .formatted(
+                            it.passed() ? "passed" : "FAILED",
+                            it.run(),
+                            it.figures().optionalText("reason").orElse("no reason")))
             .orElse("none was found: `release deploy` needs a gate that passed"));
     release
         .gate()

@@ -163,11 +163,11 @@ final class ShowReleaseCommand extends Subcommand {
       DeployText.line(
           text,
           "in use",
-          "from "
-              + period.from()
-              + period.until().map(end -> " to " + end).orElse(", still")
-              + " (UTC)"
-              + (period.unfinished() ? "; this deployment was never completed" : ""));
+          "from %s%s (UTC)%s"
+              .formatted(
+                  period.from(),
+                  period.until().map(end -> " to " + end).orElse(", still"),
+                  period.unfinished() ? "; this deployment was never completed" : ""));
       DeployText.line(
           text,
           "line " + line.number(),

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ErrorCode.Group;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -64,36 +63,31 @@ public final class ExplainCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     String typed = code.getValue();
     if (typed == null) {
       list();
-      return ExitCode.OK.status();
+      return;
     }
     List<ConfigKey> keys = ConfigKey.of(typed.equals(CONFIG) ? "" : typed);
-    if (!keys.isEmpty()) {
-      print(keys);
-      return ExitCode.OK.status();
-    }
     Optional<ErrorCode> known =
         ErrorCode.of(typed.replaceFirst("^(docs/errors/|errors/)(.*)\\.md$", "$2"));
-    if (known.isPresent()) {
-      return answer(
+    Optional<ConfigKey.Elsewhere> elsewhere = ConfigKey.elsewhere(typed);
+    if (!keys.isEmpty()) {
+      print(keys);
+    } else if (known.isPresent()) {
+      answer(
           json,
           () -> COLUMNS.addTo(new JsonObject(), known.get()).with("page", page(known.get())),
           () -> out().print(page(known.get())));
-    }
-    Optional<ConfigKey.Elsewhere> elsewhere = ConfigKey.elsewhere(typed);
-    if (elsewhere.isPresent()) {
+    } else if (elsewhere.isPresent()) {
       print(typed, elsewhere.get());
-      return ExitCode.OK.status();
-    }
-    if (typed.equals("docs")) {
+    } else if (typed.equals("docs")) {
       printPages();
-      return ExitCode.OK.status();
+    } else {
+      String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
+      answer(json, () -> new JsonObject().with("page", page), () -> out().print(page));
     }
-    String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
-    return answer(json, () -> new JsonObject().with("page", page), () -> out().print(page));
   }
 
   /** Prints what a name of another program is here. */

@@ -99,11 +99,10 @@ public final class ProfileText {
     }
     cluster.leftOut().forEach((name, why) -> leftOut.add(name + " (" + why + ")"));
     line("# From `scontrol show partition`; what a node has, from `sinfo -N`.");
-    for (Partition partition : named) {
-      if (cluster.defaultPartition().orElse("").equals(partition.name())) {
-        line("default_partition: " + word(partition.name()), "Default=YES");
-      }
-    }
+    cluster
+        .defaultPartition()
+        .filter(name -> named.stream().anyMatch(one -> one.name().equals(name)))
+        .ifPresent(name -> line("default_partition: " + word(name), "Default=YES"));
     line(named.isEmpty() ? "# None that can be used." : "partitions:");
     named.forEach(this::partition);
     leftOut.forEach(one -> line((named.isEmpty() ? "" : "  ") + "# left out: " + comment(one)));

@@ -20,10 +20,12 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.YearMonth;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -49,9 +51,7 @@ final class FirstPage {
 
   Tag tag() {
     Tag page = PageParts.page(ID, "Overview", ReportPage.about(report)).add(tiles(), attention());
-    for (CurrencySums sums : overview.currencies()) {
-      page.add(spend(sums), months(sums), finance(sums));
-    }
+    overview.currencies().forEach(sums -> page.add(spend(sums), months(sums), finance(sums)));
     if (overview.currencies().isEmpty()) {
       page.add(
           PageParts.card("Spend")
@@ -357,21 +357,19 @@ final class FirstPage {
         new Table("Months", currency)
             .words("Period")
             .numbers("Runs", "Reserved", "Cost", "Credits", "API", "Total", "Billed", "Wasted");
-    for (int i = sums.months().size() - 1; i >= 0; i--) {
-      MonthSums one = sums.months().get(i);
-      if (one.runs() > 0 || one.billed().signum() != 0) {
-        table.row(
-            one.month(),
-            one.runs(),
-            one.reserved(),
-            one.cost(),
-            one.credit().negate(),
-            one.api(),
-            one.total(),
-            one.billed(),
-            one.wasted());
-      }
-    }
+    newestFirst(sums.months(), one -> one.runs() > 0 || one.billed().signum() != 0)
+        .forEach(
+            one ->
+                table.row(
+                    one.month(),
+                    one.runs(),
+                    one.reserved(),
+                    one.cost(),
+                    one.credit().negate(),
+                    one.api(),
+                    one.total(),
+                    one.billed(),
+                    one.wasted()));
     Tag estimates =
         Charts.grouped(
             "Reserved, expected and actual cost of each month",
@@ -384,19 +382,16 @@ final class FirstPage {
         new Table("Expected and actual cost", currency)
             .words("Period")
             .numbers("Runs", "Expected", "Actual", "Difference", "Actual/expected");
-    for (int i = sums.months().size() - 1; i >= 0; i--) {
-      MonthSums one = sums.months().get(i);
+    for (MonthSums one : newestFirst(sums.months(), one -> one.expected().runs() > 0)) {
       BigDecimal expected = one.expected().estimate();
       BigDecimal actual = one.expected().actual();
-      if (one.expected().runs() > 0) {
-        accuracy.row(
-            one.month(),
-            one.expected().runs(),
-            expected,
-            actual,
-            actual.subtract(expected),
-            Figures.percent(actual, expected));
-      }
+      accuracy.row(
+          one.month(),
+          one.expected().runs(),
+          expected,
+          actual,
+          actual.subtract(expected),
+          Figures.percent(actual, expected));
     }
     return Tag.of("div")
         .add(
@@ -412,6 +407,13 @@ final class FirstPage {
                                 "No run of these months had an expected cost: an estimate needs earlier runs"
                                     + " like it, or a model.")
                             : accuracy.tag())));
+  }
+
+  private static <T> List<T> newestFirst(List<T> months, Predicate<T> shown) {
+    List<T> chosen = new ArrayList<>(months);
+    chosen.removeIf(shown.negate());
+    Collections.reverse(chosen);
+    return chosen;
   }
 
   private static Charts.Series series(
@@ -504,15 +506,12 @@ final class FirstPage {
   private Tag gpu() {
     Table table =
         new Table("GPU-hours").words("Period").numbers("Used", "Without a result", "Share");
-    for (int i = overview.gpu().size() - 1; i >= 0; i--) {
-      GpuHours one = overview.gpu().get(i);
-      if (one.seconds() > 0) {
-        table.row(
-            one.month(),
-            Figures.hours(one.used()),
-            Figures.hours(one.wasted()),
-            Figures.percent(BigDecimal.valueOf(one.wasted()), BigDecimal.valueOf(one.seconds())));
-      }
+    for (GpuHours one : newestFirst(overview.gpu(), one -> one.seconds() > 0)) {
+      table.row(
+          one.month(),
+          Figures.hours(one.used()),
+          Figures.hours(one.wasted()),
+          Figures.percent(BigDecimal.valueOf(one.wasted()), BigDecimal.valueOf(one.seconds())));
     }
     Tag card = PageParts.card("GPU-hours");
     if (table.isEmpty()) {
@@ -570,12 +569,9 @@ final class FirstPage {
         new Table("API usage", sums.currency())
             .words("Period")
             .numbers("Tokens in the cost of runs", "Imported besides", "Together");
-    for (int i = sums.months().size() - 1; i >= 0; i--) {
-      MonthSums one = sums.months().get(i);
-      if (one.tokens().signum() != 0 || one.api().signum() != 0) {
-        table.row(one.month(), one.tokens(), one.api(), one.tokens().add(one.api()));
-      }
-    }
+    newestFirst(sums.months(), one -> one.tokens().signum() != 0 || one.api().signum() != 0)
+        .forEach(
+            one -> table.row(one.month(), one.tokens(), one.api(), one.tokens().add(one.api())));
     Tag chart =
         Charts.stacked(
             "API usage of each month",

@@ -138,9 +138,9 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
         edge(svg, from, to, after.getValue().equals("afterok"));
       }
     }
-    for (Stage stage : pipeline.stages()) {
-      node(svg, stage, places.getOrDefault(stage.name(), new double[2]), pages);
-    }
+    pipeline
+        .stages()
+        .forEach(one -> node(svg, one, places.getOrDefault(one.name(), new double[2]), pages));
     return Table.scrolling("Graph of " + pipeline.name(), svg);
   }
 

@@ -1,13 +1,12 @@
 package dev.nexa.slurm.insight.html;
 
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.RunDetail;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -57,11 +56,11 @@ public final class ReportPage {
 
   /** Returns the sentence below the title of the first page. */
   static String about(Report report) {
-    return report.workspace()
-        + report.scope().map(words -> ", " + words).orElse("")
-        + ", as of "
-        + Figures.time(report.made())
-        + " UTC; unfinished runs as of the last reconcile";
+    return "%s%s, as of %s UTC; unfinished runs as of the last reconcile"
+        .formatted(
+            report.workspace(),
+            report.scope().map(", "::concat).orElse(""),
+            Figures.time(report.made()));
   }
 
   private static String policy(String program, String style) {
@@ -71,13 +70,8 @@ public final class ReportPage {
   }
 
   private static String digest(String text) {
-    try {
-      byte[] sum =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return Base64.getEncoder().encodeToString(sum);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    byte[] sum = Sha256.digest().digest(text.getBytes(StandardCharsets.UTF_8));
+    return Base64.getEncoder().encodeToString(sum);
   }
 
   private static String resource(String name) {
@@ -171,9 +165,9 @@ public final class ReportPage {
             Tag.of("h1", "A run without a page"),
             Tag.styled("p", "sub")
                 .text(
-                    "This report has pages of the newest "
-                        + report.mostDetails()
-                        + " runs. This command writes the page of this run:"),
+                    ("This report has pages of the newest %s runs. This command writes the page of"
+                            + " this run:")
+                        .formatted(report.mostDetails())),
             Tag.of("p").add(Tag.of("code", "nexa-slurm report --run RUN")));
   }
 
@@ -219,8 +213,7 @@ public final class ReportPage {
   private static Tag footer(Report report) {
     return Tag.of("footer")
         .text(
-            "nexa-slurm report of "
-                + about(report)
-                + ". Amounts of different currencies are never added.");
+            "nexa-slurm report of %s. Amounts of different currencies are never added."
+                .formatted(about(report)));
   }
 }

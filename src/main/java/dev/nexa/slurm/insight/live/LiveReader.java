@@ -119,9 +119,7 @@ public final class LiveReader {
     }
     status = status.again();
     Map<RunId, RunRow> rows = new LinkedHashMap<>();
-    for (RunRow row : status.rows(asked, problems)) {
-      rows.put(new RunId(row.runId()), row);
-    }
+    status.rows(asked, problems).forEach(row -> rows.put(new RunId(row.runId()), row));
     rows.putAll(settled);
     return rows;
   }

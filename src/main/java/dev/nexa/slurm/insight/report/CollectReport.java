@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -153,16 +154,15 @@ public final class CollectReport {
     OtherRuns others = new OtherRuns(workspace);
     for (RunId id : open) {
       RunFolder run = workspace.run(id);
-      if (!Files.exists(run.manifest())) {
-        continue;
-      }
-      try {
-        LedgerLine line = others.line(run);
-        if (isOf(scope, chosen, line)) {
-          rows.add(ReportedRun.of(line, true));
-        }
-      } catch (RuntimeException unreadable) {
-        problems.add(id + ": " + unreadable.getMessage());
+      if (Files.exists(run.manifest())) {
+        tried(
+                id,
+                problems,
+                () ->
+                    Optional.of(others.line(run))
+                        .filter(line -> isOf(scope, chosen, line))
+                        .map(line -> ReportedRun.of(line, true)))
+            .ifPresent(rows::add);
       }
     }
   }
@@ -176,13 +176,9 @@ public final class CollectReport {
         break;
       }
       // An archived run has left its folder, but not its manifest.
-      if (!Files.exists(run.manifest())) {
-        continue;
-      }
-      try {
-        details.add(read.read(run, row, problems));
-      } catch (RuntimeException unreadable) {
-        problems.add(row.id() + ": " + unreadable.getMessage());
+      if (Files.exists(run.manifest())) {
+        tried(row.id(), problems, () -> Optional.of(read.read(run, row, problems)))
+            .ifPresent(details::add);
       }
     }
     return details;
@@ -197,20 +193,27 @@ public final class CollectReport {
             .map(List::of)
             .orElseGet(() -> scope.run().isPresent() ? List.of() : workspace.allPipelines());
     for (int i = all.size() - 1; i >= 0 && pipelines.size() < scope.mostDetails(); i--) {
-      if (!all.get(i).exists()) {
-        continue;
-      }
-      try {
-        PipelineDetail pipeline = pipeline(all.get(i));
-        if (scope.month().isEmpty()
-            || pipeline.stages().stream().anyMatch(stage -> shown.contains(stage.run()))) {
-          pipelines.add(pipeline);
-        }
-      } catch (RuntimeException unreadable) {
-        problems.add(all.get(i).id() + ": " + unreadable.getMessage());
+      PipelineFolder folder = all.get(i);
+      if (folder.exists()) {
+        tried(folder.id(), problems, () -> Optional.of(pipeline(folder)))
+            .filter(
+                one ->
+                    scope.month().isEmpty()
+                        || one.stages().stream().anyMatch(stage -> shown.contains(stage.run())))
+            .ifPresent(pipelines::add);
       }
     }
     return pipelines;
+  }
+
+  /** Returns what is read; empty if that fails, which is a problem of the named record. */
+  static <T> Optional<T> tried(Object name, List<String> problems, Supplier<Optional<T>> reading) {
+    try {
+      return reading.get();
+    } catch (RuntimeException unreadable) {
+      problems.add(name + ": " + unreadable.getMessage());
+      return Optional.empty();
+    }
   }
 
   /** Reads a pipeline from its document and from its manifest, which the last pass wrote. */

@@ -61,17 +61,15 @@ final class OverviewSums {
     gpu.computeIfPresent(
         run.month(),
         (month, hours) ->
-            hours.plus(orZero(run.gpuSeconds()), orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
+            hours.plus(
+                ReportedRun.orZero(run.gpuSeconds()),
+                ReportedRun.orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
     BigDecimal estimate = run.decimal(LedgerKey.EXPECTED);
     BigDecimal actual = run.computeCost();
     if (estimate != null && actual != null) {
       expected.merge(
           run.currency() + " " + run.month(), new Expected(estimate, actual, 1), Expected::plus);
     }
-  }
-
-  private static long orZero(@org.jspecify.annotations.Nullable Long number) {
-    return number == null ? 0 : number;
   }
 
   /**

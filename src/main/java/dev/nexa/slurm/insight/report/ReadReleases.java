@@ -43,11 +43,10 @@ record ReadReleases(Context context) {
     }
     List<ReleaseDetail> releases = new ArrayList<>();
     for (ReleaseFolder folder : ReleaseFolder.all(durable)) {
-      try {
-        releases.add(release(folder, leads.equals(Optional.of(folder.name())), history));
-      } catch (RuntimeException damaged) {
-        problems.add(folder.name() + ": " + damaged.getMessage());
-      }
+      boolean inProduction = leads.equals(Optional.of(folder.name()));
+      CollectReport.tried(
+              folder.name(), problems, () -> Optional.of(release(folder, inProduction, history)))
+          .ifPresent(releases::add);
     }
     releases.sort(Comparator.comparing(ReleaseDetail::ended).reversed());
     return releases;

@@ -63,7 +63,12 @@ final class ReadRun {
     } catch (RuntimeException changed) {
       problems.add(run.id() + ": " + changed.getMessage());
     }
-    List<Fact> facts = facts(manifest, plan, approver(run, problems));
+    Optional<String> approver =
+        CollectReport.tried(
+            run.id(),
+            problems,
+            () -> ApprovalFile.ofRun(run.approval()).map(file -> file.approval().approver()));
+    List<Fact> facts = facts(manifest, plan, approver);
     UseNotes.of(run).forEach(note -> facts.add(new Fact("Use", note)));
     return new RunDetail(
         row,
@@ -90,16 +95,6 @@ final class ReadRun {
     return clean.length() <= LONGEST_TEXT
         ? clean
         : clean.substring(0, LONGEST_TEXT) + "\n[shortened: the file is longer]\n";
-  }
-
-  /** Returns the approver of the run; empty if it needed no approval. */
-  private static Optional<String> approver(RunFolder run, List<String> problems) {
-    try {
-      return ApprovalFile.ofRun(run.approval()).map(file -> file.approval().approver());
-    } catch (RuntimeException unreadable) {
-      problems.add(run.id() + ": " + unreadable.getMessage());
-      return Optional.empty();
-    }
   }
 
   private static List<Fact> facts(
@@ -130,14 +125,8 @@ final class ReadRun {
 
   private Optional<ExplainedFailure> failure(
       RunFolder run, WithoutSecrets secrets, List<String> problems) {
-    Optional<Failure> found;
-    try {
-      found = explain.recorded(run, problems);
-    } catch (RuntimeException unreadable) {
-      problems.add(run.id() + ": " + unreadable.getMessage());
-      return Optional.empty();
-    }
-    return found.map(failure -> explained(run, failure, secrets));
+    return CollectReport.tried(run.id(), problems, () -> explain.recorded(run, problems))
+        .map(failure -> explained(run, failure, secrets));
   }
 
   private static ExplainedFailure explained(
