@@ -6,7 +6,6 @@ import dev.nexa.slurm.command.cron.CronPasses.Shown;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.run.cron.OtherPasses;
 import dev.nexa.slurm.run.cron.PassInterval;
 import java.nio.file.Files;
@@ -112,13 +111,14 @@ public final class CronCommand extends CommandGroup {
         OtherPasses.first(environment()).forEach(way -> say("  " + way));
       }
       say(shown.check().words());
-      if (shown.heartbeat().isPresent()) {
-        Heartbeat last = shown.heartbeat().get();
-        say(
-            "it looked at %s unfinished runs, changed %s, read %s rows and took %s ms"
-                .formatted(
-                    last.runsRead(), last.runsChanged(), last.rowsRead(), last.took().toMillis()));
-      }
+      String pass = "it looked at %s unfinished runs, changed %s, read %s rows and took %s ms";
+      shown
+          .heartbeat()
+          .map(
+              it ->
+                  pass.formatted(
+                      it.runsRead(), it.runsChanged(), it.rowsRead(), it.took().toMillis()))
+          .ifPresent(this::say);
     }
   }
 
@@ -137,9 +137,7 @@ public final class CronCommand extends CommandGroup {
       try {
         new CronPasses(existing()).remove(removed);
       } finally {
-        for (Installed one : removed) {
-          say("removed  " + one.by() + "  " + one.what());
-        }
+        removed.forEach(one -> say("removed  " + one.by() + "  " + one.what()));
       }
       if (removed.isEmpty()) {
         say("nothing was installed");

@@ -71,18 +71,14 @@ public final class CronPasses {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
-      JsonObject json =
-          JsonObject.ofVersion(1)
-              .with("installed", installed.stream().map(Installed::toJson).toList())
-              .with("late", check.late())
-              .with("message", check.words());
-      json.with("crontab_not_read", notRead.orElse(null));
-      json.with("age_seconds", null).with("heartbeat", null);
-      if (heartbeat.isPresent()) {
-        json.with("age_seconds", Duration.between(heartbeat.get().lastPass(), now).toSeconds());
-        json.with("heartbeat", heartbeat.get().toJson());
-      }
-      return json;
+      Optional<Duration> age = heartbeat.map(last -> Duration.between(last.lastPass(), now));
+      return JsonObject.ofVersion(1)
+          .with("installed", installed.stream().map(Installed::toJson).toList())
+          .with("late", check.late())
+          .with("message", check.words())
+          .with("crontab_not_read", notRead.orElse(null))
+          .with("age_seconds", age.map(Duration::toSeconds).orElse(null))
+          .with("heartbeat", heartbeat.map(Heartbeat::toJson).orElse(null));
     }
   }
 
@@ -142,11 +138,11 @@ public final class CronPasses {
     } catch (NexaException failed) {
       notRead = Optional.of(String.valueOf(failed.getMessage()));
     }
-    Optional<PassInterval> timed = timer.every();
-    timed.ifPresent(
-        every ->
-            installed.add(
-                new Installed("systemd", timer.timer().toString(), every, startOfTimer())));
+    String file = timer.timer().toString();
+    timer
+        .every()
+        .map(every -> new Installed("systemd", file, every, startOfTimer()))
+        .ifPresent(installed::add);
     PassInterval every = PassInterval.DEFAULT;
     for (Installed one : installed) {
       every =
@@ -213,6 +209,6 @@ public final class CronPasses {
             System.getProperty("java.class.path"),
             workspace,
             metrics);
-    return cleanupDays.isPresent() ? command.cleaning(cleanupDays.get()) : command;
+    return cleanupDays.map(command::cleaning).orElse(command);
   }
 }

@@ -93,7 +93,6 @@ public final class DataCommand extends CommandGroup {
         paths("--requests", true, "A file of the batch's requests; may be given often.");
     private final OptionSpec answers =
         paths("--answers", true, "A file of the batch's answers; may be given often.");
-    private Optional<Runnable> check = Optional.empty();
 
     CollectCommand() {
       super(
@@ -109,13 +108,8 @@ public final class DataCommand extends CommandGroup {
       Collect.Options options = CollectStep.options(settings);
       Collect.Result result =
           CollectStep.run(engine, requests.getValue(), answers.getValue(), output, options);
-      check = Optional.of(() -> result.require(options, output));
+      check = () -> result.require(options, output);
       return result.metrics();
-    }
-
-    @Override
-    void require() {
-      check.ifPresent(Runnable::run);
     }
   }
 
@@ -201,7 +195,6 @@ public final class DataCommand extends CommandGroup {
             "The evaluation to decide on: a folder of `data score`, items, or a summary.");
     private final OptionSpec baseline =
         option("--baseline PATH", "The evaluation to compare with, of the same items.");
-    private Optional<Runnable> check = Optional.empty();
 
     GateCommand() {
       super(
@@ -222,13 +215,8 @@ public final class DataCommand extends CommandGroup {
       Optional<String> other = value(baseline);
       GateVerdict verdict =
           GateStep.run(engine, candidate.getValue(), other, output, GateSettings.of(settings));
-      check = Optional.of(() -> verdict.require(output.resolve(GateStep.VERDICT)));
+      check = () -> verdict.require(output.resolve(GateStep.VERDICT));
       return GateStep.metrics(verdict, candidate.getValue(), other);
-    }
-
-    @Override
-    void require() {
-      check.ifPresent(Runnable::run);
     }
   }
 }

@@ -31,6 +31,12 @@ import picocli.CommandLine.Model.OptionSpec;
  * the counts to {@code NEXA_METRICS}. A job calls it; a person can call it too.
  */
 abstract class DataStepCommand extends Subcommand {
+  /**
+   * Ends the command with an error if what {@link #run} wrote is not good enough. The metrics are
+   * written before. Most steps only count.
+   */
+  Runnable check = () -> {};
+
   private final OptionSpec settings;
   private final OptionSpec output =
       add(
@@ -79,14 +85,6 @@ abstract class DataStepCommand extends Subcommand {
   abstract JsonObject run(Engine engine, JsonObject settings, Share share, Path output);
 
   /**
-   * Ends the command with an error if what {@link #run} wrote is not good enough. The metrics are
-   * written before.
-   */
-  void require() {
-    // Most steps only count.
-  }
-
-  /**
    * Checks the names of settings, which a person may have typed.
    *
    * @throws IllegalArgumentException if there is another key; the message names the nearest one
@@ -117,7 +115,7 @@ abstract class DataStepCommand extends Subcommand {
     Optional<Path> file = value(settings).map(Path::of);
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
-      JsonObject written = file.isEmpty() ? new JsonObject() : read(file.get());
+      JsonObject written = file.map(DataStepCommand::read).orElseGet(JsonObject::new);
       requireKnown(written, DataStage.settings(spec().name()));
       JsonObject values = DataStage.withDefaults(spec().name(), written);
       metrics = run(engine, values, share(environment), Path.of(output.<String>getValue()));
@@ -127,7 +125,7 @@ abstract class DataStepCommand extends Subcommand {
     keep(metrics);
     print(metrics);
     out().flush();
-    require();
+    check.run();
     return ExitCode.OK.status();
   }
 

@@ -55,7 +55,6 @@ final class GenerateCommand extends DataStepCommand {
       option(
           "--ready-within SECONDS",
           "With --server: how long the server may take until it is ready. Default: 1800.");
-  private Optional<RuntimeException> failure = Optional.empty();
 
   GenerateCommand() {
     super(
@@ -90,15 +89,15 @@ final class GenerateCommand extends DataStepCommand {
                 asked,
                 settings,
                 listener);
-    failure = result.failure();
+    check =
+        () ->
+            result
+                .failure()
+                .ifPresent(
+                    failure -> {
+                      throw failure;
+                    });
     return result.metrics();
-  }
-
-  @Override
-  void require() {
-    if (failure.isPresent()) {
-      throw failure.get();
-    }
   }
 
   private String base(GenerateSettings settings) {

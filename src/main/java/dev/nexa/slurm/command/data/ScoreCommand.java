@@ -32,7 +32,6 @@ final class ScoreCommand extends DataStepCommand {
       option(
           "--evals DIR",
           "Also copies the files to this folder, for all runs. Default in a job: evals in durable storage.");
-  private Optional<Runnable> check = Optional.empty();
 
   ScoreCommand() {
     super(
@@ -68,7 +67,7 @@ final class ScoreCommand extends DataStepCommand {
         ScoreStep.join(engine, rows, column, output, id);
       }
       ScoreStep.Written result = written;
-      check = Optional.of(() -> result.require(options, output, id));
+      check = () -> result.require(options, output, id);
     } else {
       written = ScoreStep.lmEval(engine, lmEval.getValue(), output, id, now);
     }
@@ -95,10 +94,5 @@ final class ScoreCommand extends DataStepCommand {
           "add --run-id with letters, digits, '.', '_' and '-'");
     }
     return id;
-  }
-
-  @Override
-  void require() {
-    check.ifPresent(Runnable::run);
   }
 }

@@ -33,16 +33,16 @@ abstract class DatasetCommand extends Subcommand {
 
   /** Adds a parameter that names a version. */
   final PositionalParamSpec dataset(String label) {
-    return add(
-        PositionalParamSpec.builder().paramLabel(label).type(String.class).required(true),
+    return parameter(
+        label,
         "A version: NAME@v3, or NAME@ and the beginning of its root; NAME alone is its newest"
             + " version.");
   }
 
   /** Adds a parameter that names a version exactly, because the command changes it. */
   final PositionalParamSpec exactDataset(String label) {
-    return add(
-        PositionalParamSpec.builder().paramLabel(label).type(String.class).required(true),
+    return parameter(
+        label,
         "A version: NAME@v3, or NAME@ and the beginning of its root; NAME alone only if it has one"
             + " version.");
   }

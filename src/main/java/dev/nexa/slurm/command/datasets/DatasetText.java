@@ -96,16 +96,14 @@ final class DatasetText {
 
   /** Returns {@code retired as NAME@V by X on D: REASON}. */
   static String retired(DatasetVersion version) {
+    Optional<String> at = version.statement("retired", "at");
     return VisibleText.line(
-        "retired as "
-            + version.reference()
-            + " by "
-            + version.statement("retired", "by").orElse("an unknown user")
-            + version
-                .statement("retired", "at")
-                .map(at -> " on " + at.replaceFirst("T.*", ""))
-                .orElse("")
-            + version.statement("retired", "reason").map(reason -> ": " + reason).orElse(""));
+        "retired as %s by %s%s%s"
+            .formatted(
+                version.reference(),
+                version.statement("retired", "by").orElse("an unknown user"),
+                at.map(time -> " on " + time.replaceFirst("T.*", "")).orElse(""),
+                version.statement("retired", "reason").map(": "::concat).orElse("")));
   }
 
   /** Returns how a person can use the bytes of a retired version. */

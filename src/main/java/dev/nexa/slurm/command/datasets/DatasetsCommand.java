@@ -120,19 +120,21 @@ public final class DatasetsCommand extends CommandGroup {
         print(DatasetText.json(version, datasets.tiers()).with("added", done.added()));
       } else {
         say(
-            (done.added() ? "registered " : "registered already: ")
-                + version.reference()
-                + (version.status() == Status.RETIRED
-                    ? " (" + DatasetText.retired(version) + ")"
-                    : "")
-                + ": "
-                + DatasetText.size(version)
-                + version
-                    .rows()
-                    .map(rows -> ", " + DatasetText.number(rows) + (rows == 1 ? " row" : " rows"))
-                    .orElse("")
-                + ", root "
-                + version.root().substring(0, 12));
+            "%s%s%s: %s%s, root %s"
+                .formatted(
+                    done.added() ? "registered " : "registered already: ",
+                    version.reference(),
+                    version.status() == Status.RETIRED
+                        ? " (" + DatasetText.retired(version) + ")"
+                        : "",
+                    DatasetText.size(version),
+                    version
+                        .rows()
+                        .map(
+                            rows ->
+                                ", " + DatasetText.number(rows) + (rows == 1 ? " row" : " rows"))
+                        .orElse(""),
+                    version.root().substring(0, 12)));
         tell(this, datasets, done);
         explain(datasets, done);
         if (done.added() && (version.licence().isEmpty() || version.source().isEmpty())) {
@@ -160,9 +162,8 @@ public final class DatasetsCommand extends CommandGroup {
       }
       if (as.getValue() != null && !as.getValue().equals(version.version())) {
         note(
-            "under one name, the same bytes are one version; --as "
-                + as.getValue()
-                + " adds nothing");
+            "under one name, the same bytes are one version; --as %s adds nothing"
+                .formatted(as.<String>getValue()));
       }
       TierPath typed = TierPath.of(path.getValue(), Path.of("").toAbsolutePath(), datasets.tiers());
       if (!typed.written().equals(version.path())) {
@@ -273,7 +274,6 @@ public final class DatasetsCommand extends CommandGroup {
       DatasetVersion version = datasets.registry().find(dataset.getValue());
       Changes changes = new Changes(given(json));
       verify(datasets, version, !given(sizes), changes);
-      String checked = given(sizes) ? "names and sizes" : "sha256";
       if (given(json)) {
         JsonObject document =
             JsonObject.ofVersion(1)
@@ -291,7 +291,10 @@ public final class DatasetsCommand extends CommandGroup {
       }
       say(
           "%s is intact: %s; checked: %s"
-              .formatted(version.reference(), DatasetText.size(version), checked));
+              .formatted(
+                  version.reference(),
+                  DatasetText.size(version),
+                  given(sizes) ? "names and sizes" : "sha256"));
       return ExitCode.OK.status();
     }
   }
@@ -299,10 +302,7 @@ public final class DatasetsCommand extends CommandGroup {
   private static NexaException changed(DatasetVersion version, long count) {
     return new NexaException(
         ErrorCode.DATASET_CHANGED,
-        version.reference()
-            + " is not what was registered: "
-            + DatasetText.number(count)
-            + (count == 1 ? " file differs" : " files differ"),
+        version.reference() + " is not what was registered: " + differing(count),
         Advice.step("bring the files back from a backup or from S3"),
         Advice.command(
             "or keeps the data as it is now as a new version",
@@ -310,6 +310,10 @@ public final class DatasetsCommand extends CommandGroup {
             version.path(),
             "--name",
             version.name()));
+  }
+
+  private static String differing(long count) {
+    return DatasetText.number(count) + (count == 1 ? " file differs" : " files differ");
   }
 
   /** The command {@code datasets diff}. */
@@ -355,10 +359,7 @@ public final class DatasetsCommand extends CommandGroup {
               .formatted(
                   before.reference(),
                   after.reference(),
-                  changes.count() == 0
-                      ? "the same files"
-                      : DatasetText.number(changes.count())
-                          + (changes.count() == 1 ? " file differs" : " files differ"),
+                  changes.count() == 0 ? "the same files" : differing(changes.count()),
                   rows(before),
                   rows(after),
                   DatasetText.number(before.bytes()),
@@ -435,9 +436,8 @@ public final class DatasetsCommand extends CommandGroup {
             "%s lacks %s: a dataset must say where it comes from before it is promoted"
                 .formatted(version.reference(), String.join(" and ", missing)),
             Advice.step(
-                "nexa-slurm datasets promote "
-                    + version.reference()
-                    + " --source URL --licence NAME"));
+                "nexa-slurm datasets promote %s --source URL --licence NAME"
+                    .formatted(version.reference())));
       }
     }
 
@@ -508,14 +508,15 @@ public final class DatasetsCommand extends CommandGroup {
       collect.problems().forEach(err()::println);
       if (given(json)) {
         JsonObject document = DatasetText.json(done.version(), datasets.tiers());
-        List<JsonObject> used = new ArrayList<>();
-        users.forEach(
-            user ->
-                used.add(
-                    new JsonObject()
-                        .with("kind", user.kind().word())
-                        .with("name", user.name())
-                        .withOptional("status", user.facts().optionalText("status"))));
+        List<JsonObject> used =
+            users.stream()
+                .map(
+                    user ->
+                        new JsonObject()
+                            .with("kind", user.kind().word())
+                            .with("name", user.name())
+                            .withOptional("status", user.facts().optionalText("status")))
+                .toList();
         print(document.with("used_by", used));
         return;
       }
@@ -525,12 +526,8 @@ public final class DatasetsCommand extends CommandGroup {
         say("no run or dataset of this workspace used it");
       }
       for (LineageNode user : users) {
-        say(
-            "used by "
-                + user.kind().word()
-                + " "
-                + user.name()
-                + user.facts().optionalText("status").map(it -> "  " + it).orElse(""));
+        String status = user.facts().optionalText("status").map("  "::concat).orElse("");
+        say("used by " + user.kind().word() + " " + user.name() + status);
       }
     }
   }

@@ -102,8 +102,7 @@ public final class LineageCommand extends DatasetCommand {
   }
 
   private void openLineage(Datasets datasets, LineageGraph all, LineageGraph part) {
-    String workspace = datasets.context().workspace().root().toString();
-    String namespace = "nexa-slurm:" + workspace;
+    String namespace = "nexa-slurm:" + datasets.context().workspace().root();
     // The events of a run name all its inputs and outputs, not only those on the way to the thing.
     out().print(new OpenLineage(all, namespace, VersionText.number()).lines(part.nodes()));
     long open =

@@ -40,6 +40,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.StreamSupport;
 
 /** Registers a dataset: reads its files once, counts its rows, finds the run that made it. */
 final class RegisterDataset {
@@ -89,18 +90,13 @@ final class RegisterDataset {
     Registry.requireName(name);
     told.version().ifPresent(RegisterDataset::requireVersion);
     Set<String> parents = new LinkedHashSet<>();
-    for (String parent : told.parents()) {
-      parents.add(datasets.registry().find(parent).reference());
-    }
+    told.parents().forEach(one -> parents.add(datasets.registry().find(one).reference()));
     JsonObject origin = origin(data, told, parents);
-    Rows rows = new Rows(data, told.rows());
-    try {
+    try (Rows rows = new Rows(data, told.rows())) {
       return datasets
           .registry()
           .register(
               data, name, told.version(), () -> facts(told, origin, parents, rows), rows, progress);
-    } finally {
-      rows.close();
     }
   }
 
@@ -132,22 +128,16 @@ final class RegisterDataset {
                     .node(LineageNode.Kind.RUN, run(told.run().get()))
                     .orElseThrow(IllegalStateException::new))
             : collect.writer(data.real().toString());
-    if (run.isPresent()) {
-      origin.with("run", run.get().name());
-      origin.withOptional("pipeline", run.get().facts().optionalText("pipeline"));
-      parents.addAll(CollectLineage.datasetsOf(graph, run.get()));
-    }
-    return origin;
+    run.ifPresent(made -> parents.addAll(CollectLineage.datasetsOf(graph, made)));
+    return origin
+        .withOptional("run", run.map(LineageNode::name))
+        .withOptional("pipeline", run.flatMap(made -> made.facts().optionalText("pipeline")));
   }
 
   /** Returns whether a folder on the path has a run's id as its name, as each run's output has. */
   private static boolean namesRun(Path path) {
-    for (Path name : path) {
-      if (RunId.parse(name.toString()).isPresent()) {
-        return true;
-      }
-    }
-    return false;
+    return StreamSupport.stream(path.spliterator(), false)
+        .anyMatch(name -> RunId.parse(name.toString()).isPresent());
   }
 
   private String run(String typed) {
@@ -256,14 +246,11 @@ final class RegisterDataset {
         found.finish();
         counting.done(found.read(), 0);
       }
-      for (String problem : found.problems()) {
-        note.accept("note: rows are not counted: " + problem);
-      }
+      found.problems().forEach(one -> note.accept("note: rows are not counted: " + one));
       if (found.others() > 0) {
         note.accept(
-            ("note: rows not read in %s%s: only Parquet, JSONL and CSV are read,"
-                    + " without rejects and reports of our own"
-                    + " stages")
+            ("note: rows not read in %s%s: only Parquet, JSONL and CSV are read, without rejects"
+                    + " and reports of our own stages")
                 .formatted(found.others(), found.others() == 1 ? " file" : " files"));
       }
       if (found.read() > 0 && found.problems().isEmpty()) {
@@ -277,15 +264,14 @@ final class RegisterDataset {
 
     private JsonObject schema(Map<String, String> columns) {
       JsonObject schema = new JsonObject();
-      for (Map.Entry<String, String> column : columns.entrySet()) {
-        if (schema.members().size() < MOST_COLUMNS) {
-          String type = column.getValue();
-          schema.with(
-              column.getKey(),
-              type.length() > LONGEST_TYPE ? type.substring(0, LONGEST_TYPE) + "…" : type);
-        }
-      }
+      columns.entrySet().stream()
+          .limit(MOST_COLUMNS)
+          .forEach(column -> schema.with(column.getKey(), shortened(column.getValue())));
       return schema;
+    }
+
+    private static String shortened(String type) {
+      return type.length() > LONGEST_TYPE ? type.substring(0, LONGEST_TYPE) + "…" : type;
     }
 
     private Limits limits() {

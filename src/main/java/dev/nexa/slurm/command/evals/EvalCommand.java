@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.evals;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -70,10 +71,9 @@ public final class EvalCommand extends CommandGroup {
                 + String.join(", ", board.judges()));
       }
       if (write.getValue() != null) {
-        LocalDate today = LocalDate.now(ZoneOffset.UTC);
-        List<Path> files =
-            new WriteLeaderboard(Path.of(write.<String>getValue())).write(board, today);
-        files.forEach(file -> err().println("wrote " + file));
+        new WriteLeaderboard(Path.of(write.<String>getValue()))
+            .write(board, LocalDate.now(ZoneOffset.UTC))
+            .forEach(file -> err().println("wrote " + file));
       }
       return answer(
           json,
@@ -119,7 +119,7 @@ public final class EvalCommand extends CommandGroup {
       return EvalSummary.of(json);
     } catch (IllegalArgumentException broken) {
       throw new NexaException(
-          dev.nexa.slurm.base.error.ErrorCode.EVALUATION_UNUSABLE,
+          ErrorCode.EVALUATION_UNUSABLE,
           run.manifest() + ": metrics.evaluation: " + broken.getMessage());
     }
   }
@@ -131,19 +131,17 @@ public final class EvalCommand extends CommandGroup {
    * @throws UncheckedIOException if the folder cannot be read
    */
   private static List<EvalSummary> inFolder(Path folder, List<String> problems) {
-    List<Path> files = new ArrayList<>();
+    List<EvalSummary> found = new ArrayList<>();
     try (DirectoryStream<Path> all = Files.newDirectoryStream(folder, ScoreStep.STEM + "*.json")) {
-      all.forEach(files::add);
+      for (Path file : all) {
+        try {
+          found.add(EvalSummary.read(file));
+        } catch (NexaException | UncheckedIOException broken) {
+          problems.add(String.valueOf(broken.getMessage()));
+        }
+      }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", folder, failed);
-    }
-    List<EvalSummary> found = new ArrayList<>();
-    for (Path file : files) {
-      try {
-        found.add(EvalSummary.read(file));
-      } catch (NexaException | UncheckedIOException broken) {
-        problems.add(String.valueOf(broken.getMessage()));
-      }
     }
     return found;
   }

@@ -55,9 +55,7 @@ final class WriteLeaderboard {
   private static Map<String, String> columns(Leaderboard board) {
     Map<String, String> columns = new LinkedHashMap<>();
     columns.put("rank", "INTEGER");
-    for (String text : List.of("run_id", "model", "judge")) {
-      columns.put(text, "VARCHAR");
-    }
+    List.of("run_id", "model", "judge").forEach(text -> columns.put(text, "VARCHAR"));
     for (String metric : board.metrics()) {
       columns.put(metric, "DOUBLE");
       if (metric.equals(board.sortedBy())) {

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -80,12 +81,8 @@ public final class MonitorCommand extends CommandGroup {
       } else if (given(csv)) {
         out().print(text.csv());
       } else {
-        boolean blocks = isUnicode();
-        out()
-            .print(
-                text.drawing(
-                    blocks ? MonitorText.Sparkline.BLOCKS : MonitorText.Sparkline.ASCII,
-                    style().width()));
+        String heights = isUnicode() ? MonitorText.Sparkline.BLOCKS : MonitorText.Sparkline.ASCII;
+        out().print(text.drawing(heights, style().width()));
         printTable(text.table(style()));
         text.problems().forEach(this::note);
         UseNotes.of(run).forEach(note -> say("use: " + note));
@@ -118,13 +115,12 @@ public final class MonitorCommand extends CommandGroup {
 
     /** Returns whether the user's locale can show block characters. */
     private boolean isUnicode() {
-      for (String name : List.of("LC_ALL", "LC_CTYPE", "LANG")) {
-        String locale = environment().getOrDefault(name, "");
-        if (!locale.isEmpty()) {
-          return locale.toUpperCase(Locale.ROOT).replace("-", "").contains("UTF8");
-        }
-      }
-      return false;
+      return Stream.of("LC_ALL", "LC_CTYPE", "LANG")
+          .map(name -> environment().getOrDefault(name, ""))
+          .filter(locale -> !locale.isEmpty())
+          .findFirst()
+          .filter(locale -> locale.toUpperCase(Locale.ROOT).replace("-", "").contains("UTF8"))
+          .isPresent();
     }
   }
 }

@@ -16,7 +16,6 @@ import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** Prints one task for {@code monitor show}: drawn lines, a table, CSV or JSON. */
 final class MonitorText {
@@ -68,19 +67,17 @@ final class MonitorText {
       text.append(headline(node)).append('\n');
       for (Series series : node.series()) {
         if (!series.points().isEmpty()) {
-          line(
-              text,
-              label(series),
-              Sparkline.of(values(series), 0, top(series), heights, width),
-              width);
-          text.append(range(series)).append('\n');
+          List<Double> values = series.points().stream().map(Series.Point::value).toList();
+          double top = top(series);
+          line(text, label(series), Sparkline.of(values, 0, top, heights, width), width);
+          text.append("0 to ")
+              .append(value(series.measure(), BigDecimal.valueOf(top)))
+              .append('\n');
         }
       }
       text.append('\n');
     }
-    for (LossCurve curve : curves) {
-      loss(text, curve, heights, width);
-    }
+    curves.forEach(curve -> loss(text, curve, heights, width));
     return text.toString();
   }
 
@@ -137,23 +134,15 @@ final class MonitorText {
   private String headline(NodeTelemetry node) {
     String from = node.before().map(sample -> " from " + sample.at()).orElse("");
     String to = node.after().map(sample -> " to " + sample.at()).orElse("");
-    return run
-        + ": task "
-        + task
-        + ", attempt "
-        + (node.file().restart() + 1)
-        + " on "
+    String source = node.facts().source();
+    String activity = node.facts().activity();
+    int attempt = node.file().restart() + 1;
+    return "%s: task %s, attempt %s on ".formatted(run, task, attempt)
         + node.file().node()
         + from
         + to
-        + (node.facts().source().equals("none") ? "" : ", GPUs by " + node.facts().source())
-        + (node.facts().activity().equals("none")
-            ? ""
-            : ", SM activity by " + node.facts().activity());
-  }
-
-  private static List<Double> values(Series series) {
-    return series.points().stream().map(Series.Point::value).toList();
+        + (source.equals("none") ? "" : ", GPUs by " + source)
+        + (activity.equals("none") ? "" : ", SM activity by " + activity);
   }
 
   private static double top(Series series) {
@@ -163,10 +152,6 @@ final class MonitorText {
   private static String label(Series series) {
     String gpu = series.gpu().map(number -> "gpu " + number + " ").orElse("");
     return gpu + words(series.measure()).replaceFirst(gpu.isEmpty() ? "^$" : "^gpu ", "");
-  }
-
-  private static String range(Series series) {
-    return "0 to " + value(series.measure(), BigDecimal.valueOf(top(series)));
   }
 
   private static String words(Measure measure) {
@@ -218,12 +203,10 @@ final class MonitorText {
             "%s on %s failed or gave no answer in time, times: %s"
                 .formatted(node.facts().source(), node.file().node(), node.hangs()));
       }
-      Optional<Integer> fewest = node.fewestGpus();
-      if (fewest.isPresent()) {
-        problems.add(
-            "%s showed only %s of %s GPUs"
-                .formatted(node.file().node(), fewest.get(), node.facts().gpus()));
-      }
+      String fewer = "%s showed only %s of %s GPUs";
+      node.fewestGpus()
+          .map(fewest -> fewer.formatted(node.file().node(), fewest, node.facts().gpus()))
+          .ifPresent(problems::add);
     }
     return problems;
   }
@@ -271,24 +254,6 @@ final class MonitorText {
   }
 
   private static JsonObject json(NodeTelemetry node) {
-    List<JsonObject> series = new ArrayList<>();
-    for (Series one : node.series()) {
-      Optional<Figures> figures = Figures.of(one.measure(), one.spread());
-      List<JsonObject> points = new ArrayList<>();
-      for (Series.Point point : one.points()) {
-        points.add(
-            new JsonObject()
-                .with("at", point.at())
-                .with("value", BigDecimal.valueOf(point.value())));
-      }
-      series.add(
-          new JsonObject()
-              .with("measure", one.measure().key())
-              .with("unit", one.measure().unit().symbol())
-              .withOptional("gpu", one.gpu())
-              .with("figures", figures.map(Codec::write).orElse(null))
-              .with("points", points));
-    }
     return new JsonObject()
         .with("attempt", node.file().restart() + 1)
         .with("node", node.file().node())
@@ -302,18 +267,38 @@ final class MonitorText {
         .with("broken_lines", node.brokenLines())
         .with("hangs", node.hangs())
         .with("ended", node.ended())
-        .with("series", series);
+        .with("series", node.series().stream().map(MonitorText::json).toList());
+  }
+
+  private static JsonObject json(Series one) {
+    List<JsonObject> points =
+        one.points().stream()
+            .map(
+                point ->
+                    new JsonObject().with("at", point.at()).with("value", decimal(point.value())))
+            .toList();
+    return new JsonObject()
+        .with("measure", one.measure().key())
+        .with("unit", one.measure().unit().symbol())
+        .withOptional("gpu", one.gpu())
+        .with("figures", Figures.of(one.measure(), one.spread()).map(Codec::write).orElse(null))
+        .with("points", points);
+  }
+
+  private static BigDecimal decimal(double value) {
+    return BigDecimal.valueOf(value);
   }
 
   private static JsonObject json(LossCurve curve) {
-    List<JsonObject> points = new ArrayList<>();
-    for (LossCurve.Point point : curve.points()) {
-      points.add(
-          new JsonObject()
-              .with("step", BigDecimal.valueOf(point.step()))
-              .with("loss", BigDecimal.valueOf(point.loss()))
-              .with("smoothed", BigDecimal.valueOf(point.smoothed())));
-    }
+    List<JsonObject> points =
+        curve.points().stream()
+            .map(
+                point ->
+                    new JsonObject()
+                        .with("step", BigDecimal.valueOf(point.step()))
+                        .with("loss", BigDecimal.valueOf(point.loss()))
+                        .with("smoothed", BigDecimal.valueOf(point.smoothed())))
+            .toList();
     return new JsonObject()
         .with("name", curve.name())
         .with("source", curve.source())

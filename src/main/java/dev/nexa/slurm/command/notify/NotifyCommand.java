@@ -166,10 +166,8 @@ public final class NotifyCommand extends CommandGroup {
       List<String> ids = outbox.all(new ArrayList<>()).stream().map(Notice::id).toList();
       List<Advice> advice = new ArrayList<>();
       Nearest.to(typed, ids)
-          .ifPresent(
-              near ->
-                  advice.add(
-                      Advice.command("sends that one", "nexa-slurm", "notify", "resend", near)));
+          .map(near -> Advice.command("sends that one", "nexa-slurm", "notify", "resend", near))
+          .ifPresent(advice::add);
       advice.add(Advice.command("lists them", "nexa-slurm", "notify", "list"));
       return new NexaException(
           ErrorCode.OPTION_INVALID, "there is no notification '" + typed + "'", advice);

@@ -17,7 +17,6 @@ import dev.nexa.slurm.run.notify.Answer;
 import dev.nexa.slurm.run.notify.SendNotices;
 import dev.nexa.slurm.run.start.Prepared;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -60,19 +59,7 @@ final class NotifyTestCommand extends Subcommand {
     Policy policy = context.configs().policy();
     Optional<String> file = value(config);
     List<NotifyChannel> all =
-        file.isPresent()
-            ? context
-                .configs()
-                .run(
-                    file.get(),
-                    List.of(),
-                    FromRuns.NONE,
-                    Optional.empty(),
-                    Optional.empty(),
-                    Prepared.clusterName(context))
-                .supervision()
-                .channels()
-            : policy.channels();
+        file.map(typed -> ofConfig(context, typed)).orElseGet(policy::channels);
     String where = file.orElse(policy.name());
     if (all.isEmpty()) {
       throw invalid(
@@ -87,18 +74,23 @@ final class NotifyTestCommand extends Subcommand {
         all.stream().filter(channel -> channel.name().equals(typed)).toList();
     if (named.isEmpty()) {
       List<String> names = all.stream().map(NotifyChannel::name).toList();
-      List<Advice> advice = new ArrayList<>();
-      Nearest.to(typed, names)
-          .ifPresent(
-              near ->
-                  advice.add(
-                      Advice.command("tries " + near, "nexa-slurm", "notify", "test", near)));
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           where + " has no channel '" + typed + "'; it has " + String.join(", ", names),
-          advice);
+          Nearest.to(typed, names).stream()
+              .map(near -> Advice.command("tries " + near, "nexa-slurm", "notify", "test", near))
+              .toList());
     }
     return named;
+  }
+
+  private static List<NotifyChannel> ofConfig(Context context, String file) {
+    String cluster = Prepared.clusterName(context);
+    return context
+        .configs()
+        .run(file, List.of(), FromRuns.NONE, Optional.empty(), Optional.empty(), cluster)
+        .supervision()
+        .channels();
   }
 
   private static Notice notice(Context context, NotifyChannel channel) {

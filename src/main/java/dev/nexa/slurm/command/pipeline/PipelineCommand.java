@@ -224,15 +224,13 @@ public final class PipelineCommand extends CommandGroup {
         stage
             .after()
             .forEach(
-                (earlier, condition) ->
-                    text.append("  ")
-                        .append(nodes.get(earlier))
-                        .append(
-                            condition == Condition.AFTEROK
-                                ? " --> "
-                                : " -- " + condition.text() + " --> ")
-                        .append(nodes.get(stage.name()))
-                        .append('\n'));
+                (earlier, on) ->
+                    text.append(
+                        "  %s%s%s\n"
+                            .formatted(
+                                nodes.get(earlier),
+                                on == Condition.AFTEROK ? " --> " : " -- " + on.text() + " --> ",
+                                nodes.get(stage.name()))));
       }
       return text.toString();
     }

@@ -52,9 +52,7 @@ final class PipelineEstimateCommand extends Subcommand {
   /** Prints how the stages were planned. */
   static void notes(PipelinePlan plan, PrintWriter err) {
     for (PipelinePlan.PlannedStage stage : plan.stages()) {
-      for (String note : stage.notes()) {
-        err.println("note: " + stage.stage().name() + ": " + note);
-      }
+      stage.notes().forEach(note -> err.println("note: " + stage.stage().name() + ": " + note));
     }
   }
 }

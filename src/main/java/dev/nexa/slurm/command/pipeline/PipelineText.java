@@ -15,6 +15,8 @@ import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.StringJoiner;
+import java.util.stream.Collectors;
 
 /** Formats a pipeline's estimate. */
 final class PipelineText {
@@ -38,28 +40,24 @@ final class PipelineText {
 
   /** Returns what a stage waits for, as its file may say it. */
   static String after(PipelineConfig.Stage stage) {
-    List<String> after = new ArrayList<>();
+    StringJoiner after = new StringJoiner(", ");
     stage
         .after()
         .forEach(
-            (name, condition) ->
-                after.add(
-                    condition == PipelineConfig.Condition.AFTEROK
-                        ? name
-                        : condition.text() + ":" + name));
-    return String.join(", ", after);
+            (name, on) ->
+                after.add(on == PipelineConfig.Condition.AFTEROK ? name : on.text() + ":" + name));
+    return after.toString();
   }
 
   private static String heading(PipelinePlan plan) {
     String most = plan.atMost();
-    return Character.toUpperCase(most.charAt(0))
-        + most.substring(1)
-        + " for "
-        + counted(plan.stages().size(), "stage")
-        + " of "
-        + plan.config().name()
-        + plan.expected().map(money -> ", probably " + money).orElse("")
-        + ".";
+    return "%s%s for %s of %s%s."
+        .formatted(
+            Character.toUpperCase(most.charAt(0)),
+            most.substring(1),
+            counted(plan.stages().size(), "stage"),
+            plan.config().name(),
+            plan.expected().map(money -> ", probably " + money).orElse(""));
   }
 
   /**
@@ -71,9 +69,7 @@ final class PipelineText {
     dearest.sort(Comparator.comparing((PlannedStage stage) -> stage.total().amount()).reversed());
     StringBuilder text = new StringBuilder("### ").append(Markdown.text(heading(plan)));
     text.append("\n\n").append(COLUMNS.of(dearest).commentTable()).append('\n');
-    for (String line : end(plan, budgets).lines().toList()) {
-      text.append(Markdown.text(line)).append("\n");
-    }
+    end(plan, budgets).lines().forEach(line -> text.append(Markdown.text(line)).append("\n"));
     return text.toString();
   }
 
@@ -96,17 +92,17 @@ final class PipelineText {
   }
 
   private static String end(PipelinePlan plan, List<BudgetClaim> budgets) {
-    StringBuilder text = new StringBuilder();
-    text.append("The longest chain of stages takes at most ")
-        .append(TimeLimit.words(plan.longest()))
-        .append(", and the time in the queue.\n");
-    text.append(plan.needsApproval() ? "Needs an approval: over " : "No approval needed: up to ")
-        .append(plan.policy().approvalOver())
-        .append(".\n");
-    for (BudgetClaim budget : budgets) {
-      text.append(budget.over() ? "Over " : "In ").append(budget.sentence()).append(".\n");
-    }
-    return text.toString();
+    String approval =
+        plan.needsApproval() ? "Needs an approval: over " : "No approval needed: up to ";
+    return budgets.stream()
+        .map(budget -> (budget.over() ? "Over " : "In ") + budget.sentence() + ".\n")
+        .collect(
+            Collectors.joining(
+                "",
+                "The longest chain of stages takes at most %s, and the time in the queue.\n%s%s.\n"
+                    .formatted(
+                        TimeLimit.words(plan.longest()), approval, plan.policy().approvalOver()),
+                ""));
   }
 
   static String counted(int number, String noun) {
@@ -114,14 +110,15 @@ final class PipelineText {
   }
 
   static JsonObject json(Context context, PipelinePlan plan, List<BudgetClaim> budgets) {
-    List<JsonObject> stages = new ArrayList<>();
-    for (PlannedStage stage : plan.stages()) {
-      stages.add(
-          stage(stage.stage())
-              .with("tasks", stage.prepared().estimate().tasks())
-              .with("notes", stage.notes())
-              .with("estimate", stage.prepared().estimateFile(context).json()));
-    }
+    List<JsonObject> stages =
+        plan.stages().stream()
+            .map(
+                stage ->
+                    stage(stage.stage())
+                        .with("tasks", stage.prepared().estimate().tasks())
+                        .with("notes", stage.notes())
+                        .with("estimate", stage.prepared().estimateFile(context).json()))
+            .toList();
     return JsonObject.ofVersion(1)
         .with("name", plan.config().name())
         .with("file", plan.config().file())

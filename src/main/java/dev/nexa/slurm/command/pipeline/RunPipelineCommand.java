@@ -72,9 +72,8 @@ final class RunPipelineCommand extends Subcommand {
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     PipelinePlan plan = PipelinePlan.of(context, options.request());
     ChosenStages chosen = ChosenStages.of(context, plan, renderer, given(reuse), value(startAt));
-    for (String step : PastRemediation.lines(context, plan.config().name())) {
-      note(VisibleText.line(step));
-    }
+    PastRemediation.lines(context, plan.config().name())
+        .forEach(step -> note(VisibleText.line(step)));
     chosen.lines().forEach((given(json) ? err() : out())::println);
     Optional<PipelinePlan> rest = chosen.planToRun();
     if (rest.isEmpty()) {
@@ -155,25 +154,22 @@ final class RunPipelineCommand extends Subcommand {
   }
 
   private static Integer status(SubmittedPipeline submitted) {
-    for (SubmittedStage stage : submitted.stages()) {
-      for (SubmitAnswer answer : stage.answers()) {
-        boolean waits = answer instanceof SubmitAnswer.Refused refused && refused.forNow();
-        if (!(answer instanceof SubmitAnswer.Submitted) && !waits) {
-          return ExitCode.SCHEDULER.status();
-        }
-      }
-    }
-    return ExitCode.OK.status();
+    return submitted.stages().stream()
+            .flatMap(stage -> stage.answers().stream())
+            .allMatch(RunPipelineCommand::isGood)
+        ? ExitCode.OK.status()
+        : ExitCode.SCHEDULER.status();
+  }
+
+  private static boolean isGood(SubmitAnswer answer) {
+    return answer instanceof SubmitAnswer.Submitted
+        || (answer instanceof SubmitAnswer.Refused refused && refused.forNow());
   }
 
   private void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
     String id = submitted.folder().id();
-    out.println(
-        id
-            + ": "
-            + submitted.file().total().atMost(unrounded)
-            + " for "
-            + PipelineText.counted(submitted.stages().size(), "stage"));
+    String stages = PipelineText.counted(submitted.stages().size(), "stage");
+    out.println(id + ": " + submitted.file().total().atMost(unrounded) + " for " + stages);
     submitted.notes().forEach(out::println);
     for (SubmittedStage stage : submitted.stages()) {
       out.println("  " + stage.stage() + "  " + stage.run().id() + "  " + answer(stage));
@@ -253,15 +249,14 @@ final class RunPipelineCommand extends Subcommand {
   }
 
   private static String jobs(RunState state) {
-    List<String> ids = new ArrayList<>();
-    boolean unknown = false;
-    for (Submission submission : state.submissions()) {
-      submission.jobId().ifPresent(job -> ids.add("" + job));
-      unknown |= submission.unresolved();
-    }
-    if (unknown) {
+    if (state.submissions().stream().anyMatch(Submission::unresolved)) {
       return "it is not known whether there is a job";
     }
+    List<String> ids =
+        state.submissions().stream()
+            .flatMap(one -> one.jobId().stream())
+            .map(id -> "" + id)
+            .toList();
     return ids.isEmpty()
         ? "not submitted yet"
         : (ids.size() == 1 ? "job " : "jobs ") + String.join(", ", ids);

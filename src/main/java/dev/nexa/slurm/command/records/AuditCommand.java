@@ -67,9 +67,7 @@ public final class AuditCommand extends Subcommand {
   }
 
   private void tellRetention(List<PastRetention> past) {
-    for (PastRetention one : past.subList(0, Math.min(MOST_PAST, past.size()))) {
-      say("retention: " + one.words());
-    }
+    past.stream().limit(MOST_PAST).forEach(one -> say("retention: " + one.words()));
     if (past.size() > MOST_PAST) {
       say("retention: " + (past.size() - MOST_PAST) + " more runs are past it; --json lists all");
     }

@@ -36,6 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code audit}: derives every manifest and cost file again, from journals and
@@ -92,8 +93,7 @@ public final class AuditRuns {
   public Report audit(boolean repair) {
     List<RunId> ids = context.workspace().everyRun();
     LedgerCheck ledger = new LedgerCheck(context.workspace());
-    Set<String> known = new HashSet<>();
-    ids.forEach(id -> known.add(id.value()));
+    Set<String> known = ids.stream().map(RunId::value).collect(Collectors.toSet());
     List<String> orphans =
         ledger.runs().stream().filter(run -> !known.contains(run)).map(ledger::orphan).toList();
     return audit(ids, ledger, orphans, repair);
@@ -179,13 +179,14 @@ public final class AuditRuns {
 
   /** Removes other users' runs, because only the user of a local job can read its rows. */
   private void leaveOthers(Map<RunId, RunState> local, List<String> notes) {
-    List<RunId> others = new ArrayList<>(local.keySet());
-    others.removeIf(id -> !context.workspace().run(id).isOfAnotherUser());
-    for (RunId id : others) {
-      local.remove(id);
-      notes.add(
-          "%s: not audited: only its owner, %s, can read the rows of its local jobs"
-              .formatted(id, context.workspace().run(id).owner()));
+    for (RunId id : List.copyOf(local.keySet())) {
+      RunFolder run = context.workspace().run(id);
+      if (run.isOfAnotherUser()) {
+        local.remove(id);
+        notes.add(
+            "%s: not audited: only its owner, %s, can read the rows of its local jobs"
+                .formatted(id, run.owner()));
+      }
     }
   }
 
@@ -309,11 +310,12 @@ public final class AuditRuns {
     }
 
     private Optional<Predicate<CostFile>> listed(RunId id) {
-      return ledger.version(id) == 0
+      long version = ledger.version(id);
+      return version == 0
           ? Optional.empty()
           : Optional.of(
               cost ->
-                  cost.version() == ledger.version(id)
+                  cost.version() == version
                       && ledger
                           .difference(id, cost.status().text(), cost.total().amount())
                           .isEmpty());
@@ -323,11 +325,9 @@ public final class AuditRuns {
     void finish() {
       if (withoutCopies > 0) {
         notes.add(
-            (withoutCopies == 1
-                    ? "the records of 1 run have"
-                    : "the records of " + withoutCopies + " runs have")
-                + " no copies on the durable tier; `nexa-slurm audit --repair`"
-                + " writes them");
+            ("the records of %s have no copies on the durable tier; `nexa-slurm audit --repair`"
+                    + " writes them")
+                .formatted(withoutCopies == 1 ? "1 run" : withoutCopies + " runs"));
       }
       if (!repair) {
         remaining += ledger.problems().size();

@@ -44,32 +44,26 @@ final class DailyCleanup {
     List<String> lines = new ArrayList<>();
     List<String> notes = planned.isEmpty() ? planned.plan().problems() : planned.plan().notes();
     notes.forEach(note -> lines.add("cleanup: note: " + note));
-    for (KeptPath last : planned.lastCopies()) {
-      lines.add("cleanup: " + last.path() + ": " + last.reason());
-    }
+    planned.lastCopies().forEach(last -> lines.add(line(last)));
     if (planned.isEmpty()) {
       return lines;
     }
     Done done = clean.run(planned);
     add(lines, done.deleted(), " from the trash for good", "deleted ");
     add(lines, done.moved(), " into the trash of " + done.id().orElse(null), "moved ");
-    for (KeptPath failed : done.failed()) {
-      lines.add("cleanup: " + failed.path() + ": " + failed.reason());
-    }
+    done.failed().forEach(failed -> lines.add(line(failed)));
     return lines;
+  }
+
+  private static String line(KeptPath kept) {
+    return "cleanup: " + kept.path() + ": " + kept.reason();
   }
 
   private static void add(List<String> lines, List<TrashedPath> paths, String where, String what) {
     long bytes = paths.stream().mapToLong(TrashedPath::bytes).sum();
     if (!paths.isEmpty()) {
-      lines.add(
-          "cleanup: "
-              + what
-              + paths.size()
-              + (paths.size() == 1 ? " path (" : " paths (")
-              + Memory.plain(bytes)
-              + ")"
-              + where);
+      String count = what + paths.size() + (paths.size() == 1 ? " path (" : " paths (");
+      lines.add("cleanup: " + count + Memory.plain(bytes) + ")" + where);
     }
   }
 }

@@ -29,6 +29,8 @@ import dev.nexa.slurm.run.start.Prepared;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -36,7 +38,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,10 +180,10 @@ public final class ImportRuns {
       windows(slurm, adoption, asked, Optional.ofNullable(held));
     }
     open.removeAll(already);
-    Money total = Money.zero(prices.currency());
-    for (Imported one : imported) {
-      total = total.plus(one.came().cost());
-    }
+    Money total =
+        imported.stream()
+            .map(one -> one.came().cost())
+            .reduce(Money.zero(prices.currency()), Money::plus);
     return new Result(imported, total, already.size(), ours.size(), open.size(), problems);
   }
 
@@ -221,13 +222,8 @@ public final class ImportRuns {
     int week = 0;
     for (Instant from = asked.since(); from.isBefore(asked.until()); from = from.plus(WINDOW)) {
       week++;
-      Instant to = from.plus(WINDOW);
-      AccountingWindow window =
-          new AccountingWindow(
-              asked.accounts(),
-              asked.users(),
-              from,
-              to.isAfter(asked.until()) ? asked.until() : to);
+      Instant to = Collections.min(List.of(from.plus(WINDOW), asked.until()));
+      AccountingWindow window = new AccountingWindow(asked.accounts(), asked.users(), from, to);
       Set<Long> ids = new TreeSet<>();
       try (Running reading = progress.begin(Phase.of("reading week " + week + all, "rows"))) {
         slurm.accounting(
@@ -295,12 +291,7 @@ public final class ImportRuns {
   }
 
   private boolean isReported(AdoptedJob job) {
-    for (AccountingRecord row : job.rows()) {
-      if (row.ended() && !isReported(row)) {
-        return false;
-      }
-    }
-    return true;
+    return job.rows().stream().allMatch(row -> !row.ended() || isReported(row));
   }
 
   private static String word(Identity job) {
@@ -311,10 +302,7 @@ public final class ImportRuns {
   private boolean isOurs(String name) {
     return ownNames.computeIfAbsent(
         name,
-        key -> {
-          Optional<RunId> run = RunId.ofKey(key);
-          return run.isPresent() && context.workspace().run(run.get()).exists();
-        });
+        key -> RunId.ofKey(key).filter(run -> context.workspace().run(run).exists()).isPresent());
   }
 
   /**
@@ -328,15 +316,9 @@ public final class ImportRuns {
   }
 
   private static boolean named(Optional<String> names, String name) {
-    if (names.isEmpty()) {
-      return true;
-    }
-    for (String one : names.get().split(",", -1)) {
-      if (one.strip().equalsIgnoreCase(name)) {
-        return true;
-      }
-    }
-    return false;
+    return names.isEmpty()
+        || Arrays.stream(names.get().split(",", -1))
+            .anyMatch(one -> one.strip().equalsIgnoreCase(name));
   }
 
   private void adopt(
@@ -358,18 +340,15 @@ public final class ImportRuns {
       open.add(word(identity));
       return;
     }
-    for (AccountingRecord row : job.rows()) {
-      if (!row.more().faults().isEmpty()) {
-        problems.add(
-            "job %s of %s is left out: accounting contradicts itself: %s"
-                .formatted(identity.jobId(), identity.user(), row.more().faults().get(0)));
-        return;
-      }
+    Optional<String> fault =
+        job.rows().stream().flatMap(row -> row.more().faults().stream()).findFirst();
+    if (fault.isPresent()) {
+      problems.add(leftOut(identity, "accounting contradicts itself: " + fault.get()));
+      return;
     }
     try {
       Came came = adoption.weigh(job, now);
-      boolean over = window.holds(ended) && came.status().ended();
-      if (!over) {
+      if (!window.holds(ended) || !came.status().ended()) {
         // It may have ended in another window.
         open.add(word(identity));
         return;
@@ -390,15 +369,11 @@ public final class ImportRuns {
       if (noPrice.exitCode() != ExitCode.USAGE) {
         throw noPrice;
       }
-      problems.add(
-          "job %s of %s is left out: %s; %s"
-              .formatted(
-                  identity.jobId(),
-                  identity.user(),
-                  noPrice.getMessage(),
-                  noPrice.advice().stream()
-                      .map(Advice::toString)
-                      .collect(Collectors.joining("; "))));
+      problems.add(leftOut(identity, ListRuns.words(noPrice)));
     }
+  }
+
+  private static String leftOut(Identity job, String why) {
+    return "job %s of %s is left out: %s".formatted(job.jobId(), job.user(), why);
   }
 }

@@ -31,6 +31,8 @@ import java.util.stream.Collectors;
  * only for {@link #now}.
  */
 public final class ListRuns {
+  private static final Set<String> WAITING = Set.of("queued", "pending", "unconfirmed");
+
   private final Context context;
 
   public ListRuns(Context context) {
@@ -62,8 +64,7 @@ public final class ListRuns {
    */
   public List<ManifestFile> newest(int limit, RunFilter where, List<String> problems) {
     Workspace workspace = context.workspace();
-    Set<String> open = new HashSet<>();
-    workspace.openRuns().forEach(id -> open.add(id.value()));
+    Set<String> open = workspace.openRuns().stream().map(RunId::value).collect(Collectors.toSet());
     Map<String, Boolean> meant = new HashMap<>();
     FinishedRuns runs = new FinishedRuns(workspace);
     runs.forEach(
@@ -108,11 +109,8 @@ public final class ListRuns {
     }
     now(unfinished, notes);
     Map<String, ManifestFile> chosen = new HashMap<>();
-    for (ManifestFile run : unfinished) {
-      if (isIn(states, run.status().text(), run.state())) {
-        chosen.put(run.runId(), run);
-      }
-    }
+    unfinished.removeIf(run -> !isIn(states, run.status().text(), run.state()));
+    unfinished.forEach(run -> chosen.put(run.runId(), run));
     Set<String> ended = new HashSet<>();
     FinishedRuns runs = new FinishedRuns(workspace);
     runs.forEach(
@@ -137,9 +135,8 @@ public final class ListRuns {
   /** Returns whether a run is in one of the states; a run that waits has several words for it. */
   private static boolean isIn(Set<String> states, String status, String state) {
     String first = state.split(" ", 2)[0];
-    boolean waits = Set.of("queued", "pending", "unconfirmed").contains(first);
-    if (waits) {
-      return List.of("queued", "pending", "unconfirmed").stream().anyMatch(states::contains);
+    if (WAITING.contains(first)) {
+      return WAITING.stream().anyMatch(states::contains);
     }
     return states.contains(first)
         || (states.contains(status) && !status.equals(RunStatus.RUNNING.text()));
@@ -156,11 +153,9 @@ public final class ListRuns {
     Set<RunId> open = new HashSet<>(workspace.openRuns());
     open.removeIf(id -> workspace.run(id).isOfAnotherUser());
     Map<String, ManifestFile> unfinished = new LinkedHashMap<>();
-    for (ManifestFile manifest : manifests) {
-      if (open.contains(new RunId(manifest.runId()))) {
-        unfinished.put(manifest.runId(), manifest);
-      }
-    }
+    manifests.stream()
+        .filter(one -> open.contains(new RunId(one.runId())))
+        .forEach(one -> unfinished.put(one.runId(), one));
     if (unfinished.isEmpty()) {
       return;
     }
@@ -211,13 +206,17 @@ public final class ListRuns {
               ? manifest.listedFor(Workspace.ownerOf(run.manifest()))
               : manifest);
     } catch (NexaException broken) {
-      problems.add(
-          broken.getMessage()
-              + "; "
-              + broken.advice().stream().map(Advice::toString).collect(Collectors.joining("; ")));
+      problems.add(words(broken));
     } catch (RuntimeException unreadable) {
       problems.add(run.id() + ": " + unreadable.getMessage());
     }
+  }
+
+  /** Returns the message with its advice on one line. */
+  static String words(NexaException failed) {
+    return failed.getMessage()
+        + "; "
+        + failed.advice().stream().map(Advice::toString).collect(Collectors.joining("; "));
   }
 
   private static boolean accepts(

@@ -30,17 +30,18 @@ public final class MetricsText {
    */
   public static String of(String workspace, Heartbeat last, int unfinished, Instant now) {
     MetricsText all = new MetricsText(workspace);
-    all.gauge("last_pass_timestamp_seconds", "When reconcile last began a pass.", last.lastPass());
+    all.gauge(
+        "last_pass_timestamp_seconds",
+        "When reconcile last began a pass.",
+        last.lastPass().getEpochSecond());
     if (last.lastSuccess().isPresent()) {
       all.gauge(
           "last_success_timestamp_seconds",
           "When the last pass began that got all its answers from Slurm.",
-          last.lastSuccess().get());
+          last.lastSuccess().get().getEpochSecond());
     }
     Duration behind =
-        last.behindSince().isPresent()
-            ? Duration.between(last.behindSince().get(), now)
-            : Duration.ZERO;
+        last.behindSince().map(since -> Duration.between(since, now)).orElse(Duration.ZERO);
     all.gauge(
         "behind_seconds",
         "For how long it has not been known what happens to jobs; 0 where all is known.",
@@ -49,7 +50,7 @@ public final class MetricsText {
     all.gauge("runs_read", "Runs that the last pass looked at.", last.runsRead());
     all.gauge("runs_changed", "Runs of which the last pass found news.", last.runsChanged());
     all.gauge("rows_read", "Accounting rows that the last pass read.", last.rowsRead());
-    all.add(
+    all.gauge(
         "pass_duration_seconds",
         "How long the last pass took.",
         BigDecimal.valueOf(last.took().toMillis(), 3).toPlainString());
@@ -135,15 +136,7 @@ public final class MetricsText {
     text.append("} ").append(value).append('\n');
   }
 
-  private void gauge(String name, String help, Instant value) {
-    gauge(name, help, value.getEpochSecond());
-  }
-
-  private void gauge(String name, String help, long value) {
-    add(name, help, Long.toString(value));
-  }
-
-  private void add(String name, String help, String value) {
+  private void gauge(String name, String help, Object value) {
     family(name, help);
     sample(name, value);
   }

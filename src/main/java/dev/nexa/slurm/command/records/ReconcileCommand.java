@@ -72,7 +72,7 @@ public final class ReconcileCommand extends Subcommand {
       if (status == ExitCode.OK.status()) {
         cleanUp(context, progress);
       }
-      writeMetrics(context);
+      value(metrics).ifPresent(file -> writeMetrics(context, Path.of(file)));
       return status;
     }
     Duration pause = pause(every);
@@ -82,7 +82,7 @@ public final class ReconcileCommand extends Subcommand {
       pass.ifPresent(this::tell);
       sendNotices(context, pass);
       cleanUp(context, progress);
-      writeMetrics(context);
+      value(metrics).ifPresent(file -> writeMetrics(context, Path.of(file)));
       Thread.sleep(pause.toMillis());
     }
   }
@@ -127,24 +127,11 @@ public final class ReconcileCommand extends Subcommand {
       return;
     }
     try {
-      for (String line : new DailyCleanup(context, progress).clean(days)) {
-        err().println(line);
-      }
+      new DailyCleanup(context, progress).clean(days).forEach(err()::println);
     } catch (NexaException failed) {
       Failures.tell(this, failed);
     } catch (RuntimeException failed) {
       err().println("cleanup: " + failed.getMessage());
-    }
-  }
-
-  /**
-   * Writes the metrics even if Slurm was not asked, because they show how long passes have been
-   * behind.
-   */
-  private void writeMetrics(Context context) {
-    String file = metrics.getValue();
-    if (file != null) {
-      writeMetrics(context, Path.of(file));
     }
   }
 
@@ -184,8 +171,9 @@ public final class ReconcileCommand extends Subcommand {
   }
 
   /**
-   * Writes the newest pass for Prometheus. Replaces the file atomically. Writes nothing if there
-   * was no pass.
+   * Writes the newest pass for Prometheus, even if Slurm was not asked, because the metrics show
+   * how long passes have been behind. Replaces the file atomically. Writes nothing if there was no
+   * pass.
    *
    * @throws NexaException if the file's folder is missing
    */

@@ -75,7 +75,9 @@ public record RunNow(Optional<RunRow> row, String asOf) {
   /** Returns when a pass last looked at the run, or when its manifest was written. */
   private static Instant known(Context context, RunFolder run) {
     Instant written = DurableFiles.written(run.manifest());
-    Optional<Instant> pass = Heartbeat.read(context.workspace()).flatMap(Heartbeat::lastSuccess);
-    return pass.isPresent() && pass.get().isAfter(written) ? pass.get() : written;
+    return Heartbeat.read(context.workspace())
+        .flatMap(Heartbeat::lastSuccess)
+        .filter(pass -> pass.isAfter(written))
+        .orElse(written);
   }
 }

@@ -62,9 +62,7 @@ final class RunsImportCommand extends Subcommand {
     try (ProgressBar progress = ProgressBar.of(this)) {
       result = new ImportRuns(context, progress).run(asked);
     }
-    for (String problem : result.problems()) {
-      err().println(problem);
-    }
+    result.problems().forEach(err()::println);
     if (given(json)) {
       print(result.toJson(asked).with("timezone", period.zone().getId()));
     } else {
@@ -99,23 +97,19 @@ final class RunsImportCommand extends Subcommand {
   }
 
   private void tell(Result result) {
-    String currency = result.total().currency();
     if (!result.imported().isEmpty()) {
       out().print(result.table());
     }
     say(
-        result.imported().size()
-            + (given(dryRun) ? " would be imported (" : " imported (")
-            + result.total().amount().toPlainString()
-            + " "
-            + currency
-            + "), "
-            + result.already()
-            + " were there, "
-            + result.ours()
-            + " are of runs of this workspace, "
-            + result.open()
-            + " have not ended or ended in the last minute"
+        "%s%s (%s), %s were there, %s are of runs of this workspace, %s have not ended or ended in"
+                .formatted(
+                    result.imported().size(),
+                    given(dryRun) ? " would be imported" : " imported",
+                    result.total(),
+                    result.already(),
+                    result.ours(),
+                    result.open())
+            + " the last minute"
             + (result.problems().isEmpty() ? "" : ", " + result.problems().size() + " left out"));
   }
 }

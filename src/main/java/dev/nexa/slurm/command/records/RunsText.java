@@ -16,22 +16,18 @@ import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.status.RunRow;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
+import java.util.StringJoiner;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Formats manifests for a user. */
 public final class RunsText {
   /** Replaces {@link #cost} for a run without a cost file. */
-  public static final String NO_COST =
-      String.format("%-12s%s%n", "cost", "nothing: it was never submitted");
+  public static final String NO_COST = line("cost", "nothing: it was never submitted");
 
   private static final int MOST_POINTS = 50;
 
@@ -114,42 +110,29 @@ public final class RunsText {
 
   /** Returns the line that says why a run failed, and the command that says more. */
   static String why(String sentence, String run) {
-    StringBuilder text = new StringBuilder();
-    line(text, "why", sentence);
-    line(text, "", "nexa-slurm why " + run);
-    return text.toString();
+    return line("why", sentence) + line("", "nexa-slurm why " + run);
   }
 
   /** Returns the line that says who approved the run, when, and up to which cost. */
   static String approval(Approval approval) {
-    StringBuilder text = new StringBuilder();
-    line(
-        text,
-        "approved",
-        "by %s on %s, up to %s"
-            .formatted(
-                approval.approver(), PlainTime.utc(approval.created()), money(approval.maxCost())));
-    approval.note().ifPresent(note -> line(text, "", note));
-    return text.toString();
+    String created = PlainTime.utc(approval.created());
+    return line(
+            "approved",
+            "by %s on %s, up to %s".formatted(approval.approver(), created, approval.maxCost()))
+        + approval.note().map(note -> line("", note)).orElse("");
   }
 
   /** Returns the line that says where the run's archive is. */
   static String archive(String where) {
-    StringBuilder text = new StringBuilder();
-    line(text, "archive", where);
-    return text.toString();
+    return line("archive", where);
   }
 
   /** Returns a line for each step that somebody took after a failure; mostly empty. */
   static String remediation(ManifestFile manifest) {
-    StringBuilder text = new StringBuilder();
-    for (RunState.Remediation one : manifest.remediation()) {
-      line(
-          text,
-          "remediation",
-          VisibleText.line(one.text()) + " (" + one.by() + ", " + one.at() + ")");
-    }
-    return text.toString();
+    return manifest.remediation().stream()
+        .map(one -> VisibleText.line(one.text()) + " (" + one.by() + ", " + one.at() + ")")
+        .map(step -> line("remediation", step))
+        .collect(Collectors.joining());
   }
 
   private static String state(ManifestFile manifest) {
@@ -168,18 +151,14 @@ public final class RunsText {
    * @param now what the run has cost until now, if the scheduler said it
    */
   public static String cost(RunFolder run, CostFile cost, RunNow now) {
-    StringBuilder text = new StringBuilder();
-    Optional<Money> live = now.row().map(row -> row.spent().now());
-    line(
-        text,
-        "cost",
-        live.isEmpty()
-            ? cost.total().words(CostLine.unrounded(cost.lines()))
-            : money(live.get()) + (now.row().get().status().ended() ? "" : " so far"));
+    String spent =
+        now.row()
+            .map(row -> row.spent().now() + (row.status().ended() ? "" : " so far"))
+            .orElseGet(() -> cost.total().words(CostLine.unrounded(cost.lines())));
     Money reserved = cost.reservation();
-    line(text, "reserved", reserved.words(CostFile.unroundedMost(run, reserved.amount())));
-    line(text, "wasted", money(cost.wasted()));
-    return text.toString();
+    return line("cost", spent)
+        + line("reserved", reserved.words(CostFile.unroundedMost(run, reserved.amount())))
+        + line("wasted", cost.wasted().toString());
   }
 
   /**
@@ -244,12 +223,12 @@ public final class RunsText {
 
   /** Returns {@code 3 completed, 1 out of memory}. */
   private static String tasks(ManifestFile manifest) {
-    List<String> words = new ArrayList<>();
     JsonObject states = manifest.states();
-    for (String state : states.members().keySet()) {
-      words.add(states.number(state) + " " + state.replace('_', ' '));
-    }
-    return words.isEmpty() ? "-" : String.join(", ", words);
+    String words =
+        states.members().keySet().stream()
+            .map(state -> states.number(state) + " " + state.replace('_', ' '))
+            .collect(Collectors.joining(", "));
+    return words.isEmpty() ? "-" : words;
   }
 
   private static String tasks(RunRow row) {
@@ -280,20 +259,21 @@ public final class RunsText {
   }
 
   private static String words(JsonObject object) {
-    StringBuilder words = new StringBuilder();
-    for (Map.Entry<String, @Nullable Object> member : object.members().entrySet()) {
-      words.append(words.length() == 0 ? "" : " ").append(member.getKey()).append('=');
-      words.append(
-          member.getValue() instanceof String text ? text : Json.compact(member.getValue()));
-    }
-    return words.length() == 0 ? "-" : words.toString();
-  }
-
-  private static String money(Money money) {
-    return money.amount().toPlainString() + " " + money.currency();
+    StringJoiner words = new StringJoiner(" ").setEmptyValue("-");
+    object
+        .members()
+        .forEach(
+            (name, value) ->
+                words.add(
+                    name + "=" + (value instanceof String text ? text : Json.compact(value))));
+    return words.toString();
   }
 
   private static void line(StringBuilder text, String name, String value) {
-    text.append(String.format("%-12s%s%n", name, value));
+    text.append(line(name, value));
+  }
+
+  private static String line(String name, String value) {
+    return String.format("%-12s%s%n", name, value);
   }
 }

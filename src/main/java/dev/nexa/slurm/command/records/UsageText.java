@@ -49,28 +49,21 @@ public final class UsageText {
           new Column("USER", false, false, job -> text(job.names().user())),
           new Column("STATE", false, true, job -> text(job.state())),
           new Column("ATTEMPTS", true, false, job -> "" + job.attempts().size()),
-          new Column(
+          summed(
               "ELAPSED",
-              true,
-              true,
               job -> duration(job.time().elapsedSeconds()),
               all -> duration(all.elapsed)),
-          new Column(
-              "CPU-H",
-              true,
-              true,
-              job -> hours(job.time().cpuSeconds()),
-              all -> hours(all.cpuSeconds)),
-          new Column(
-              "GPU-H",
-              true,
-              true,
-              job -> hours(job.time().gpuSeconds()),
-              all -> hours(all.gpuSeconds)),
+          summed("CPU-H", job -> hours(job.time().cpuSeconds()), all -> hours(all.cpuSeconds)),
+          summed("GPU-H", job -> hours(job.time().gpuSeconds()), all -> hours(all.gpuSeconds)),
           new Column("CPU-EFF", true, true, job -> percent(job.efficiency().cpu())),
           new Column("MEM", true, false, job -> size(job.memoryBytes())),
           new Column("MEM-EFF", true, true, job -> percent(job.efficiency().memory())),
           new Column("NAME", false, false, job -> text(job.names().name())));
+
+  private static Column summed(
+      String heading, Function<JobUsage, String> cell, Function<UsageText, String> total) {
+    return new Column(heading, true, true, cell, total);
+  }
 
   private static final List<String> HEADING = COLUMNS.stream().map(Column::heading).toList();
   private static final String INDENT = "    ";

@@ -120,9 +120,8 @@ final class DeployRelease {
       requireNone(name, halts);
     }
     for (Halts.Judged one : halts) {
-      refusals.add(
-          new Refusal(
-              "the halt " + one.halt().id() + " is in force, " + one.words(), List.of(one.ends())));
+      String why = "the halt " + one.halt().id() + " is in force, " + one.words();
+      refusals.add(new Refusal(why, List.of(one.ends())));
     }
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be deployed", refusals);
@@ -393,13 +392,11 @@ final class DeployRelease {
       NexaException unusable, List<HistoryLine> lines, String name, Optional<String> now) {
     List<Advice> advice = new ArrayList<>(unusable.advice());
     Set<String> rolledBack = Production.rolledBack(lines);
-    for (String earlier : Production.deployed(lines)) {
-      if (!earlier.equals(name)
-          && !now.equals(Optional.of(earlier))
-          && !rolledBack.contains(earlier)) {
-        advice.add(Advice.command("goes back further", "nexa-slurm release rollback", earlier));
-      }
-    }
+    Production.deployed(lines).stream()
+        .filter(one -> !one.equals(name) && !now.equals(Optional.of(one)))
+        .filter(one -> !rolledBack.contains(one))
+        .map(one -> Advice.command("goes back further", "nexa-slurm release rollback", one))
+        .forEach(advice::add);
     return new NexaException(unusable.code(), String.valueOf(unusable.getMessage()), advice);
   }
 
@@ -438,11 +435,12 @@ final class DeployRelease {
         () ->
             new NexaException(
                 ErrorCode.OPTION_INVALID,
-                now.isEmpty()
-                    ? "no release is in production"
-                    : "no release was deployed before "
-                        + now.get()
-                        + " that nobody has rolled back",
+                now.map(
+                        one ->
+                            "no release was deployed before "
+                                + one
+                                + " that nobody has rolled back")
+                    .orElse("no release is in production"),
                 Advice.command("shows what was", "nexa-slurm release history"),
                 Advice.step(
                     "to put a release into production that was rolled back, name it:"

@@ -12,6 +12,7 @@ import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.util.List;
+import java.util.Optional;
 
 /** The text that {@code release deploy}, {@code rollback} and {@code show} print. */
 final class DeployText {
@@ -35,20 +36,15 @@ final class DeployText {
             .gate()
             .map(
                 gate ->
-                    (gate.passed() ? "passed: " : "failed: ")
-                        + DeployCheck.reason(gate.figures())
-                        + " ("
-                        + gate.run()
-                        + ")")
+                    "%s: %s (%s)"
+                        .formatted(
+                            gate.passed() ? "passed" : "failed",
+                            DeployCheck.reason(gate.figures()),
+                            gate.run()))
             .orElse("none"));
-    List<SignOff> valid = signatures.valid();
-    line(
-        text,
-        "signed by",
-        valid.isEmpty()
-            ? "nobody"
-            : String.join(
-                ", ", valid.stream().map(one -> one.signer() + " at " + one.at()).toList()));
+    List<String> signed =
+        signatures.valid().stream().map(one -> one.signer() + " at " + one.at()).toList();
+    line(text, "signed by", signed.isEmpty() ? "nobody" : String.join(", ", signed));
     line(
         text,
         "pickles",
@@ -77,26 +73,22 @@ final class DeployText {
   /** Returns the document of a call. */
   static JsonObject json(Outcome outcome) {
     Checked release = outcome.release();
-    JsonObject json =
-        JsonObject.ofVersion(1)
-            .with("release", release.name())
-            .with("release_digest", release.digest())
-            .with("changed", outcome.line().isPresent() && !outcome.already())
-            .with(
-                "in_production",
-                outcome
-                    .line()
-                    .map(line -> line.what().release())
-                    .orElse(
-                        outcome.already()
-                            ? java.util.Optional.of(release.name())
-                            : release.before())
-                    .orElse(null))
-            .with("replaced", release.before().orElse(null))
-            .with("signed_by", release.signatures().valid().stream().map(SignOff::signer).toList())
-            .withOptional("records", release.records())
-            .with("gate", release.document().gate().map(gate -> gate.figures()).orElse(null));
-    return json.with("line", outcome.line().map(HistoryLine::json).orElse(null));
+    return JsonObject.ofVersion(1)
+        .with("release", release.name())
+        .with("release_digest", release.digest())
+        .with("changed", outcome.line().isPresent() && !outcome.already())
+        .with(
+            "in_production",
+            outcome
+                .line()
+                .map(line -> line.what().release())
+                .orElse(outcome.already() ? Optional.of(release.name()) : release.before())
+                .orElse(null))
+        .with("replaced", release.before().orElse(null))
+        .with("signed_by", release.signatures().valid().stream().map(SignOff::signer).toList())
+        .withOptional("records", release.records())
+        .with("gate", release.document().gate().map(gate -> gate.figures()).orElse(null))
+        .with("line", outcome.line().map(HistoryLine::json).orElse(null));
   }
 
   /** Returns the sentence about the last line of a call. */

@@ -118,11 +118,10 @@ public final class HaltCommand extends Subcommand {
             : new WaitingRuns(place.context(), place.policy()).find(problems);
     problems.forEach(this::note);
     if (given(json)) {
-      JsonObject document =
+      print(
           halt.json()
               .with("durable", halted(tried).map(one -> one.tier().toString()).toList())
-              .with("waiting_runs", waiting.stream().map(RunId::value).toList());
-      print(document);
+              .with("waiting_runs", waiting.stream().map(RunId::value).toList()));
       return status;
     }
     boolean partly = tried.stream().anyMatch(one -> one.failure().isPresent());
@@ -144,13 +143,11 @@ public final class HaltCommand extends Subcommand {
           .forEach(
               (tier, profiles) ->
                   say(
-                      "  releases from "
-                          + named(tier, profiles)
-                          + " go on; without --cluster, halt stops all"));
+                      "  releases from %s go on; without --cluster, halt stops all"
+                          .formatted(named(tier, profiles))));
     }
-    for (RunId run : waiting) {
-      say("  " + run + " waits in the queue and will start; to prevent that: " + CANCEL + run);
-    }
+    String waits = " waits in the queue and will start; to prevent that: ";
+    waiting.forEach(run -> say("  " + run + waits + CANCEL + run));
     say("  what runs goes on: `nexa-slurm serve list` shows the servers");
     say("  `nexa-slurm release rollback` stays possible");
     say("  an approver lifts it: nexa-slurm unhalt " + halt.id());
@@ -175,12 +172,8 @@ public final class HaltCommand extends Subcommand {
   }
 
   private static String named(Path tier, List<String> profiles) {
-    return profiles.isEmpty()
-        ? tier.toString()
-        : tier
-            + (profiles.size() == 1 ? " (profile " : " (profiles ")
-            + String.join(", ", profiles)
-            + ")";
+    String word = profiles.size() == 1 ? " (profile " : " (profiles ";
+    return tier + (profiles.isEmpty() ? "" : word + String.join(", ", profiles) + ")");
   }
 
   /** The command {@code nexa-slurm halt list}. */
@@ -216,18 +209,7 @@ public final class HaltCommand extends Subcommand {
       }
       List<Halts.Judged> listed = new ArrayList<>(where.keySet());
       if (given(json)) {
-        List<JsonObject> documents = new ArrayList<>();
-        for (Halts.Judged one : listed) {
-          documents.add(
-              one.halt()
-                  .json()
-                  .with("durable", where.get(one))
-                  .with("in_force", one.inForce())
-                  .with("lifted_by", one.lifted().map(lift -> lift.signer().signer()).orElse(null))
-                  .with("lifted_at", one.lifted().map(lift -> lift.at().toString()).orElse(null))
-                  .with("lifted_because", one.lifted().map(lift -> lift.reason()).orElse(null))
-                  .with("refusal", one.refusal().orElse(null)));
-        }
+        List<JsonObject> documents = listed.stream().map(one -> json(one, where.get(one))).toList();
         print(JsonObject.ofVersion(1).with("halts", documents));
       } else if (listed.isEmpty()) {
         say("no halt is in force");
@@ -241,10 +223,20 @@ public final class HaltCommand extends Subcommand {
             });
       }
       for (Halts.Judged one : listed) {
-        one.refusal()
-            .ifPresent(
-                why -> note("the lifting of " + one.halt().id() + " does not count: " + why));
+        String what = "the lifting of " + one.halt().id() + " does not count: ";
+        one.refusal().ifPresent(why -> note(what + why));
       }
+    }
+
+    private static JsonObject json(Halts.Judged one, List<String> tiers) {
+      return one.halt()
+          .json()
+          .with("durable", tiers)
+          .with("in_force", one.inForce())
+          .with("lifted_by", one.lifted().map(lift -> lift.signer().signer()).orElse(null))
+          .with("lifted_at", one.lifted().map(lift -> lift.at().toString()).orElse(null))
+          .with("lifted_because", one.lifted().map(lift -> lift.reason()).orElse(null))
+          .with("refusal", one.refusal().orElse(null));
     }
 
     private static String state(Halts.Judged one) {

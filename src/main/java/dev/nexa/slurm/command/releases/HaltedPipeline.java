@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.run.Context;
@@ -43,14 +42,10 @@ final class HaltedPipeline {
     if (names.contains(typed)) {
       return typed;
     }
-    Optional<String> found =
-        Optional.ofNullable(recorded.get(typed))
-            .or(() -> ofFile(typed))
-            .or(() -> ofFile(FOLDER + "/" + typed + ".yaml"));
-    if (found.isEmpty()) {
-      throw unknown(typed, names);
-    }
-    return found.get();
+    return Optional.ofNullable(recorded.get(typed))
+        .or(() -> ofFile(typed))
+        .or(() -> ofFile(FOLDER + "/" + typed + ".yaml"))
+        .orElseThrow(() -> unknown(typed, names));
   }
 
   /** Returns the names of the recorded pipelines by their ids. Leaves out damaged records. */
@@ -93,8 +88,7 @@ final class HaltedPipeline {
       return Optional.empty();
     }
     try {
-      PipelineConfig config = context.configs().pipeline(typed);
-      return Optional.of(config.name());
+      return Optional.of(context.configs().pipeline(typed).name());
     } catch (NexaException missing) {
       if (missing.code() == ErrorCode.FILE_NOT_FOUND
           || missing.code() == ErrorCode.FILE_NOT_REGULAR) {
@@ -108,10 +102,8 @@ final class HaltedPipeline {
     String word = typed.substring(typed.lastIndexOf('/') + 1).replaceFirst("\\.ya?ml$", "");
     List<Advice> advice = new ArrayList<>();
     Nearest.to(word, names)
-        .ifPresent(
-            name ->
-                advice.add(
-                    Advice.command("stops that pipeline", "nexa-slurm halt --pipeline", name)));
+        .map(name -> Advice.command("stops that pipeline", "nexa-slurm halt --pipeline", name))
+        .ifPresent(advice::add);
     advice.add(Advice.command("shows the pipelines", "nexa-slurm pipeline list"));
     advice.add(Advice.command("stops every release", "nexa-slurm halt"));
     return new NexaException(

@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -192,8 +193,7 @@ final class PackageCommand extends Subcommand {
               + " has "
               + pickles.size()
               + ": "
-              + VisibleText.line(
-                  String.join(", ", pickles.subList(0, Math.min(5, pickles.size())))),
+              + VisibleText.line(pickles.stream().limit(5).collect(Collectors.joining(", "))),
           Advice.step("save the model as safetensors, then package it again"));
     }
   }

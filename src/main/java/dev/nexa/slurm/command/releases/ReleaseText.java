@@ -7,9 +7,9 @@ import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.SignOff;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Prints releases. Pure. */
 final class ReleaseText {
@@ -91,22 +91,19 @@ final class ReleaseText {
             .gate()
             .map(
                 it ->
-                    (it.passed() ? "passed" : "FAILED")
-                        + ", by "
-                        + it.run()
-                        + ": "
-                        + it.figures().optionalText("reason").orElse("no reason"))
+                    "%s, by %s: %s"
+                        .formatted(
+                            it.passed() ? "passed" : "FAILED",
+                            it.run(),
+                            it.figures().optionalText("reason").orElse("no reason")))
             .orElse("none was found: `release deploy` needs a gate that passed"));
     release
         .gate()
         .filter(it -> !it.failedBefore().isEmpty())
-        .ifPresent(
+        .map(
             it ->
-                line(
-                    text,
-                    "",
-                    "before it, these gates of the same model failed: "
-                        + names(it.failedBefore(), "")));
+                "before it, these gates of the same model failed: " + names(it.failedBefore(), ""))
+        .ifPresent(failed -> line(text, "", failed));
     line(text, "licence", release.licence());
     line(text, "pickles", names(release.pickles(), "none"));
     line(
@@ -124,15 +121,15 @@ final class ReleaseText {
   }
 
   private static String metrics(JsonObject summary) {
-    List<String> words = new ArrayList<>();
-    if (summary.members().get("metrics") instanceof List<?> list) {
-      for (Object one : list) {
-        if (one instanceof JsonObject metric && words.size() < MOST_NAMES) {
-          words.add(metric.members().get("metric") + " " + metric.members().get("value"));
-        }
-      }
-    }
-    return words.isEmpty() ? "" : ": " + String.join(", ", words);
+    List<?> all = summary.members().get("metrics") instanceof List<?> list ? list : List.of();
+    String words =
+        all.stream()
+            .filter(JsonObject.class::isInstance)
+            .limit(MOST_NAMES)
+            .map(one -> ((JsonObject) one).members())
+            .map(metric -> metric.get("metric") + " " + metric.get("value"))
+            .collect(Collectors.joining(", "));
+    return words.isEmpty() ? "" : ": " + words;
   }
 
   private static String names(List<String> names, String none) {

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.Production;
@@ -17,7 +16,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -76,16 +74,17 @@ final class ShowReleaseCommand extends Subcommand {
   }
 
   private void tellUnfinished(ReleaseHistory.Content content, Optional<String> now) {
-    Optional<HistoryLine> open = content.unfinished();
-    open.ifPresent(
-        line ->
-            note(
+    content
+        .unfinished()
+        .map(
+            line ->
                 "line %s of the history (%s %s) is unfinished; current_model leads to %s"
                     .formatted(
                         line.number(),
                         line.what().action().text(),
                         line.what().release().orElse("nothing"),
-                        now.orElse("nothing"))));
+                        now.orElse("nothing")))
+        .ifPresent(this::note);
   }
 
   private void tellTimesThatGoBack(List<Production.Period> periods) {
@@ -131,10 +130,8 @@ final class ShowReleaseCommand extends Subcommand {
               .with("from", moment.from())
               .with("to", moment.to())
               .with("releases", all));
-      return ExitCode.OK.status();
-    }
-    for (Production.Period period : then) {
-      out().print(text(place, period.release(), List.of(period), ""));
+    } else {
+      then.forEach(one -> out().print(text(place, one.release(), List.of(one), "")));
     }
     return ExitCode.OK.status();
   }
@@ -166,11 +163,11 @@ final class ShowReleaseCommand extends Subcommand {
       DeployText.line(
           text,
           "in use",
-          "from "
-              + period.from()
-              + period.until().map(end -> " to " + end).orElse(", still")
-              + " (UTC)"
-              + (period.unfinished() ? "; this deployment was never completed" : ""));
+          "from %s%s (UTC)%s"
+              .formatted(
+                  period.from(),
+                  period.until().map(end -> " to " + end).orElse(", still"),
+                  period.unfinished() ? "; this deployment was never completed" : ""));
       DeployText.line(
           text,
           "line " + line.number(),
@@ -198,15 +195,16 @@ final class ShowReleaseCommand extends Subcommand {
 
   private static JsonObject document(
       DeployPlace place, Optional<String> release, List<Production.Period> periods) {
-    List<JsonObject> used = new ArrayList<>();
-    for (Production.Period period : periods) {
-      used.add(
-          new JsonObject()
-              .with("from", period.from())
-              .with("until", period.until().orElse(null))
-              .with("unfinished", period.unfinished())
-              .with("line", period.line().json()));
-    }
+    List<JsonObject> used =
+        periods.stream()
+            .map(
+                period ->
+                    new JsonObject()
+                        .with("from", period.from())
+                        .with("until", period.until().orElse(null))
+                        .with("unfinished", period.unfinished())
+                        .with("line", period.line().json()))
+            .toList();
     JsonObject json =
         new JsonObject().with("release", release.orElse(null)).with("in_production", used);
     Optional<ReleaseFolder> folder = release.flatMap(name -> folder(place, name));
@@ -229,14 +227,16 @@ final class ShowReleaseCommand extends Subcommand {
   }
 
   private static ReleaseSignatures signatures(DeployPlace place, ReleaseFolder folder) {
-    Optional<Signers> signers = place.signers();
-    return signers.isEmpty()
-        ? new ReleaseSignatures(List.of())
-        : ReleaseSignatures.of(
-            folder,
-            signers.get(),
-            place.policy().approvals().orElseThrow().selfApproval(),
-            Instant.now());
+    return place
+        .signers()
+        .map(
+            signers ->
+                ReleaseSignatures.of(
+                    folder,
+                    signers,
+                    place.policy().approvals().orElseThrow().selfApproval(),
+                    Instant.now()))
+        .orElse(new ReleaseSignatures(List.of()));
   }
 
   private static Optional<String> cost(DeployPlace place, String name) {

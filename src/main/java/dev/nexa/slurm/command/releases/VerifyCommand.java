@@ -105,9 +105,7 @@ final class VerifyCommand extends OfTier {
       return (problems.isEmpty() ? status : ExitCode.DEFECT).status();
     }
     String name = content.document().origin().release();
-    for (ReleaseSignatures.Judged one : signatures) {
-      say(sentence(one));
-    }
+    signatures.forEach(one -> say(sentence(one)));
     notes.forEach(this::note);
     if (!signed) {
       out().flush();
@@ -188,12 +186,9 @@ final class VerifyCommand extends OfTier {
     advice.add(Advice.step("do not use it; package the run again under another name: --name NAME"));
     throw new NexaException(
         ErrorCode.RELEASE_DAMAGED,
-        "the release %s is damaged: %s"
+        "the release %s is damaged: %s missing, changed or additional"
             .formatted(
-                release,
-                problems.size() == 1
-                    ? "1 file is missing, changed or additional"
-                    : problems.size() + " files are missing, changed or additional"),
+                release, problems.size() == 1 ? "1 file is" : problems.size() + " files are"),
         advice);
   }
 

@@ -164,10 +164,7 @@ public final class ReportCommand extends Subcommand {
   }
 
   private int most() {
-    @Nullable String typed = details.getValue();
-    if (typed == null) {
-      return USUAL_DETAILS;
-    }
+    String typed = value(details).orElse("" + USUAL_DETAILS);
     if (!typed.matches("\\d{1,6}")) {
       throw invalid(
           "--details: expected a number of runs from 0 on, got '" + typed + "'",

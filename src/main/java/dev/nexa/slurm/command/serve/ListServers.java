@@ -52,16 +52,15 @@ public final class ListServers {
     for (Path shared : sharedFolders(cluster, problems)) {
       for (Registration server : Registration.all(shared, problems)) {
         Instant now = Instant.now();
-        rows.add(
-            ServerRow.of(
-                server, state(server, problems), ServerCost.of(server.runDir(), problems), now));
+        String state = state(server, problems);
+        rows.add(ServerRow.of(server, state, ServerCost.of(server.runDir(), problems), now));
       }
     }
     return rows;
   }
 
   private Set<Path> sharedFolders(Optional<String> cluster, List<String> problems) {
-    String name = cluster.isPresent() ? cluster.get() : Prepared.clusterName(context);
+    String name = cluster.orElseGet(() -> Prepared.clusterName(context));
     Set<Path> folders = new TreeSet<>();
     folders.add(Path.of(context.configs().cluster(name).storage().shared()));
     for (RunId id : context.workspace().openRuns()) {
@@ -99,15 +98,10 @@ public final class ListServers {
   }
 
   private static boolean hasJob(Registration server, List<QueueEntry> queue) {
-    for (QueueEntry entry : queue) {
-      if (entry.rawJobId() == server.jobId()
-          && entry.name().startsWith(server.runId() + ".")
-          && entry.active()
-          && entry.state() != JobState.PENDING) {
-        return true;
-      }
-    }
-    return false;
+    return queue.stream()
+        .filter(entry -> entry.rawJobId() == server.jobId())
+        .filter(entry -> entry.name().startsWith(server.runId() + "."))
+        .anyMatch(entry -> entry.active() && entry.state() != JobState.PENDING);
   }
 
   /**
@@ -169,10 +163,9 @@ public final class ListServers {
 
     /** Returns a table of servers. */
     public static String table(List<ServerRow> rows, TableStyle style) {
-      if (rows.isEmpty()) {
-        return "No servers. `nexa-slurm serve CONFIG` starts one.\n";
-      }
-      return TABLE.of(rows).table(style);
+      return rows.isEmpty()
+          ? "No servers. `nexa-slurm serve CONFIG` starts one.\n"
+          : TABLE.of(rows).table(style);
     }
 
     /** Returns the servers as the document of {@code --json} has them. */

@@ -163,9 +163,9 @@ public final class ServeCommand extends Subcommand {
     }
     err.println(advised("  → `nexa-slurm logs " + run.id() + "` shows all that it printed"));
     if (given(json)) {
-      JsonObject document = submitted.json();
       print(
-          document
+          submitted
+              .json()
               .with("status", "failed")
               .with("state", state)
               .with("ready", false)

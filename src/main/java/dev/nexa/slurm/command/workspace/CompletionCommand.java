@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,11 +41,10 @@ public final class CompletionCommand extends Subcommand {
 
   @Override
   protected void work() {
-    StringBuilder words = new StringBuilder();
     Map<String, CommandSpec> commands = new TreeMap<>();
     collect("", spec().root(), commands);
     String names = String.join(" ", spec().root().subcommands().keySet());
-    words.append("    'help') echo '" + names + "' ;;\n");
+    StringBuilder words = new StringBuilder("    'help') echo '" + names + "' ;;\n");
     commands.forEach(
         (path, command) ->
             words.append(
@@ -67,10 +67,8 @@ public final class CompletionCommand extends Subcommand {
     List<String> words = new ArrayList<>(command.subcommands().keySet());
     for (OptionSpec option : command.options()) {
       if (!option.hidden()) {
-        boolean flag = option.arity().max() == 0;
-        for (String name : option.names()) {
-          words.add(flag ? name : name + "=" + kind(option));
-        }
+        String value = option.arity().max() == 0 ? "" : "=" + kind(option);
+        Stream.of(option.names()).map(name -> name + value).forEach(words::add);
       }
     }
     command.positionalParameters().stream()

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ErrorCode.Group;
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -64,36 +63,31 @@ public final class ExplainCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     String typed = code.getValue();
     if (typed == null) {
       list();
-      return ExitCode.OK.status();
+      return;
     }
     List<ConfigKey> keys = ConfigKey.of(typed.equals(CONFIG) ? "" : typed);
-    if (!keys.isEmpty()) {
-      print(keys);
-      return ExitCode.OK.status();
-    }
     Optional<ErrorCode> known =
         ErrorCode.of(typed.replaceFirst("^(docs/errors/|errors/)(.*)\\.md$", "$2"));
-    if (known.isPresent()) {
-      return answer(
+    Optional<ConfigKey.Elsewhere> elsewhere = ConfigKey.elsewhere(typed);
+    if (!keys.isEmpty()) {
+      print(keys);
+    } else if (known.isPresent()) {
+      answer(
           json,
           () -> COLUMNS.addTo(new JsonObject(), known.get()).with("page", page(known.get())),
           () -> out().print(page(known.get())));
-    }
-    Optional<ConfigKey.Elsewhere> elsewhere = ConfigKey.elsewhere(typed);
-    if (elsewhere.isPresent()) {
+    } else if (elsewhere.isPresent()) {
       print(typed, elsewhere.get());
-      return ExitCode.OK.status();
-    }
-    if (typed.equals("docs")) {
+    } else if (typed.equals("docs")) {
       printPages();
-      return ExitCode.OK.status();
+    } else {
+      String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
+      answer(json, () -> new JsonObject().with("page", page), () -> out().print(page));
     }
-    String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
-    return answer(json, () -> new JsonObject().with("page", page), () -> out().print(page));
   }
 
   /** Prints what a name of another program is here. */
@@ -115,9 +109,7 @@ public final class ExplainCommand extends Subcommand {
       print(new JsonObject().with("pages", Pages.names()));
       return;
     }
-    for (String name : Pages.names()) {
-      say("nexa-slurm explain " + name);
-    }
+    Pages.names().forEach(name -> say("nexa-slurm explain " + name));
   }
 
   private void print(List<ConfigKey> keys) {
@@ -159,19 +151,16 @@ public final class ExplainCommand extends Subcommand {
   }
 
   private static String hint(String typed, List<String> names) {
-    for (String page : List.of("docs/" + typed + ".md", "docs/" + typed + "s.md")) {
-      if (names.contains(page)) {
-        return " (did you mean '" + page + "'?)";
-      }
-    }
-    return Nearest.hint(typed, names);
+    return Stream.of("docs/" + typed + ".md", "docs/" + typed + "s.md")
+        .filter(names::contains)
+        .findFirst()
+        .map(page -> " (did you mean '" + page + "'?)")
+        .orElseGet(() -> Nearest.hint(typed, names));
   }
 
   private static NexaException unknown(String typed) {
     List<String> names = new ArrayList<>();
-    for (ErrorCode code : ErrorCode.values()) {
-      names.add(code.text());
-    }
+    Stream.of(ErrorCode.values()).map(ErrorCode::text).forEach(names::add);
     for (ConfigKey key : ConfigKey.of("")) {
       names.add(key.path());
       // Of a section, the keys below it.

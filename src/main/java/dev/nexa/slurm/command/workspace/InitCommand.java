@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.workspace;
 
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -50,13 +49,10 @@ public final class InitCommand extends Subcommand {
     Optional<ShareWorkspace> share =
         value(group).map(name -> ShareWorkspace.of(context.workspace(), name));
     Initialized done = cluster.isPresent() ? workspace.init(cluster.get()) : workspace.init();
-    List<Path> shared = share.isPresent() ? share.get().share() : List.of();
+    List<Path> shared = share.map(ShareWorkspace::share).orElse(List.of());
     if (given(json)) {
-      JsonObject document = done.toJson();
-      if (share.isPresent()) {
-        document.with("shared", shared.stream().map(Path::toString).toList());
-      }
-      print(document);
+      List<String> paths = shared.stream().map(Path::toString).toList();
+      print(done.toJson().withOptional("shared", share.map(with -> paths)));
     } else {
       tell(done, out());
       share.ifPresent(with -> tell(with, shared, out()));
@@ -66,13 +62,11 @@ public final class InitCommand extends Subcommand {
   private static void tell(ShareWorkspace share, List<Path> shared, PrintWriter out) {
     share.parts(shared).forEach((part, count) -> out.println("shared " + part + inIt(count)));
     out.println(share.sentence(shared.isEmpty()));
+    String closed = "members can't enter %s: move the workspace, or %s types: chmod o+x %s";
     share
         .closed()
-        .ifPresent(
-            folder ->
-                out.println(
-                    "members can't enter %s: move the workspace, or %s types: chmod o+x %s"
-                        .formatted(folder, Workspace.ownerOf(folder), folder)));
+        .map(folder -> closed.formatted(folder, Workspace.ownerOf(folder), folder))
+        .ifPresent(out::println);
   }
 
   private static String inIt(int count) {
@@ -82,12 +76,8 @@ public final class InitCommand extends Subcommand {
   }
 
   private static void tell(Initialized done, PrintWriter out) {
-    for (Path file : done.left()) {
-      out.println("left  " + file.normalize());
-    }
-    for (Path file : done.written()) {
-      out.println("wrote " + file.normalize());
-    }
+    done.left().forEach(file -> out.println("left  " + file.normalize()));
+    done.written().forEach(file -> out.println("wrote " + file.normalize()));
     Path profile = done.profile().normalize();
     if (done.cluster().isPresent()) {
       String slurm =

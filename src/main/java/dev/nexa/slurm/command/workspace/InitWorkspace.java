@@ -100,13 +100,12 @@ public final class InitWorkspace {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
-      JsonObject json =
-          JsonObject.ofVersion(1)
-              .with("written", names(written))
-              .with("left", names(left))
-              .with("profile", profile.normalize().toString())
-              .with("cluster", cluster.isPresent() ? told(cluster.get()) : null);
-      return json.with("differences", differences.stream().map(Codec::write).toList())
+      return JsonObject.ofVersion(1)
+          .with("written", names(written))
+          .with("left", names(left))
+          .with("profile", profile.normalize().toString())
+          .with("cluster", cluster.map(Initialized::told).orElse(null))
+          .with("differences", differences.stream().map(Codec::write).toList())
           .with("not_writable", notWritable)
           .with("unpriced_gpu_types", unpriced);
     }
@@ -143,7 +142,7 @@ public final class InitWorkspace {
         profile("cpu", cpu, "nexa-slurm init", cluster.get(), CPU);
       }
     }
-    List<String> unpriced = cluster.isPresent() ? unpriced(cluster.get()) : List.of();
+    List<String> unpriced = cluster.map(this::unpriced).orElse(List.of());
     for (String name : STARTER) {
       Path file = context.root().resolve(name);
       boolean read = cluster.isPresent() && (file.equals(profile) || written.contains(file));
@@ -183,9 +182,8 @@ public final class InitWorkspace {
           "there is no Slurm here to read the profile from: sbatch is not on the PATH",
           Advice.step("type it where Slurm's clients are on the PATH"),
           Advice.step(
-              "or write configs/clusters/"
-                  + name
-                  + ".yaml by hand: see `nexa-slurm explain docs/profile.md`"));
+              "or write configs/clusters/%s.yaml by hand: see `nexa-slurm explain docs/profile.md`"
+                  .formatted(name)));
     }
     SlurmCluster cluster = slurm.get().cluster();
     Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
@@ -282,13 +280,11 @@ public final class InitWorkspace {
   }
 
   private List<String> notWritable(String name) {
-    ClusterProfile.Storage storage;
     try {
-      storage = context.configs().cluster(name).storage();
+      return context.configs().cluster(name).storage().notWritable();
     } catch (ConfigException theirs) {
       return List.of(); // An existing file is broken. That is reported when the file is used.
     }
-    return storage.notWritable();
   }
 
   private ClusterProfile readable(String name, Path file, String text) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -40,15 +39,12 @@ final class Pages {
 
   /** Returns the names of the pages that docs/index.md lists, in its order. */
   static List<String> names() {
-    List<String> names = new ArrayList<>();
-    Matcher listed = LISTED.matcher(read("/docs/index.md").orElse(""));
-    while (listed.find()) {
-      String name = "docs/" + listed.group(1) + ".md";
-      if (!names.contains(name)) {
-        names.add(name);
-      }
-    }
-    return names;
+    return LISTED
+        .matcher(read("/docs/index.md").orElse(""))
+        .results()
+        .map(listed -> "docs/" + listed.group(1) + ".md")
+        .distinct()
+        .toList();
   }
 
   /** Returns a page of the jar; empty if the jar does not hold it. */

@@ -37,30 +37,27 @@ public final class ProfileDifferences {
   /** Returns the keys with different values. */
   public static List<Difference> of(ClusterProfile file, ClusterProfile cluster) {
     ProfileDifferences differences = new ProfileDifferences();
+    ClusterProfile.SlurmConf kept = file.slurm();
+    ClusterProfile.SlurmConf now = cluster.slurm();
     differences.told("default_partition", file.usual().partition(), cluster.usual().partition());
     differences.partitions(file, cluster);
     differences.key(
         "slurm.over_time_limit_minutes",
-        file.slurm().overTimeLimit().toMinutes(),
-        cluster.slurm().overTimeLimit().toMinutes());
+        kept.overTimeLimit().toMinutes(),
+        now.overTimeLimit().toMinutes());
     differences.key(
-        "slurm.kill_wait_seconds",
-        file.slurm().killWait().toSeconds(),
-        cluster.slurm().killWait().toSeconds());
+        "slurm.kill_wait_seconds", kept.killWait().toSeconds(), now.killWait().toSeconds());
     differences.key(
         "slurm.message_timeout_seconds",
-        file.slurm().messageTimeout().toSeconds(),
-        cluster.slurm().messageTimeout().toSeconds());
-    differences.key(
-        "slurm.max_array_size", file.slurm().maxArraySize(), cluster.slurm().maxArraySize());
-    differences.key(
-        "slurm.billing_rule", file.slurm().billingRule(), cluster.slurm().billingRule());
-    if (!file.slurm().sacctFields().isEmpty()) {
-      differences.key(
-          "slurm.sacct_fields", file.slurm().sacctFields(), cluster.slurm().sacctFields());
+        kept.messageTimeout().toSeconds(),
+        now.messageTimeout().toSeconds());
+    differences.key("slurm.max_array_size", kept.maxArraySize(), now.maxArraySize());
+    differences.key("slurm.billing_rule", kept.billingRule(), now.billingRule());
+    if (!kept.sacctFields().isEmpty()) {
+      differences.key("slurm.sacct_fields", kept.sacctFields(), now.sacctFields());
     }
-    if (file.slurm().version().isPresent()) {
-      differences.told("slurm.version", file.slurm().version(), cluster.slurm().version());
+    if (kept.version().isPresent()) {
+      differences.told("slurm.version", kept.version(), now.version());
     }
     return List.copyOf(differences.found);
   }
@@ -139,7 +136,7 @@ public final class ProfileDifferences {
   /** Compares a key that Slurm may not report; then there is no difference. */
   private void told(String key, Optional<?> file, Optional<?> cluster) {
     if (cluster.isPresent()) {
-      key(key, file.isPresent() ? file.get() : NOTHING, cluster.get());
+      key(key, file.<Object>map(told -> told).orElse(NOTHING), cluster.get());
     }
   }
 

@@ -11,7 +11,6 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
@@ -86,36 +85,27 @@ public final class ProfileText {
   private void partitions() {
     List<Partition> named = new ArrayList<>();
     List<String> leftOut = new ArrayList<>();
-    boolean withoutGpus = false;
-    for (Partition partition : cluster.partitions()) {
-      withoutGpus |=
-          partition.nodes().gpus().most() == 0 && NAME.matcher(partition.name()).matches();
-    }
+    boolean withoutGpus =
+        cluster.partitions().stream()
+            .anyMatch(one -> one.nodes().gpus().most() == 0 && isName(one.name()));
     for (Partition partition : cluster.partitions()) {
       if (cpuOnly && withoutGpus && partition.nodes().gpus().most() > 0) {
         leftOut.add(partition.name() + " (its nodes have GPUs)");
-      } else if (NAME.matcher(partition.name()).matches()) {
+      } else if (isName(partition.name())) {
         named.add(partition);
       } else {
         leftOut.add(partition.name() + " (not a name that a profile takes)");
       }
     }
-    for (Map.Entry<String, String> entry : cluster.leftOut().entrySet()) {
-      leftOut.add(entry.getKey() + " (" + entry.getValue() + ")");
-    }
+    cluster.leftOut().forEach((name, why) -> leftOut.add(name + " (" + why + ")"));
     line("# From `scontrol show partition`; what a node has, from `sinfo -N`.");
-    for (Partition partition : named) {
-      if (cluster.defaultPartition().orElse("").equals(partition.name())) {
-        line("default_partition: " + word(partition.name()), "Default=YES");
-      }
-    }
+    cluster
+        .defaultPartition()
+        .filter(name -> named.stream().anyMatch(one -> one.name().equals(name)))
+        .ifPresent(name -> line("default_partition: " + word(name), "Default=YES"));
     line(named.isEmpty() ? "# None that can be used." : "partitions:");
-    for (Partition partition : named) {
-      partition(partition);
-    }
-    for (String one : leftOut) {
-      line((named.isEmpty() ? "" : "  ") + "# left out: " + comment(one));
-    }
+    named.forEach(this::partition);
+    leftOut.forEach(one -> line((named.isEmpty() ? "" : "  ") + "# left out: " + comment(one)));
   }
 
   private void partition(Partition partition) {
@@ -145,11 +135,10 @@ public final class ProfileText {
     } else {
       line("    # no max_time", "MaxTime is UNLIMITED, or over a year");
     }
-    if (partition.overTimeLimitMinutes().isPresent()) {
-      line(
-          "    over_time_limit_minutes: " + partition.overTimeLimitMinutes().get(),
-          "OverTimeLimit of the partition");
-    }
+    partition
+        .overTimeLimitMinutes()
+        .map(minutes -> "    over_time_limit_minutes: " + minutes)
+        .ifPresent(limit -> line(limit, "OverTimeLimit of the partition"));
     billing(partition.billingWeights());
     if (!partition.onlyFor().isEmpty()) {
       line("    by_name_only: true", partition.onlyFor() + ": delete this line if yours may");
@@ -214,11 +203,11 @@ public final class ProfileText {
   }
 
   private static String differ(Partition partition, String unit, Spread spread) {
-    return "the nodes have "
-        + size(spread.least(), unit)
-        + " to "
-        + size(spread.most(), unit)
-        + (partition.exclusive() ? ": the most is paid for" : ": each has this");
+    return "the nodes have %s to %s: %s"
+        .formatted(
+            size(spread.least(), unit),
+            size(spread.most(), unit),
+            partition.exclusive() ? "the most is paid for" : "each has this");
   }
 
   private void gpus(Partition partition) {

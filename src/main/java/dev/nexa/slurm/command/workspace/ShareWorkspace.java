@@ -54,20 +54,9 @@ final class ShareWorkspace {
   /** The parts of a workspace. Everything else in its folder stays as it is. */
   private static final List<String> PARTS =
       List.of(
-          "configs",
-          "data",
-          "docs",
-          "templates",
-          "plugins",
-          "estimates",
-          "code",
-          "programs",
-          "pipelines",
-          "cleanup",
-          "storage",
-          ".nexa",
-          ".nexa-local",
-          "runs");
+          ("configs data docs templates plugins estimates code programs pipelines cleanup storage"
+                  + " .nexa .nexa-local runs")
+              .split(" "));
 
   /** Folders and files that other members' commands read. A strict umask may have closed them. */
   private static final Pattern RECORDS =
@@ -101,35 +90,18 @@ final class ShareWorkspace {
   private static Map<String, Integer> folders() {
     Map<String, Integer> folders = new LinkedHashMap<>();
     folders.put(".nexa", MEMBERS_CHANGE);
-    for (String name :
-        List.of(
-            ".nexa-local",
-            ".nexa-local/jobs",
-            ".nexa-local/open",
-            "estimates",
-            "code",
-            "programs",
-            "pipelines",
-            "pipelines/open",
-            "cleanup",
-            "storage/scratch",
-            "storage/scratch/.nexa-scratch",
-            "storage/durable",
-            "storage/durable/.nexa-runs",
-            "storage/durable/datasets",
-            "storage/durable/evals",
-            "storage/shared",
-            "storage/shared/.nexa-runs",
-            "data",
-            "data/raw",
-            "data/processed",
-            "data/processed/distillation",
-            "data/processed/training",
-            "data/processed/evaluation",
-            "data/processed/raw_summary",
-            "runs/open",
-            "runs/manifests",
-            "runs")) {
+    String others =
+        """
+        .nexa-local .nexa-local/jobs .nexa-local/open estimates code programs
+        pipelines pipelines/open cleanup
+        storage/scratch storage/scratch/.nexa-scratch
+        storage/durable storage/durable/.nexa-runs storage/durable/datasets storage/durable/evals
+        storage/shared storage/shared/.nexa-runs
+        data data/raw data/processed data/processed/distillation data/processed/training
+        data/processed/evaluation data/processed/raw_summary
+        runs/open runs/manifests runs
+        """;
+    for (String name : others.split("\\s+")) {
       folders.put(name, MEMBERS_ADD);
     }
     return folders;
@@ -220,9 +192,7 @@ final class ShareWorkspace {
   List<Path> share() {
     try {
       set(root, MEMBERS_READ);
-      for (String name : FOLDERS.keySet()) {
-        workspace.files().directories(root.resolve(name));
-      }
+      FOLDERS.keySet().forEach(name -> workspace.files().directories(root.resolve(name)));
       walk(
           (path, attributes) -> {
             if (attributes.owner().equals(me) && !isMembers(path)) {
@@ -303,9 +273,10 @@ final class ShareWorkspace {
 
   /** Returns what members have to type to use the workspace. */
   String sentence(boolean unchanged) {
-    return (unchanged ? root + " is shared with the group " : "now the group ")
-        + group.getName()
-        + (unchanged ? " already" : " can submit and read here")
+    String name = group.getName();
+    return (unchanged
+            ? root + " is shared with the group " + name + " already"
+            : "now the group " + name + " can submit and read here")
         + "; each member types: export NEXA_WORKSPACE="
         + root;
   }

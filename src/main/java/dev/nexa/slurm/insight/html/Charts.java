@@ -3,10 +3,10 @@ package dev.nexa.slurm.insight.html;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.insight.report.BudgetOutlook;
 import dev.nexa.slurm.money.forecast.BurnDown;
+import dev.nexa.slurm.money.forecast.Forecast;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -68,8 +68,10 @@ final class Charts {
     return TOP + PLOT * (1 - scale.share(value));
   }
 
-  private static void grid(Tag svg, VerticalAxis scale) {
+  private static Tag plot(String title, VerticalAxis scale) {
+    Tag svg = svg(WIDTH, HEIGHT, title);
     grid(svg, scale, LEFT, WIDTH, TOP, PLOT);
+    return svg;
   }
 
   /** Draws the lines of an axis with their values, between these places. */
@@ -96,8 +98,7 @@ final class Charts {
       most = most.max(sum);
     }
     VerticalAxis scale = VerticalAxis.upTo(most);
-    Tag svg = svg(WIDTH, HEIGHT, title);
-    grid(svg, scale);
+    Tag svg = plot(title, scale);
     double slot = (double) (WIDTH - LEFT) / labels.size();
     double width = Math.min(30, slot * 0.66);
     for (int i = 0; i < labels.size(); i++) {
@@ -126,15 +127,12 @@ final class Charts {
 
   /** Returns bars side by side for each label. */
   static Tag grouped(String title, List<String> labels, List<Series> series, String unit) {
-    BigDecimal most = BigDecimal.ZERO;
-    for (Series one : series) {
-      for (BigDecimal value : one.values()) {
-        most = most.max(value);
-      }
-    }
+    BigDecimal most =
+        series.stream()
+            .flatMap(one -> one.values().stream())
+            .reduce(BigDecimal.ZERO, BigDecimal::max);
     VerticalAxis scale = VerticalAxis.upTo(most);
-    Tag svg = svg(WIDTH, HEIGHT, title);
-    grid(svg, scale);
+    Tag svg = plot(title, scale);
     double slot = (double) (WIDTH - LEFT) / labels.size();
     double width = Math.min(14, slot * 0.8 / series.size());
     for (int i = 0; i < labels.size(); i++) {
@@ -155,48 +153,30 @@ final class Charts {
   private static void label(Tag svg, List<String> labels, int i, double x) {
     String month = labels.get(i);
     boolean newYear = i == 0 || !labels.get(i - 1).substring(0, 4).equals(month.substring(0, 4));
-    svg.add(
-        text(
-            x,
-            HEIGHT - 8,
-            "middle",
-            newYear
-                ? Figures.briefMonth(month) + " " + month.substring(2, 4)
-                : Figures.briefMonth(month)));
+    String year = newYear ? " " + month.substring(2, 4) : "";
+    svg.add(text(x, HEIGHT - 8, "middle", Figures.briefMonth(month) + year));
   }
 
   /** Returns what was spent of a budget day by day, the budget, and the forecast. */
   static Tag burnDown(BudgetOutlook budget) {
-    BurnDown burnDown = budget.burnDown();
+    Forecast forecast = budget.burnDown().forecast();
     Optional<BigDecimal> end =
-        burnDown.forecast().isOver()
-            ? Optional.empty()
-            : burnDown.forecast().total().map(Money::amount);
+        forecast.total().filter(total -> !forecast.isOver()).map(Money::amount);
     BigDecimal most = budget.amount().max(budget.spent());
     VerticalAxis scale = VerticalAxis.upTo(end.map(most::max).orElse(most));
-    Tag svg =
-        svg(
-            WIDTH,
-            HEIGHT,
-            "Spent of the budget " + budget.name() + " in " + budget.period() + ", day by day");
-    grid(svg, scale);
-    LocalDate first = burnDown.forecast().first();
-    LocalDate last = burnDown.forecast().last();
+    String title = "Spent of the budget %s in %s, day by day";
+    Tag svg = plot(title.formatted(budget.name(), budget.period()), scale);
+    LocalDate first = forecast.first();
+    LocalDate last = forecast.last();
     double slot = (double) (WIDTH - LEFT) / (ChronoUnit.DAYS.between(first, last) + 1);
-    StringBuilder curve =
-        new StringBuilder("M" + LEFT + " " + Figures.at(y(scale, BigDecimal.ZERO)));
+    StringBuilder curve = new StringBuilder("M" + Figures.at(LEFT, y(scale, BigDecimal.ZERO)));
     double now = LEFT;
-    for (BurnDown.Day day : burnDown.days()) {
+    for (BurnDown.Day day : budget.burnDown().days()) {
       now += slot;
-      curve
-          .append('L')
-          .append(Figures.at(now))
-          .append(' ')
-          .append(Figures.at(y(scale, day.soFar())));
+      curve.append('L').append(Figures.at(now, y(scale, day.soFar())));
     }
-    String base = Figures.at(TOP + PLOT);
     svg.add(
-        Tag.styled("path", "area").with("d", curve + "L" + Figures.at(now) + " " + base + "Z"),
+        Tag.styled("path", "area").with("d", curve + "L" + Figures.at(now, TOP + PLOT) + "Z"),
         Tag.styled("path", "curve").with("d", curve.toString()));
     if (end.isPresent()) {
       svg.add(line(now, y(scale, budget.spent()), WIDTH, y(scale, end.get()), "ahead"));
@@ -219,18 +199,12 @@ final class Charts {
 
   /** Returns the days with a label: the first days of months, or five days of one month. */
   private static List<LocalDate> marks(LocalDate first, LocalDate last) {
-    List<LocalDate> marks = new ArrayList<>();
     boolean oneMonth = ChronoUnit.DAYS.between(first, last) < 32;
-    for (LocalDate day = first; !day.isAfter(last); day = day.plusDays(1)) {
-      boolean marked =
-          oneMonth
-              ? day.getDayOfMonth() % 7 == 1 && day.getDayOfMonth() < 29
-              : day.getDayOfMonth() == 1;
-      if (marked) {
-        marks.add(day);
-      }
-    }
-    return marks;
+    return first
+        .datesUntil(last.plusDays(1))
+        .filter(
+            day -> (oneMonth ? List.of(1, 8, 15, 22) : List.of(1)).contains(day.getDayOfMonth()))
+        .toList();
   }
 
   /** Returns a bar for a cell of a table; its length is a share of the cell, 0 to 1. */

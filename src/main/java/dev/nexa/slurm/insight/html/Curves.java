@@ -48,8 +48,7 @@ final class Curves {
       return PageParts.figure(caption, PageParts.note("No value was read."));
     }
     VerticalAxis scale =
-        VerticalAxis.upTo(
-            chart.unit().equals("%") ? BigDecimal.valueOf(100) : BigDecimal.valueOf(most));
+        VerticalAxis.upTo(BigDecimal.valueOf(chart.unit().equals("%") ? 100 : most));
     Tag svg = Charts.svg(WIDTH, HEIGHT, chart.title() + " of the run");
     Charts.grid(svg, scale, LEFT, WIDTH, TOP, PLOT);
     double width = Math.max(1e-9, last - first);
@@ -63,10 +62,8 @@ final class Curves {
       Line line = chart.lines().get(i);
       StringBuilder path = new StringBuilder();
       for (int p = 0; p < line.at().size(); p++) {
-        path.append(p == 0 ? 'M' : 'L')
-            .append(Figures.at(LEFT + (WIDTH - LEFT) * (line.at().get(p) - first) / width))
-            .append(' ')
-            .append(Figures.at(y(scale, line.values().get(p))));
+        double x = LEFT + (WIDTH - LEFT) * (line.at().get(p) - first) / width;
+        path.append(p == 0 ? 'M' : 'L').append(Figures.at(x, y(scale, line.values().get(p))));
       }
       svg.add(
           Tag.styled("path", "curve c" + i % STYLES + (line.faint() ? " faint" : ""))

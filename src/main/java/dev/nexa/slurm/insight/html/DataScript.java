@@ -9,7 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.StringJoiner;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Rows for the program of the page, column by column, as JSON in an element that no browser runs.
@@ -17,7 +20,7 @@ import java.util.function.Function;
  */
 final class DataScript {
   private final int rows;
-  private final StringBuilder columns = new StringBuilder();
+  private final StringJoiner columns = new StringJoiner(",");
   private final Map<String, Integer> digits = new LinkedHashMap<>();
 
   DataScript(int rows) {
@@ -30,66 +33,45 @@ final class DataScript {
     return this;
   }
 
-  private void column(String name) {
-    columns.append(columns.length() == 0 ? "" : ",").append('"').append(name).append("\":{");
+  private DataScript column(String name, String kind, Stream<String> values) {
+    columns.add("\"" + name + "\":{\"" + kind + "\":[" + joined(values) + "]}");
+    return this;
+  }
+
+  private static String joined(Stream<String> values) {
+    return values.collect(Collectors.joining(","));
   }
 
   /** Adds a column of texts that are not repeated. */
   <T> DataScript values(String name, List<T> all, Function<T, String> value) {
-    column(name);
-    columns.append("\"values\":[");
-    String separator = "";
-    for (T one : all) {
-      columns.append(separator);
-      quote(columns, value.apply(one));
-      separator = ",";
-    }
-    columns.append("]}");
-    return this;
+    return column(name, "values", all.stream().map(value).map(DataScript::quoted));
   }
 
   /** Adds a column of texts that many rows share. */
   <T> DataScript words(String name, List<T> all, Function<T, String> word) {
     Map<String, Integer> known = new LinkedHashMap<>();
-    StringBuilder at = new StringBuilder();
-    for (T one : all) {
-      Integer number = known.computeIfAbsent(word.apply(one), text -> known.size());
-      at.append(at.length() == 0 ? "" : ",").append(number);
-    }
-    column(name);
-    columns.append("\"words\":[");
-    String separator = "";
-    for (String text : known.keySet()) {
-      columns.append(separator);
-      quote(columns, text);
-      separator = ",";
-    }
-    columns.append("],\"at\":[").append(at).append("]}");
+    String at =
+        joined(
+            all.stream()
+                .map(word)
+                .map(text -> known.computeIfAbsent(text, added -> known.size()).toString()));
+    String words = joined(known.keySet().stream().map(DataScript::quoted));
+    columns.add("\"" + name + "\":{\"words\":[" + words + "],\"at\":[" + at + "]}");
     return this;
   }
 
   /** Adds a column of whole numbers; null where one is not known. */
   <T> DataScript numbers(String name, List<T> all, Function<T, Optional<Long>> number) {
-    column(name);
-    columns.append("\"values\":[");
-    String separator = "";
-    for (T one : all) {
-      Optional<Long> value = number.apply(one);
-      columns.append(separator);
-      if (value.isPresent()) {
-        columns.append((long) value.get());
-      } else {
-        columns.append("null");
-      }
-      separator = ",";
-    }
-    columns.append("]}");
-    return this;
+    return column(
+        name,
+        "values",
+        all.stream().map(one -> number.apply(one).map(String::valueOf).orElse("null")));
   }
 
-  /** Adds a text as JSON in which no text can end the element or begin a comment. */
-  private static void quote(StringBuilder out, String text) {
+  /** Returns a text as JSON in which no text can end the element or begin a comment. */
+  private static String quoted(String text) {
     String json = Json.compact(VisibleText.line(text));
+    StringBuilder out = new StringBuilder();
     for (int i = 0; i < json.length(); i++) {
       char c = json.charAt(i);
       if (c == '<' || c == '>' || c == '&') {
@@ -98,20 +80,17 @@ final class DataScript {
         out.append(Tag.isAlone(json, i) ? '\ufffd' : c);
       }
     }
+    return out.toString();
   }
 
   /** Returns the element that holds the rows. */
   Tag element(String id) {
-    StringBuilder json = new StringBuilder("{\"rows\":").append(rows).append(",\"digits\":{");
-    String separator = "";
-    for (Map.Entry<String, Integer> one : digits.entrySet()) {
-      json.append(separator);
-      quote(json, one.getKey());
-      json.append(':').append(one.getValue());
-      separator = ",";
-    }
-    json.append("},\"columns\":{").append(columns).append("}}");
-    return Tag.of("script").with("type", "application/json").with("id", id).raw(json.toString());
+    String decimals =
+        joined(digits.entrySet().stream().map(one -> quoted(one.getKey()) + ":" + one.getValue()));
+    return Tag.of("script")
+        .with("type", "application/json")
+        .with("id", id)
+        .raw("{\"rows\":%s,\"digits\":{%s},\"columns\":{%s}}".formatted(rows, decimals, columns));
   }
 
   /** Returns an amount in the currency's smallest unit. */

@@ -7,6 +7,7 @@ import java.math.RoundingMode;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.YearMonth;
+import java.time.format.DateTimeFormatter;
 import java.time.format.TextStyle;
 import java.util.Locale;
 import java.util.Optional;
@@ -31,7 +32,7 @@ final class Figures {
 
   /** Returns an amount; a dash if it is not known. */
   static String money(Optional<BigDecimal> amount, String currency) {
-    return amount.isPresent() ? money(amount.get(), currency) : NONE;
+    return amount.map(known -> money(known, currency)).orElse(NONE);
   }
 
   /**
@@ -78,7 +79,7 @@ final class Figures {
 
   /** Returns a length of time; a dash if it is not known. */
   static String duration(Optional<Long> seconds) {
-    return seconds.isPresent() ? duration(seconds.get()) : NONE;
+    return seconds.map(Figures::duration).orElse(NONE);
   }
 
   /** Returns a time in UTC without seconds: {@code 2025-11-01 14:32}. */
@@ -93,7 +94,7 @@ final class Figures {
 
   /** Returns a time; a dash if it is not known. */
   static String time(Optional<Instant> at) {
-    return at.isPresent() ? time(at.get()) : NONE;
+    return at.map(Figures::time).orElse(NONE);
   }
 
   /** Returns a share as whole percent: {@code 42 %}; a dash if the whole is zero. */
@@ -111,6 +112,11 @@ final class Figures {
         : Double.toString(rounded);
   }
 
+  /** Returns the coordinates of a point. */
+  static String at(double x, double y) {
+    return at(x) + " " + at(y);
+  }
+
   /** Returns a text that stands for no text: a dash if it is empty. */
   static String word(String text) {
     return text.isEmpty() ? NONE : text;
@@ -123,16 +129,11 @@ final class Figures {
 
   /** Returns {@code November 2025} for {@code 2025-11}. */
   static String wholeMonth(String month) {
-    YearMonth parsed = YearMonth.parse(month);
-    return parsed.getMonth().getDisplayName(TextStyle.FULL, Locale.ENGLISH)
-        + " "
-        + parsed.getYear();
+    return DateTimeFormatter.ofPattern("MMMM yyyy", Locale.ENGLISH).format(YearMonth.parse(month));
   }
 
   /** Returns {@code 1 Nov}. */
   static String day(LocalDate day) {
-    return day.getDayOfMonth()
-        + " "
-        + day.getMonth().getDisplayName(TextStyle.SHORT, Locale.ENGLISH);
+    return DateTimeFormatter.ofPattern("d MMM", Locale.ENGLISH).format(day);
   }
 }

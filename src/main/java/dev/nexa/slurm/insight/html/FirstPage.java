@@ -16,11 +16,18 @@ import dev.nexa.slurm.insight.report.SpendBy;
 import dev.nexa.slurm.money.forecast.Forecast;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.YearMonth;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Writes the first page: what was spent, what went wrong, and what needs a person. */
 final class FirstPage {
@@ -43,12 +50,8 @@ final class FirstPage {
   }
 
   Tag tag() {
-    Tag page = PageParts.page(ID, "Overview", ReportPage.about(report));
-    page.add(tiles());
-    page.add(attention());
-    for (CurrencySums sums : overview.currencies()) {
-      page.add(spend(sums), months(sums), finance(sums));
-    }
+    Tag page = PageParts.page(ID, "Overview", ReportPage.about(report)).add(tiles(), attention());
+    overview.currencies().forEach(sums -> page.add(spend(sums), months(sums), finance(sums)));
     if (overview.currencies().isEmpty()) {
       page.add(
           PageParts.card("Spend")
@@ -74,17 +77,15 @@ final class FirstPage {
     String name = Figures.wholeMonth(month);
     for (CurrencySums sums : overview.currencies()) {
       MonthSums last = sums.last();
-      int count = sums.months().size();
-      MonthSums before = sums.months().get(count - 2);
+      MonthSums before = sums.months().get(sums.months().size() - 2);
+      String currency = sums.currency();
+      String earlier = Figures.wholeMonth(before.month()) + ": ";
       tiles.add(
           PageParts.tile(
               "Spent in " + name,
-              Figures.money(last.total(), sums.currency()),
-              sums.currency(),
-              Figures.wholeMonth(before.month())
-                  + ": "
-                  + Figures.money(before.total(), sums.currency())
-                  + forecast(last, sums.currency())));
+              Figures.money(last.total(), currency),
+              currency,
+              earlier + Figures.money(before.total(), currency) + forecast(last, currency)));
     }
     int runs = overview.currencies().stream().mapToInt(sums -> sums.last().runs()).sum();
     int failed = failed();
@@ -146,7 +147,6 @@ final class FirstPage {
 
   private Tag attention() {
     Tag list = Tag.styled("ul", "attention");
-    boolean empty = true;
     for (BudgetOutlook budget : overview.budgets()) {
       boolean exceeded = budget.standing().equals("exceeded");
       boolean ahead = budget.burnDown().expectedOn().isPresent();
@@ -166,13 +166,9 @@ final class FirstPage {
       budget
           .burnDown()
           .expectedOn()
-          .ifPresent(
-              day ->
-                  item.add(
-                      Tag.styled("span", "why")
-                          .text("At the pace of this period it is used up on " + day + ".")));
+          .map(day -> why("At the pace of this period it is used up on " + day + "."))
+          .ifPresent(item::add);
       list.add(item);
-      empty = false;
     }
     int failures = 0;
     int unexplained = failed();
@@ -185,11 +181,8 @@ final class FirstPage {
           list.add(
               Tag.styled("li", "warn")
                   .add(
-                      Tag.of("a", detail.run().id()).with("href", "#run/" + detail.run().id()),
-                      Tag.styled("span", "why")
-                          .text(
-                              "Its " + chart.title() + " is " + chart.gap().get().words() + ".")));
-          empty = false;
+                      Tag.link(detail.run().id(), "#run/" + detail.run().id()),
+                      why("Its " + chart.title() + " is " + chart.gap().get().words() + ".")));
         }
       }
       if (detail.failure().isPresent() && ++failures <= MOST_FAILURES) {
@@ -197,55 +190,49 @@ final class FirstPage {
         list.add(
             Tag.of("li")
                 .add(
-                    Tag.of("a", run.id()).with("href", "#run/" + run.id()),
+                    Tag.link(run.id(), "#run/" + run.id()),
                     Tag.of("span", " " + (run.name().isEmpty() ? "" : run.name() + ", ")),
                     PageParts.badge(run.state()),
                     Tag.of("span", " " + Figures.time(run.times().ended()))
-                        .text(
-                            run.cost().isPresent()
-                                ? ", %s %s"
-                                    .formatted(
-                                        Figures.money(run.cost(), run.currency()), run.currency())
-                                : ""),
-                    Tag.styled("span", "why")
-                        .with("dir", "auto")
-                        .text(detail.failure().get().headline())));
-        empty = false;
+                        .text(run.cost().map(cost -> ", " + inCurrency(cost, run)).orElse("")),
+                    why(detail.failure().get().headline()).with("dir", "auto")));
       }
     }
     if (failures > MOST_FAILURES) {
       list.add(
           Tag.of("li")
               .add(
-                  Tag.of("a", "all runs").with("href", "#runs"),
+                  Tag.link("all runs", "#runs"),
                   Tag.of("span", ": " + (failures - MOST_FAILURES) + " older runs failed, too")));
     }
     if (unexplained > 0) {
+      String runs = (failures == 0 ? " run" : " other run") + (unexplained == 1 ? "" : "s");
       list.add(
           Tag.of("li")
               .add(
-                  Tag.of(
-                          "a",
-                          Figures.count(unexplained)
-                              + (failures == 0 ? " run" : " other run")
-                              + (unexplained == 1 ? "" : "s"))
-                      .with("href", "#runs"),
+                  Tag.link(Figures.count(unexplained) + runs, "#runs"),
                   Tag.of("span", " of " + Figures.wholeMonth(month) + " did not complete"),
-                  Tag.styled("span", "why")
-                      .text(
-                          "This report does not say why: it explains the newest "
-                              + report.mostDetails()
-                              + " runs, and no imported ones.")));
-      empty = false;
+                  why(
+                      "This report does not say why: it explains the newest "
+                          + report.mostDetails()
+                          + " runs, and no imported ones.")));
     }
     return PageParts.card("Needs a look")
         .add(
-            empty
+            list.isEmpty()
                 ? PageParts.note(
                     "No run of "
                         + Figures.wholeMonth(month)
                         + " failed, and no budget is near its end.")
                 : list);
+  }
+
+  private static Tag why(String text) {
+    return Tag.styled("span", "why").text(text);
+  }
+
+  private static String inCurrency(BigDecimal amount, ReportedRun run) {
+    return Figures.money(amount, run.currency()) + " " + run.currency();
   }
 
   /** Returns how many runs of the month did not complete. */
@@ -259,7 +246,7 @@ final class FirstPage {
     List<Tag> panels = new ArrayList<>();
     boolean first = true;
     for (SpendBy by : sums.spend()) {
-      String id = "spend-" + sums.currency().toLowerCase(java.util.Locale.ROOT) + "-" + by.field();
+      String id = "spend-" + sums.currency().toLowerCase(Locale.ROOT) + "-" + by.field();
       Tag choice =
           Tag.of("input")
               .with("type", "radio")
@@ -282,50 +269,37 @@ final class FirstPage {
 
   private Tag spendBy(CurrencySums sums, SpendBy by) {
     String currency = sums.currency();
+    List<SpendBy.Row> rows = by.rows();
     List<Charts.Series> series = new ArrayList<>();
-    int single = by.rows().size() <= MOST_SERIES + 1 ? by.rows().size() : MOST_SERIES;
+    int single = rows.size() <= MOST_SERIES + 1 ? rows.size() : MOST_SERIES;
     for (int i = 0; i < single; i++) {
-      SpendBy.Row row = by.rows().get(i);
+      SpendBy.Row row = rows.get(i);
       series.add(new Charts.Series(name(row.key()), "s" + Math.min(i, MOST_SERIES), row.amounts()));
     }
-    if (single < by.rows().size()) {
-      series.add(
-          new Charts.Series(
-              "others", "s" + MOST_SERIES, sum(by.rows().subList(single, by.rows().size()))));
+    if (single < rows.size()) {
+      List<BigDecimal> others = sum(rows.subList(single, rows.size()));
+      series.add(new Charts.Series("others", "s" + MOST_SERIES, others));
     }
-    Tag chart =
-        Charts.stacked(
-            "Spend by " + by.field() + " in each of twelve months",
-            overview.months(),
-            series,
-            currency);
+    String title = "Spend by " + by.field() + " in each of twelve months";
+    Tag chart = Charts.stacked(title, overview.months(), series, currency);
     Table table =
-        new Table("Spend by " + by.field() + ", " + currency)
+        new Table("Spend by " + by.field(), currency)
             .breaking()
             .words(by.field())
             .numbers(Figures.briefMonth(month), Figures.briefMonth(before()), "12 months");
-    List<SpendBy.Row> rows = by.rows();
     int shown = rows.size() <= MOST_ROWS + 1 ? rows.size() : MOST_ROWS;
     for (int i = 0; i < shown; i++) {
       table.row(cells(key(i, by.field(), rows.get(i).key()), rows.get(i), currency));
     }
     if (shown < rows.size()) {
       SpendBy.Row others = new SpendBy.Row("", sum(rows.subList(shown, rows.size())));
-      table.row(
-          cells(
-              Tag.of("span")
-                  .add(swatch(MOST_SERIES))
-                  .text(Figures.count(rows.size() - shown) + " others"),
-              others,
-              currency));
+      String count = Figures.count(rows.size() - shown) + " others";
+      table.row(cells(Tag.of("span").add(swatch(MOST_SERIES)).text(count), others, currency));
     }
-    SpendBy.Row all = new SpendBy.Row("", sum(rows));
-    table.sum(cells(Tag.of("span", "All"), all, currency));
-    Tag block =
-        PageParts.pair(PageParts.figure("Each month's spend, " + currency, chart), table.tag());
+    table.sum(cells(Tag.of("span", "All"), new SpendBy.Row("", sum(rows)), currency));
     return Tag.of("div")
         .add(
-            block,
+            PageParts.pair(PageParts.figure("Each month's spend, " + currency, chart), table.tag()),
             Tag.of("details")
                 .add(Tag.of("summary", "Each month by " + by.field() + ", as a table"))
                 .add(eachMonth(by, currency)));
@@ -336,12 +310,7 @@ final class FirstPage {
   }
 
   private static Object[] cells(Tag name, SpendBy.Row row, String currency) {
-    return new Object[] {
-      name,
-      Figures.money(row.last(), currency),
-      Figures.money(row.before(), currency),
-      Figures.money(row.total(), currency)
-    };
+    return new Object[] {name, row.last(), Figures.money(row.before(), currency), row.total()};
   }
 
   private static String name(String key) {
@@ -360,39 +329,23 @@ final class FirstPage {
     boolean filters = !key.isEmpty() && !field.equals("model") && !field.equals("pipeline");
     return filters
         ? cell.add(
-            Tag.of("a", key)
-                .with(
-                    "href",
-                    "#runs?"
-                        + field
-                        + "="
-                        + java.net.URLEncoder.encode(key, java.nio.charset.StandardCharsets.UTF_8)))
+            Tag.link(key, "#runs?" + field + "=" + URLEncoder.encode(key, StandardCharsets.UTF_8)))
         : cell.text(name(key));
   }
 
   private List<BigDecimal> sum(List<SpendBy.Row> rows) {
-    List<BigDecimal> sums = new ArrayList<>();
-    for (int i = 0; i < overview.months().size(); i++) {
-      BigDecimal sum = BigDecimal.ZERO;
-      for (SpendBy.Row row : rows) {
-        sum = sum.add(row.amounts().get(i));
-      }
-      sums.add(sum);
-    }
-    return sums;
+    return IntStream.range(0, overview.months().size())
+        .mapToObj(i -> rows.stream().map(row -> row.amounts().get(i)))
+        .map(amounts -> amounts.reduce(BigDecimal.ZERO, BigDecimal::add))
+        .toList();
   }
 
   private Tag eachMonth(SpendBy by, String currency) {
     Table table =
-        new Table("Spend by " + by.field() + " and month, " + currency)
-            .breaking()
-            .words(by.field());
+        new Table("Spend by " + by.field() + " and month", currency).breaking().words(by.field());
     overview.months().forEach(table::numbers);
     for (SpendBy.Row row : by.rows().subList(0, Math.min(MOST_FINANCE_ROWS, by.rows().size()))) {
-      List<Object> cells = new ArrayList<>();
-      cells.add(name(row.key()));
-      row.amounts().forEach(amount -> cells.add(Figures.money(amount, currency)));
-      table.row(cells.toArray());
+      table.row(Stream.concat(Stream.of(name(row.key())), row.amounts().stream()).toArray());
     }
     return table.tag();
   }
@@ -401,24 +354,22 @@ final class FirstPage {
   private Tag months(CurrencySums sums) {
     String currency = sums.currency();
     Table table =
-        new Table("Months, " + currency)
+        new Table("Months", currency)
             .words("Period")
             .numbers("Runs", "Reserved", "Cost", "Credits", "API", "Total", "Billed", "Wasted");
-    for (int i = sums.months().size() - 1; i >= 0; i--) {
-      MonthSums one = sums.months().get(i);
-      if (one.runs() > 0 || one.billed().signum() != 0) {
-        table.row(
-            one.month(),
-            Figures.count(one.runs()),
-            Figures.money(one.reserved(), currency),
-            Figures.money(one.cost(), currency),
-            Figures.money(one.credit().negate(), currency),
-            Figures.money(one.api(), currency),
-            Figures.money(one.total(), currency),
-            Figures.money(one.billed(), currency),
-            Figures.money(one.wasted(), currency));
-      }
-    }
+    newestFirst(sums.months(), one -> one.runs() > 0 || one.billed().signum() != 0)
+        .forEach(
+            one ->
+                table.row(
+                    one.month(),
+                    one.runs(),
+                    one.reserved(),
+                    one.cost(),
+                    one.credit().negate(),
+                    one.api(),
+                    one.total(),
+                    one.billed(),
+                    one.wasted()));
     Tag estimates =
         Charts.grouped(
             "Reserved, expected and actual cost of each month",
@@ -428,20 +379,19 @@ final class FirstPage {
                 series("actual", "s0", sums, one -> one.reserved().add(one.difference()))),
             currency);
     Table accuracy =
-        new Table("Expected and actual cost, " + currency)
+        new Table("Expected and actual cost", currency)
             .words("Period")
             .numbers("Runs", "Expected", "Actual", "Difference", "Actual/expected");
-    for (int i = sums.months().size() - 1; i >= 0; i--) {
-      MonthSums one = sums.months().get(i);
-      if (one.expected().runs() > 0) {
-        accuracy.row(
-            one.month(),
-            Figures.count(one.expected().runs()),
-            Figures.money(one.expected().estimate(), currency),
-            Figures.money(one.expected().actual(), currency),
-            Figures.money(one.expected().actual().subtract(one.expected().estimate()), currency),
-            Figures.percent(one.expected().actual(), one.expected().estimate()));
-      }
+    for (MonthSums one : newestFirst(sums.months(), one -> one.expected().runs() > 0)) {
+      BigDecimal expected = one.expected().estimate();
+      BigDecimal actual = one.expected().actual();
+      accuracy.row(
+          one.month(),
+          one.expected().runs(),
+          expected,
+          actual,
+          actual.subtract(expected),
+          Figures.percent(actual, expected));
     }
     return Tag.of("div")
         .add(
@@ -459,6 +409,13 @@ final class FirstPage {
                             : accuracy.tag())));
   }
 
+  private static <T> List<T> newestFirst(List<T> months, Predicate<T> shown) {
+    List<T> chosen = new ArrayList<>(months);
+    chosen.removeIf(shown.negate());
+    Collections.reverse(chosen);
+    return chosen;
+  }
+
   private static Charts.Series series(
       String name, String style, CurrencySums sums, Function<MonthSums, BigDecimal> value) {
     return new Charts.Series(name, style, sums.months().stream().map(value).toList());
@@ -466,22 +423,20 @@ final class FirstPage {
 
   /** Returns this month and the month before by project, with a period column. */
   private static Tag finance(CurrencySums sums) {
-    String currency = sums.currency();
     Table table =
-        new Table("Projects of this month and last month, " + currency)
+        new Table("Projects of this month and last month", sums.currency())
             .breaking()
             .words("Project", "Period")
             .numbers(
                 "Runs", "Reserved", "Actual", "Difference", "Credits", "API", "Total", "Wasted");
     for (ProjectMonth one : sums.projects()) {
       String project = DataScript.shortened(name(one.project()), RunsPage.LONGEST_WORD);
-      table.row(finance(project, one.sums(), currency));
+      table.row(finance(project, one.sums()));
     }
     for (int back = 1; back <= 2; back++) {
-      MonthSums all = sums.months().get(sums.months().size() - back);
-      table.sum(finance("All projects", all, currency));
+      table.sum(finance("All projects", sums.months().get(sums.months().size() - back)));
     }
-    return PageParts.card("This month and last month by project, in " + currency)
+    return PageParts.card("This month and last month by project, in " + sums.currency())
         .add(
             table.tag(),
             PageParts.note(
@@ -489,37 +444,35 @@ final class FirstPage {
                     + " was reserved and not spent; storage and egress are never reserved and do not count in it."));
   }
 
-  private static Object[] finance(String name, MonthSums one, String currency) {
+  private static Object[] finance(String name, MonthSums one) {
     return new Object[] {
       name,
       one.month(),
-      Figures.count(one.runs()),
-      Figures.money(one.reserved(), currency),
-      Figures.money(one.cost(), currency),
-      Figures.money(one.difference(), currency),
-      Figures.money(one.credit().negate(), currency),
-      Figures.money(one.api(), currency),
-      Figures.money(one.total(), currency),
-      Figures.money(one.wasted(), currency)
+      one.runs(),
+      one.reserved(),
+      one.cost(),
+      one.difference(),
+      one.credit().negate(),
+      one.api(),
+      one.total(),
+      one.wasted()
     };
   }
 
   private Tag budgets() {
-    Tag card = PageParts.card("Budgets");
     Table table =
         new Table("Budgets")
             .words("Budget", "Period", "State", "Used")
             .numbers("Spent", "Reserved", "Left", "Of", "Forecast");
+    Tag charts = Tag.styled("div", "two");
     for (BudgetOutlook budget : overview.budgets()) {
       BigDecimal used = budget.spent().add(budget.reserved());
-      Tag state =
-          Tag.styled(
-                  "span",
-                  "state "
-                      + (budget.standing().equals("ok")
-                          ? "good"
-                          : budget.standing().equals("warning") ? "warn" : "bad"))
-              .text(budget.standing());
+      String state =
+          switch (budget.standing()) {
+            case "ok" -> "state good";
+            case "warning" -> "state warn";
+            default -> "state bad";
+          };
       double share =
           budget.amount().signum() == 0
               ? 1
@@ -527,7 +480,7 @@ final class FirstPage {
       table.row(
           budget.name(),
           budget.period(),
-          state,
+          Tag.styled("span", state).text(budget.standing()),
           Tag.of("span")
               .add(Charts.cellBar(share, 1))
               .text(" " + Figures.percent(used, budget.amount())),
@@ -537,39 +490,28 @@ final class FirstPage {
           Figures.money(budget.amount(), budget.currency()) + " " + budget.currency(),
           Figures.money(
               budget.burnDown().forecast().total().map(Money::amount), budget.currency()));
-    }
-    card.add(table.tag());
-    card.add(
-        PageParts.note(
-            "Forecast: what the period will cost if the spending goes on as it did so far."));
-    Tag charts = Tag.styled("div", "two");
-    for (BudgetOutlook budget : overview.budgets()) {
       charts.add(
           PageParts.figure(
               budget.name() + ", " + budget.period() + ", " + budget.currency(),
               Charts.burnDown(budget)));
     }
-    return card.add(charts);
+    return PageParts.card("Budgets")
+        .add(
+            table.tag(),
+            PageParts.note(
+                "Forecast: what the period will cost if the spending goes on as it did so far."),
+            charts);
   }
 
   private Tag gpu() {
     Table table =
         new Table("GPU-hours").words("Period").numbers("Used", "Without a result", "Share");
-    List<BigDecimal> used = new ArrayList<>();
-    List<BigDecimal> wasted = new ArrayList<>();
-    for (GpuHours one : overview.gpu()) {
-      used.add(BigDecimal.valueOf(one.used()).divide(HOUR, 1, RoundingMode.HALF_EVEN));
-      wasted.add(BigDecimal.valueOf(one.wasted()).divide(HOUR, 1, RoundingMode.HALF_EVEN));
-    }
-    for (int i = overview.gpu().size() - 1; i >= 0; i--) {
-      GpuHours one = overview.gpu().get(i);
-      if (one.seconds() > 0) {
-        table.row(
-            one.month(),
-            Figures.hours(one.used()),
-            Figures.hours(one.wasted()),
-            Figures.percent(BigDecimal.valueOf(one.wasted()), BigDecimal.valueOf(one.seconds())));
-      }
+    for (GpuHours one : newestFirst(overview.gpu(), one -> one.seconds() > 0)) {
+      table.row(
+          one.month(),
+          Figures.hours(one.used()),
+          Figures.hours(one.wasted()),
+          Figures.percent(BigDecimal.valueOf(one.wasted()), BigDecimal.valueOf(one.seconds())));
     }
     Tag card = PageParts.card("GPU-hours");
     if (table.isEmpty()) {
@@ -582,12 +524,22 @@ final class FirstPage {
                 "GPU-hours of each month",
                 overview.months(),
                 List.of(
-                    new Charts.Series("used", "s0", used),
-                    new Charts.Series("without a result", "s1", wasted)),
+                    hours("used", "s0", GpuHours::used),
+                    hours("without a result", "s1", GpuHours::wasted)),
                 "hours")),
         PageParts.note(
             idle().orElse("No run with a page sampled its GPUs, so their idle time is not known.")),
         table.tag());
+  }
+
+  private Charts.Series hours(String name, String style, Function<GpuHours, Long> seconds) {
+    return new Charts.Series(
+        name,
+        style,
+        overview.gpu().stream()
+            .map(one -> BigDecimal.valueOf(seconds.apply(one)))
+            .map(all -> all.divide(HOUR, 1, RoundingMode.HALF_EVEN))
+            .toList());
   }
 
   private Tag waits() {
@@ -596,14 +548,11 @@ final class FirstPage {
             .words("Partition")
             .numbers("Runs", "Half waited up to", "90 % up to")
             .words("Compared");
-    long most = 1;
-    for (QueueWaits one : overview.waits()) {
-      most = Math.max(most, one.ninety());
-    }
+    long most = overview.waits().stream().mapToLong(QueueWaits::ninety).reduce(1, Math::max);
     for (QueueWaits one : overview.waits()) {
       table.row(
           name(one.partition()),
-          Figures.count(one.runs()),
+          one.runs(),
           Figures.duration(one.half()),
           Figures.duration(one.ninety()),
           Charts.cellBar((double) one.half() / most, (double) one.ninety() / most));
@@ -611,26 +560,18 @@ final class FirstPage {
     Tag card = PageParts.card("Queue waits");
     return table.isEmpty()
         ? card.add(PageParts.note("No run of these months has started."))
-        : card.add(
-            table.tag(),
-            PageParts.note("A stage of a pipeline also waits for the stages before it."));
+        : card.add(table.tag())
+            .add(PageParts.note("A stage of a pipeline also waits for the stages before it."));
   }
 
   private Tag api(CurrencySums sums) {
     Table table =
-        new Table("API usage, " + sums.currency())
+        new Table("API usage", sums.currency())
             .words("Period")
             .numbers("Tokens in the cost of runs", "Imported besides", "Together");
-    for (int i = sums.months().size() - 1; i >= 0; i--) {
-      MonthSums one = sums.months().get(i);
-      if (one.tokens().signum() != 0 || one.api().signum() != 0) {
-        table.row(
-            one.month(),
-            Figures.money(one.tokens(), sums.currency()),
-            Figures.money(one.api(), sums.currency()),
-            Figures.money(one.tokens().add(one.api()), sums.currency()));
-      }
-    }
+    newestFirst(sums.months(), one -> one.tokens().signum() != 0 || one.api().signum() != 0)
+        .forEach(
+            one -> table.row(one.month(), one.tokens(), one.api(), one.tokens().add(one.api())));
     Tag chart =
         Charts.stacked(
             "API usage of each month",

@@ -67,9 +67,7 @@ final class PageParts {
     Tag list = Tag.styled("dl", "facts");
     for (int i = 0; i < facts.size(); i++) {
       Fact fact = facts.get(i);
-      boolean goesOn =
-          i > 0 && (fact.label().isEmpty() || fact.label().equals(facts.get(i - 1).label()));
-      if (!goesOn) {
+      if (i == 0 || !(fact.label().isEmpty() || fact.label().equals(facts.get(i - 1).label()))) {
         list.add(Tag.of("dt", fact.label()));
       }
       list.add(Tag.of("dd", fact.value()).with("dir", "auto"));
@@ -87,7 +85,7 @@ final class PageParts {
 
   /** Returns the run's id as a link if it has a page. */
   static Tag run(String id, Set<String> pages) {
-    return pages.contains(id) ? Tag.of("a", id).with("href", "#run/" + id) : Tag.of("span", id);
+    return pages.contains(id) ? Tag.link(id, "#run/" + id) : Tag.of("span", id);
   }
 
   /** Returns the state's class: {@code good}, {@code active}, {@code quiet} or {@code bad}. */

@@ -2,12 +2,12 @@ package dev.nexa.slurm.insight.html;
 
 import dev.nexa.slurm.insight.report.PipelineDetail;
 import dev.nexa.slurm.insight.report.PipelineDetail.Stage;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Writes the list of pipelines, and a page for each. */
 record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
@@ -19,7 +19,6 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
   private static final int LONGEST = 22;
 
   List<Tag> tags() {
-    List<Tag> all = new ArrayList<>();
     Table table =
         new Table("Pipelines, newest first")
             .words("Pipeline", "Name", "State", "User")
@@ -27,21 +26,20 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
             .words("Currency");
     for (PipelineDetail one : pipelines) {
       table.row(
-          Tag.of("a", one.id()).with("href", "#pipeline/" + one.id()),
+          Tag.link(one.id(), "#pipeline/" + one.id()),
           one.name(),
           PageParts.badge(one.state()),
           one.user(),
           Figures.time(one.created()),
-          Figures.count(one.stages().size()),
+          one.stages().size(),
           Figures.money(one.cost(), one.currency()),
           Figures.money(one.total(), one.currency()),
           one.currency());
     }
-    all.add(
+    Tag list =
         PageParts.page(ID, "Pipelines", Figures.count(pipelines.size()) + " in this report")
-            .add(table.isEmpty() ? PageParts.note("No pipeline ran.") : table.tag()));
-    pipelines.forEach(one -> all.add(page(one)));
-    return all;
+            .add(table.isEmpty() ? PageParts.note("No pipeline ran.") : table.tag());
+    return Stream.concat(Stream.of(list), pipelines.stream().map(this::page)).toList();
   }
 
   private Tag page(PipelineDetail pipeline) {
@@ -62,7 +60,7 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
                                 Figures.money(pipeline.total(), pipeline.currency()),
                                 pipeline.currency())));
     Table table =
-        new Table("Stages, " + pipeline.currency())
+        new Table("Stages", pipeline.currency())
             .words("Stage", "State", "After", "Run", "Why")
             .numbers("Tasks", "Cost", "At most");
     for (Stage stage : pipeline.stages()) {
@@ -80,7 +78,7 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
           Figures.word(after),
           PageParts.run(stage.run(), pages),
           Tag.styled("span", "long").text(Figures.word(stage.why())),
-          Figures.count(stage.tasks()),
+          stage.tasks(),
           Figures.money(stage.cost(), pipeline.currency()),
           Figures.money(stage.total(), pipeline.currency()));
     }
@@ -140,9 +138,9 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
         edge(svg, from, to, after.getValue().equals("afterok"));
       }
     }
-    for (Stage stage : pipeline.stages()) {
-      node(svg, stage, places.getOrDefault(stage.name(), new double[2]), pages);
-    }
+    pipeline
+        .stages()
+        .forEach(one -> node(svg, one, places.getOrDefault(one.name(), new double[2]), pages));
     return Table.scrolling("Graph of " + pipeline.name(), svg);
   }
 
@@ -156,21 +154,18 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
         Tag.styled("path", plain ? "edge" : "edge other")
             .with(
                 "d",
-                "M%s %sC%s %s %s %s %s %s"
+                "M%sC%s %s %s"
                     .formatted(
-                        Figures.at(x1),
-                        Figures.at(y1),
-                        Figures.at(middle),
-                        Figures.at(y1),
-                        Figures.at(middle),
-                        Figures.at(y2),
-                        Figures.at(x2),
-                        Figures.at(y2))),
-        Tag.styled("path", "head")
-            .with("d", "M" + Figures.at(x2) + " " + Figures.at(y2 - 4) + "l7 4l-7 4Z"));
+                        Figures.at(x1, y1),
+                        Figures.at(middle, y1),
+                        Figures.at(middle, y2),
+                        Figures.at(x2, y2))),
+        Tag.styled("path", "head").with("d", "M" + Figures.at(x2, y2 - 4) + "l7 4l-7 4Z"));
   }
 
   private static void node(Tag svg, Stage stage, double[] at, Set<String> pages) {
+    String tasks = stage.tasks() > 1 ? ", " + stage.tasks() + " tasks" : "";
+    String words = stage.state().replace('_', ' ') + tasks;
     Tag group =
         Tag.styled("g", "node")
             .add(
@@ -178,13 +173,7 @@ record PipelinePages(List<PipelineDetail> pipelines, Set<String> pages) {
                 Charts.rect(at[0], at[1], 5, HEIGHT, PageParts.bar(stage.state())).with("rx", "2"),
                 Charts.text(
                     at[0] + 15, at[1] + 19, "start", DataScript.shortened(stage.name(), LONGEST)),
-                Charts.text(
-                        at[0] + 15,
-                        at[1] + 36,
-                        "start",
-                        stage.state().replace('_', ' ')
-                            + (stage.tasks() > 1 ? ", " + stage.tasks() + " tasks" : ""))
-                    .with("class", "small"));
+                Charts.text(at[0] + 15, at[1] + 36, "start", words).with("class", "small"));
     svg.add(
         pages.contains(stage.run())
             ? Tag.of("a").with("href", "#run/" + stage.run()).add(group)

@@ -1,9 +1,9 @@
 package dev.nexa.slurm.insight.html;
 
 import dev.nexa.slurm.insight.report.ReleaseDetail;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** Writes the list of releases, and a page for each. */
 record ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
@@ -12,7 +12,6 @@ record ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
   private static final int SHORT_DIGEST = 12;
 
   List<Tag> tags() {
-    List<Tag> all = new ArrayList<>();
     Table table =
         new Table("Releases, newest first")
             .words("Release", "Gate", "In production", "Run")
@@ -20,23 +19,18 @@ record ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
             .words("SHA-256");
     for (ReleaseDetail one : releases) {
       table.row(
-          Tag.of("a", one.name()).with("href", "#release/" + one.name()),
-          gate(one),
+          Tag.link(one.name(), "#release/" + one.name()),
+          PageParts.badge(one.gate()),
           one.inProduction() ? "yes" : "no",
           PageParts.run(one.run(), pages),
           Figures.time(one.ended()),
-          Figures.count(one.bytes()),
+          one.bytes(),
           Tag.of("code", one.digest().substring(0, SHORT_DIGEST)));
     }
-    all.add(
+    Tag list =
         PageParts.page(ID, "Releases", Figures.count(releases.size()) + " on the durable tier")
-            .add(table.isEmpty() ? PageParts.note("No release was packaged.") : table.tag()));
-    releases.forEach(one -> all.add(page(one)));
-    return all;
-  }
-
-  private static Tag gate(ReleaseDetail release) {
-    return PageParts.badge(release.gate());
+            .add(table.isEmpty() ? PageParts.note("No release was packaged.") : table.tag());
+    return Stream.concat(Stream.of(list), releases.stream().map(this::page)).toList();
   }
 
   private Tag page(ReleaseDetail release) {
@@ -53,7 +47,7 @@ record ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
                                 Tag.of("dt", "Run"),
                                 Tag.of("dd").add(PageParts.run(release.run(), pages)),
                                 Tag.of("dt", "Gate"),
-                                Tag.of("dd").add(gate(release))),
+                                Tag.of("dd").add(PageParts.badge(release.gate()))),
                         PageParts.facts(release.facts())));
     Table table = new Table("Deployments, oldest first").words("At, UTC", "Action", "By", "Reason");
     for (ReleaseDetail.Deployment one : release.history()) {

@@ -1,13 +1,12 @@
 package dev.nexa.slurm.insight.html;
 
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.RunDetail;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -27,7 +26,6 @@ public final class ReportPage {
   public static String html(Report report) {
     String program = resource("report.js");
     String style = resource("report.css");
-    Tag main = Tag.of("main").with("id", "content").add(sections(report));
     Tag document =
         Tag.of("html")
             .with("lang", "en")
@@ -50,21 +48,19 @@ public final class ReportPage {
                             .with("class", "skip")
                             .with("href", "#" + first(report)),
                         header(report),
-                        main,
+                        Tag.of("main").with("id", "content").add(sections(report)),
                         footer(report),
                         Tag.of("script").raw(program)));
-    StringBuilder out = new StringBuilder("<!doctype html>\n");
-    document.writeTo(out);
-    return out.append('\n').toString();
+    return "<!doctype html>\n" + document + "\n";
   }
 
   /** Returns the sentence below the title of the first page. */
   static String about(Report report) {
-    return report.workspace()
-        + report.scope().map(words -> ", " + words).orElse("")
-        + ", as of "
-        + Figures.time(report.made())
-        + " UTC; unfinished runs as of the last reconcile";
+    return "%s%s, as of %s UTC; unfinished runs as of the last reconcile"
+        .formatted(
+            report.workspace(),
+            report.scope().map(", "::concat).orElse(""),
+            Figures.time(report.made()));
   }
 
   private static String policy(String program, String style) {
@@ -74,13 +70,8 @@ public final class ReportPage {
   }
 
   private static String digest(String text) {
-    try {
-      byte[] sum =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return Base64.getEncoder().encodeToString(sum);
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    byte[] sum = Sha256.digest().digest(text.getBytes(StandardCharsets.UTF_8));
+    return Base64.getEncoder().encodeToString(sum);
   }
 
   private static String resource(String name) {
@@ -128,7 +119,7 @@ public final class ReportPage {
   }
 
   private static Tag link(String id, String words, String of) {
-    Tag link = Tag.of("a", words).with("href", "#" + id);
+    Tag link = Tag.link(words, "#" + id);
     return of.isEmpty() ? link : link.with("data-of", of);
   }
 
@@ -141,11 +132,11 @@ public final class ReportPage {
         readers.computeIfAbsent(input, id -> new ArrayList<>()).add(detail.run().id());
       }
     }
-    List<Tag> sections = new ArrayList<>();
     List<Tag> runs =
         report.details().stream().map(detail -> new RunPage(detail, pages, readers).tag()).toList();
     List<Tag> pipelines = new PipelinePages(report.pipelines(), pages).tags();
     Tag table = new RunsPage(report, pages).tag();
+    List<Tag> sections = new ArrayList<>();
     if (report.overview().isPresent()) {
       sections.add(new FirstPage(report, report.overview().get()).tag());
       sections.add(table);
@@ -174,9 +165,9 @@ public final class ReportPage {
             Tag.of("h1", "A run without a page"),
             Tag.styled("p", "sub")
                 .text(
-                    "This report has pages of the newest "
-                        + report.mostDetails()
-                        + " runs. This command writes the page of this run:"),
+                    ("This report has pages of the newest %s runs. This command writes the page of"
+                            + " this run:")
+                        .formatted(report.mostDetails())),
             Tag.of("p").add(Tag.of("code", "nexa-slurm report --run RUN")));
   }
 
@@ -213,9 +204,8 @@ public final class ReportPage {
                   + " out. Amounts, times, states and GPU types are as they were."));
     }
     if (!report.problems().isEmpty()) {
-      Tag list = Tag.of("ul");
-      report.problems().forEach(problem -> list.add(Tag.of("li", problem)));
-      page.add(PageParts.card("Records that could not be read").add(list));
+      List<Tag> items = report.problems().stream().map(one -> Tag.of("li", one)).toList();
+      page.add(PageParts.card("Records that could not be read").add(Tag.of("ul").add(items)));
     }
     return page;
   }
@@ -223,8 +213,7 @@ public final class ReportPage {
   private static Tag footer(Report report) {
     return Tag.of("footer")
         .text(
-            "nexa-slurm report of "
-                + about(report)
-                + ". Amounts of different currencies are never added.");
+            "nexa-slurm report of %s. Amounts of different currencies are never added."
+                .formatted(about(report)));
   }
 }

@@ -4,48 +4,38 @@ import dev.nexa.slurm.insight.report.ExplainedFailure;
 import dev.nexa.slurm.insight.report.Fact;
 import dev.nexa.slurm.insight.report.OutsideLink;
 import dev.nexa.slurm.insight.report.ReportedAttempt;
-import dev.nexa.slurm.insight.report.ReportedChart;
 import dev.nexa.slurm.insight.report.ReportedRun;
 import dev.nexa.slurm.insight.report.RunDetail;
 import dev.nexa.slurm.job.estimate.CostLine;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
-/** Writes the page of one run. */
-final class RunPage {
+/**
+ * Writes the page of one run.
+ *
+ * @param pages the ids of the runs that have a page
+ * @param readers for each run, the later runs of the report that read its output
+ */
+record RunPage(RunDetail detail, Set<String> pages, Map<String, List<String>> readers) {
   private static final int STATIC_ROWS = 100;
   private static final int MICRO_DIGITS = 6;
 
-  private final RunDetail detail;
-  private final ReportedRun run;
-  private final Set<String> pages;
-  private final Map<String, List<String>> readers;
-
-  /**
-   * Creates the writer.
-   *
-   * @param pages the ids of the runs that have a page
-   * @param readers for each run, the later runs of the report that read its output
-   */
-  RunPage(RunDetail detail, Set<String> pages, Map<String, List<String>> readers) {
-    this.detail = detail;
-    this.run = detail.run();
-    this.pages = pages;
-    this.readers = readers;
+  private ReportedRun run() {
+    return detail.run();
   }
 
   Tag tag() {
-    Tag page = Tag.of("section").with("id", "run/" + run.id()).add(Tag.of("h1", run.id()));
+    Tag page = Tag.of("section").with("id", "run/" + run().id()).add(Tag.of("h1", run().id()));
     page.add(
         Tag.styled("p", "sub")
-            .add(PageParts.badge(run.state()))
-            .text(run.name().isEmpty() ? "" : " \u00b7 " + run.name())
-            .text(" \u00b7 " + run.labels().stage())
-            .text(run.labels().user().isEmpty() ? "" : " \u00b7 " + run.labels().user()));
+            .add(PageParts.badge(run().state()))
+            .text(run().name().isEmpty() ? "" : " \u00b7 " + run().name())
+            .text(" \u00b7 " + run().labels().stage())
+            .text(run().labels().user().isEmpty() ? "" : " \u00b7 " + run().labels().user()));
     page.add(tiles());
     detail.failure().ifPresent(failure -> page.add(failure(failure)));
     if (!detail.costs().attempts().isEmpty()) {
@@ -67,13 +57,8 @@ final class RunPage {
     if (!detail.links().isEmpty()) {
       Tag list = Tag.styled("dl", "facts");
       for (OutsideLink link : detail.links()) {
-        list.add(
-            Tag.of("dt", link.label()),
-            Tag.of("dd")
-                .add(
-                    Tag.of("a", link.url())
-                        .with("href", link.url())
-                        .with("rel", "noopener noreferrer")));
+        Tag outside = Tag.link(link.url(), link.url()).with("rel", "noopener noreferrer");
+        list.add(Tag.of("dt", link.label()), Tag.of("dd").add(outside));
       }
       page.add(PageParts.card("Elsewhere").add(list));
     }
@@ -94,41 +79,42 @@ final class RunPage {
   }
 
   private Tag tiles() {
-    Tag tiles = Tag.styled("dl", "tiles");
-    tiles.add(
-        PageParts.tile(
-            "Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
-        PageParts.tile(
-            "Ran",
-            Figures.duration(run.times().runSeconds()),
-            "",
-            "ended " + Figures.time(run.times().ended())),
-        PageParts.tile(
-            "Waited",
-            Figures.duration(run.times().queueSeconds()),
-            "",
-            "created " + Figures.time(run.times().created())),
-        PageParts.tile(
-            "GPU-hours",
-            Figures.hours(run.gpuSeconds()),
-            "h",
-            detail.idleShare().isPresent()
-                ? "idle "
-                    + Figures.percent(detail.idleShare().get(), BigDecimal.ONE)
-                    + " of the time"
-                : run.labels().gpuType().isEmpty() ? "no GPUs" : run.labels().gpuType()),
-        PageParts.tile(
-            "Tasks",
-            Figures.count(run.tasks()),
-            "",
-            run.tasksFailed() == 0 ? "none failed" : Figures.count(run.tasksFailed()) + " failed"));
-    return tiles;
+    ReportedRun run = detail.run();
+    return Tag.styled("dl", "tiles")
+        .add(
+            PageParts.tile(
+                "Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
+            PageParts.tile(
+                "Ran",
+                Figures.duration(run.times().runSeconds()),
+                "",
+                "ended " + Figures.time(run.times().ended())),
+            PageParts.tile(
+                "Waited",
+                Figures.duration(run.times().queueSeconds()),
+                "",
+                "created " + Figures.time(run.times().created())),
+            PageParts.tile(
+                "GPU-hours",
+                Figures.hours(run.gpuSeconds()),
+                "h",
+                detail
+                    .idleShare()
+                    .map(share -> "idle " + Figures.percent(share, BigDecimal.ONE) + " of the time")
+                    .orElse(run.labels().gpuType().isEmpty() ? "no GPUs" : run.labels().gpuType())),
+            PageParts.tile(
+                "Tasks",
+                Figures.count(run.tasks()),
+                "",
+                run.tasksFailed() == 0
+                    ? "none failed"
+                    : Figures.count(run.tasksFailed()) + " failed"));
   }
 
   private String reserved() {
-    return run.reservation().isEmpty()
+    return run().reservation().isEmpty()
         ? "nothing was reserved"
-        : "of " + Figures.money(run.reservation(), run.currency()) + " reserved";
+        : "of " + Figures.money(run().reservation(), run().currency()) + " reserved";
   }
 
   private static Tag failure(ExplainedFailure failure) {
@@ -138,36 +124,29 @@ final class RunPage {
   }
 
   private List<Fact> facts() {
-    List<Fact> facts = new ArrayList<>();
-    fact(facts, "Project", run.labels().project());
-    fact(facts, "Pipeline", run.labels().pipeline());
-    fact(facts, "Model", run.labels().model());
-    fact(facts, "Dataset", run.labels().dataset());
-    fact(facts, "Account", run.labels().account());
-    fact(facts, "Partition", run.labels().partition());
-    fact(facts, "Cluster", run.labels().cluster());
-    fact(facts, "Started", run.times().started().map(Figures::time).orElse(""));
-    facts.addAll(detail.facts());
-    return facts;
-  }
-
-  private static void fact(List<Fact> facts, String label, String value) {
-    if (!value.isEmpty()) {
-      facts.add(new Fact(label, value));
-    }
+    Stream<Fact> own =
+        Stream.of(
+            new Fact("Project", run().labels().project()),
+            new Fact("Pipeline", run().labels().pipeline()),
+            new Fact("Model", run().labels().model()),
+            new Fact("Dataset", run().labels().dataset()),
+            new Fact("Account", run().labels().account()),
+            new Fact("Partition", run().labels().partition()),
+            new Fact("Cluster", run().labels().cluster()),
+            new Fact("Started", run().times().started().map(Figures::time).orElse("")));
+    return Stream.concat(own.filter(fact -> !fact.value().isEmpty()), detail.facts().stream())
+        .toList();
   }
 
   private Tag money() {
     Tag card = PageParts.card("Money");
-    Table sums = new Table("Reserved and actual, " + run.currency()).words("Sum").numbers("Amount");
-    for (Fact sum : detail.costs().sums()) {
-      sums.row(sum.label(), Figures.money(new BigDecimal(sum.value()), run.currency()));
-    }
+    Table sums = new Table("Reserved and actual", run().currency()).words("Sum").numbers("Amount");
+    detail.costs().sums().forEach(sum -> sums.row(sum.label(), new BigDecimal(sum.value())));
     if (!sums.isEmpty()) {
       card.add(sums.tag());
     }
     Table lines =
-        new Table("Priced lines, " + run.currency())
+        new Table("Priced lines", run().currency())
             .breaking()
             .words("What")
             .numbers("Quantity", "Unit price", "Amount")
@@ -186,21 +165,17 @@ final class RunPage {
   }
 
   private Tag charts() {
-    Tag charts = Tag.styled("div", "two");
-    for (ReportedChart chart : detail.charts()) {
-      charts.add(Curves.figure(chart));
-    }
     return PageParts.card("Telemetry and loss")
         .add(
             PageParts.note(
                 "Of task 0: its newest attempt, on its first node. `nexa-slurm monitor show "
-                    + run.id()
+                    + run().id()
                     + "` shows others."),
-            charts);
+            Tag.styled("div", "two").add(detail.charts().stream().map(Curves::figure).toList()));
   }
 
   private Optional<Tag> lineage() {
-    List<String> later = readers.getOrDefault(run.id(), List.of());
+    List<String> later = readers.getOrDefault(run().id(), List.of());
     if (detail.inputs().isEmpty() && later.isEmpty()) {
       return Optional.empty();
     }
@@ -220,18 +195,19 @@ final class RunPage {
   private Tag attempts() {
     List<ReportedAttempt> all = detail.costs().attempts();
     int shown = Math.min(STATIC_ROWS, all.size());
-    Tag card = PageParts.card("Cost, traced to the rows of sacct");
-    card.add(
-        PageParts.note(
-            "Each row is an attempt that held an allocation, as `sacct --duplicates` lists it. The costs add up to"
-                + " the priced lines before rounding."));
+    Tag card =
+        PageParts.card("Cost, traced to the rows of sacct")
+            .add(
+                PageParts.note(
+                    "Each row is an attempt that held an allocation, as `sacct --duplicates` lists it. The costs add up to"
+                        + " the priced lines before rounding."));
     if (all.size() > shown) {
       card.add(
           PageParts.prose(
               Tag.styled("p", "note static-note"),
               ("Without scripts the page shows the first %s attempts. `nexa-slurm "
                       + "costs show %s` shows all.")
-                  .formatted(shown, run.id())));
+                  .formatted(shown, run().id())));
     }
     Tag head =
         Tag.of("tr")
@@ -262,11 +238,14 @@ final class RunPage {
                   Tag.of("td", Figures.word(one.gpus())),
                   Tag.styled("td", "n").text(one.cost().toPlainString())));
     }
-    String id = "attempts-" + run.id();
+    String id = "attempts-" + run().id();
     Tag table =
         Tag.of("table")
             .with("id", id)
-            .add(Tag.of("caption", "Attempts, " + run.currency()), Tag.of("thead").add(head), body);
+            .add(
+                Tag.of("caption", "Attempts, " + run().currency()),
+                Tag.of("thead").add(head),
+                body);
     if (all.size() > shown) {
       table
           .with("data-rows", id + "-data")
@@ -283,7 +262,7 @@ final class RunPage {
 
   private DataScript data(List<ReportedAttempt> all) {
     return new DataScript(all.size())
-        .digits(run.currency())
+        .digits(run().currency())
         .numbers("task", all, one -> Optional.of(one.task()))
         .values("job", all, ReportedAttempt::job)
         .words("state", all, ReportedAttempt::word)

@@ -2,7 +2,6 @@ package dev.nexa.slurm.insight.html;
 
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportedRun;
-import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -29,12 +28,13 @@ record RunsPage(Report report, Set<String> pages) {
                   + shown
                   + " runs. `nexa-slurm runs list` shows all."));
     }
-    Tag head = Tag.of("tr");
-    head.add(
-        head("run", "run", "Run"),
-        head("state", "state", "State"),
-        // Before the names, which can be long: a reader sees it without scrolling.
-        head("cost", "money", "Cost"));
+    Tag head =
+        Tag.of("tr")
+            .add(
+                head("run", "run", "Run"),
+                head("state", "state", "State"),
+                // Before the names, which can be long: a reader sees it without scrolling.
+                head("cost", "money", "Cost"));
     boolean mixed = currencies().size() > 1;
     if (mixed) {
       head.add(head("currency", "text", "Currency"));
@@ -117,9 +117,7 @@ record RunsPage(Report report, Set<String> pages) {
   private DataScript data() {
     List<ReportedRun> runs = report.runs();
     DataScript data = new DataScript(runs.size());
-    for (String currency : currencies()) {
-      data.digits(currency);
-    }
+    currencies().forEach(data::digits);
     return data.values("run", runs, ReportedRun::id)
         .words("name", runs, run -> DataScript.shortened(run.name(), LONGEST_WORD))
         .words("state", runs, ReportedRun::state)
@@ -134,14 +132,8 @@ record RunsPage(Report report, Set<String> pages) {
         .numbers("wait", runs, run -> run.times().queueSeconds())
         .numbers("time", runs, run -> run.times().runSeconds())
         .numbers("gpu", runs, run -> Optional.of(run.gpuSeconds()))
-        .numbers("cost", runs, RunsPage::minorUnits);
-  }
-
-  /** Returns the cost in the currency's smallest unit, which a browser adds exactly. */
-  private static Optional<Long> minorUnits(ReportedRun run) {
-    Optional<BigDecimal> cost = run.cost();
-    return cost.isPresent()
-        ? Optional.of(DataScript.minorUnits(cost.get(), run.currency()))
-        : Optional.empty();
+        // In the currency's smallest unit, which a browser adds exactly.
+        .numbers(
+            "cost", runs, run -> run.cost().map(one -> DataScript.minorUnits(one, run.currency())));
   }
 }

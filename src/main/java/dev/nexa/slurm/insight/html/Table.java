@@ -1,11 +1,13 @@
 package dev.nexa.slurm.insight.html;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A table with a caption. The first cell of each row is its heading. */
 final class Table {
   private final String caption;
+  private final String currency;
   private final List<String> heads = new ArrayList<>();
   private final List<Boolean> numbers = new ArrayList<>();
   private final List<Tag> rows = new ArrayList<>();
@@ -14,6 +16,13 @@ final class Table {
 
   Table(String caption) {
     this.caption = caption;
+    currency = "";
+  }
+
+  /** Creates a table whose amounts are of one currency, which the caption names. */
+  Table(String caption, String currency) {
+    this.caption = caption + ", " + currency;
+    this.currency = currency;
   }
 
   /** Adds a column of words. */
@@ -43,7 +52,8 @@ final class Table {
   /**
    * Adds a row.
    *
-   * @param cells a text or a {@link Tag} for each column
+   * @param cells a text, an amount of the table's currency, a whole number or a {@link Tag} for
+   *     each column
    */
   Table row(Object... cells) {
     rows.add(tr(cells));
@@ -69,8 +79,10 @@ final class Table {
       }
       if (cells[i] instanceof Tag tag) {
         cell.add(tag);
+      } else if (cells[i] instanceof BigDecimal amount) {
+        cell.text(Figures.money(amount, currency));
       } else {
-        cell.text(cells[i].toString());
+        cell.text(cells[i] instanceof Number n ? Figures.count(n.longValue()) : (String) cells[i]);
       }
       row.add(cell);
     }

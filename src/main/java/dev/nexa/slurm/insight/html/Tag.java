@@ -42,6 +42,11 @@ final class Tag {
     return new Tag(name).text(text);
   }
 
+  /** Returns a link. */
+  static Tag link(String text, String address) {
+    return of("a", text).with("href", address);
+  }
+
   /** Returns an element of a class of the style sheet. */
   static Tag styled(String name, String style) {
     return new Tag(name).with("class", style);
@@ -53,6 +58,11 @@ final class Tag {
     escape(attributes, value, false);
     attributes.append('"');
     return this;
+  }
+
+  /** Returns whether nothing stands in the element. */
+  boolean isEmpty() {
+    return children.isEmpty();
   }
 
   /** Adds an attribute without a value. */
@@ -102,8 +112,7 @@ final class Tag {
 
   private record Raw(String text) {}
 
-  /** Writes the element. */
-  void writeTo(StringBuilder out) {
+  private void writeTo(StringBuilder out) {
     out.append('<').append(name).append(attributes).append('>');
     if (WITHOUT_END.contains(name)) {
       return;
@@ -148,10 +157,8 @@ final class Tag {
     if (VisibleText.isControl(c)) {
       // The visible form holds < and >, which are text here.
       out.append(VisibleText.of(c).replace("<", "&lt;").replace(">", "&gt;"));
-    } else if (isAlone(text, i)) {
-      out.append('\ufffd');
     } else {
-      out.append(c);
+      out.append(isAlone(text, i) ? '\ufffd' : c);
     }
   }
 

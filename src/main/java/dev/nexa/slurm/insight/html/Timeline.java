@@ -40,7 +40,7 @@ final class Timeline {
     Instant first = attempts.stream().map(Timeline::begin).min(Instant::compareTo).orElseThrow();
     Instant last =
         attempts.stream()
-            .map(one -> one.ended().orElseThrow())
+            .flatMap(one -> one.ended().stream())
             .max(Instant::compareTo)
             .orElseThrow();
     double seconds = Math.max(1, Duration.between(first, last).toSeconds());
@@ -54,21 +54,13 @@ final class Timeline {
       double from = LEFT + Duration.between(first, begin(one)).toSeconds() * scale;
       double start =
           LEFT + Duration.between(first, one.started().orElseThrow()).toSeconds() * scale;
+      double width = Math.max(2, one.elapsedSeconds() * scale);
+      String tip = one.job() + ": " + one.state() + " after ";
       svg.add(
           Charts.text(LEFT - 8, y + 10, "end", one.job()),
           Charts.rect(from, y + 4, start - from, 4, "waiting"),
-          Charts.rect(
-                  start,
-                  y,
-                  Math.max(2, one.elapsedSeconds() * scale),
-                  12,
-                  PageParts.bar(one.word()))
-              .add(
-                  Tag.of(
-                      "title",
-                      "%s: %s after %s"
-                          .formatted(
-                              one.job(), one.state(), Figures.duration(one.elapsedSeconds())))));
+          Charts.rect(start, y, width, 12, PageParts.bar(one.word()))
+              .add(Tag.of("title", tip + Figures.duration(one.elapsedSeconds()))));
     }
     return PageParts.figure(
         "Thin: in the queue. Thick: running; green completed, red did not. The table below has each row. UTC.",
@@ -122,16 +114,14 @@ final class Timeline {
     double plot = AREA - 32.0;
     Charts.grid(svg, axis, LEFT, WIDTH - 10, 8, plot);
     axis(svg, first, seconds, AREA);
-    StringBuilder path = new StringBuilder("M" + LEFT + " " + Figures.at(8 + plot));
+    StringBuilder path = new StringBuilder("M" + Figures.at(LEFT, 8 + plot));
     for (int i = 0; i <= POINTS; i++) {
-      path.append('L')
-          .append(Figures.at(LEFT + (WIDTH - LEFT - 10.0) * i / POINTS))
-          .append(' ')
-          .append(Figures.at(8 + plot * (1 - axis.share(BigDecimal.valueOf(most[i])))));
+      double x = LEFT + (WIDTH - LEFT - 10.0) * i / POINTS;
+      double y = 8 + plot * (1 - axis.share(BigDecimal.valueOf(most[i])));
+      path.append('L').append(Figures.at(x, y));
     }
     svg.add(
-        Tag.styled("path", "area")
-            .with("d", path + "L" + (WIDTH - 10) + " " + Figures.at(8 + plot) + "Z"),
+        Tag.styled("path", "area").with("d", path + "L" + Figures.at(WIDTH - 10, 8 + plot) + "Z"),
         Tag.styled("path", "curve").with("d", path.toString()));
     return PageParts.figure(
         "How many of "

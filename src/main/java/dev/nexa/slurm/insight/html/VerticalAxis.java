@@ -25,9 +25,8 @@ record VerticalAxis(BigDecimal top, List<BigDecimal> ticks) {
     }
     List<BigDecimal> ticks = new ArrayList<>();
     BigDecimal tick = BigDecimal.ZERO;
-    while (tick.compareTo(most) < 0) {
+    for (; tick.compareTo(most) < 0; tick = tick.add(step)) {
       ticks.add(tick);
-      tick = tick.add(step);
     }
     ticks.add(tick);
     return new VerticalAxis(tick, ticks);

@@ -24,18 +24,17 @@ public record LiveBudget(
 
   /** Returns the budget in words: {@code project nlp 2026-11: 8.00 of 10.00 USD spent}. */
   public String words() {
-    String currency = amount.currency();
     return "%s %s: %s of %s spent%s%s"
         .formatted(
             name,
             period,
-            new Money(spent, currency).rounded().amount().toPlainString(),
+            plain(spent),
             amount.rounded(),
-            reserved.signum() > 0
-                ? ", "
-                    + new Money(reserved, currency).rounded().amount().toPlainString()
-                    + " reserved"
-                : "",
+            reserved.signum() > 0 ? ", " + plain(reserved) + " reserved" : "",
             percent().map(used -> " (" + used + " %)").orElse(""));
+  }
+
+  private String plain(BigDecimal sum) {
+    return new Money(sum, amount.currency()).rounded().amount().toPlainString();
   }
 }

@@ -119,9 +119,7 @@ public final class LiveReader {
     }
     status = status.again();
     Map<RunId, RunRow> rows = new LinkedHashMap<>();
-    for (RunRow row : status.rows(asked, problems)) {
-      rows.put(new RunId(row.runId()), row);
-    }
+    status.rows(asked, problems).forEach(row -> rows.put(new RunId(row.runId()), row));
     rows.putAll(settled);
     return rows;
   }
@@ -152,12 +150,11 @@ public final class LiveReader {
     for (Map.Entry<RunId, RunRow> one : rows.entrySet()) {
       RunRow row = one.getValue();
       LedgerLine line = lines.get(one.getKey().value());
-      List<String> budgets = new ArrayList<>();
-      for (BudgetStatus budget : use.budgets()) {
-        if (line != null && budget.covers(line)) {
-          budgets.add(budget.name());
-        }
-      }
+      List<String> budgets =
+          use.budgets().stream()
+              .filter(budget -> line != null && budget.covers(line))
+              .map(BudgetStatus::name)
+              .toList();
       boolean samples = row.tasks().running() > 0 && line != null && line.gpuType() != null;
       Optional<Integer> gpu =
           samples && sampled++ < MOST_SAMPLED

@@ -74,7 +74,7 @@ public record LogTail(int task, List<String> lines) {
         }
       }
     } catch (NoSuchFileException none) {
-      return logs;
+      // No task has printed anything.
     }
     return logs;
   }
@@ -89,8 +89,7 @@ public record LogTail(int task, List<String> lines) {
         read = channel.read(bytes, from + bytes.position());
       }
       String text = new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
-      List<String> shown = new ArrayList<>();
-      text.lines().forEach(line -> shown.add(VisibleText.line(afterReturn(line))));
+      List<String> shown = text.lines().map(line -> VisibleText.line(afterReturn(line))).toList();
       return shown.subList(Math.max(0, shown.size() - lines), shown.size());
     }
   }

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.Charges;
-import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.money.ledger.UnlistedRuns;
@@ -26,11 +25,13 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Reads what a report holds from the files of the workspace. Asks no scheduler. */
 public final class CollectReport {
@@ -56,8 +57,7 @@ public final class CollectReport {
     Set<String> chosen = chosen(scope);
     // A run is closed after its ledger line exists, so the open runs are read first.
     List<RunId> open = workspace.openRuns();
-    Set<String> unsettled = new HashSet<>();
-    open.forEach(id -> unsettled.add(id.value()));
+    Set<String> unsettled = open.stream().map(RunId::value).collect(Collectors.toSet());
     UnlistedRuns unlisted = UnlistedRuns.of(workspace);
     FinishedRuns finished = new FinishedRuns(workspace);
     finished.forEach(
@@ -101,55 +101,51 @@ public final class CollectReport {
   /** Returns the day of the budgets: today, or the last day of an earlier month. */
   private static LocalDate day(ReportScope scope, Instant now) {
     LocalDate today = LocalDate.ofInstant(now, ZoneOffset.UTC);
-    if (scope.month().isEmpty()) {
-      return today;
-    }
-    LocalDate end = YearMonth.parse(scope.month().get()).atEndOfMonth();
-    return end.isBefore(today) ? end : today;
+    return scope
+        .month()
+        .map(month -> YearMonth.parse(month).atEndOfMonth())
+        .filter(end -> end.isBefore(today))
+        .orElse(today);
   }
 
   private static List<String> months(LocalDate day) {
-    List<String> months = new ArrayList<>();
-    for (int back = MONTHS - 1; back >= 0; back--) {
-      months.add(YearMonth.from(day).minusMonths(back).toString());
-    }
-    return months;
+    return Stream.iterate(YearMonth.from(day).minusMonths(MONTHS - 1), month -> month.plusMonths(1))
+        .limit(MONTHS)
+        .map(YearMonth::toString)
+        .toList();
   }
 
   private List<BudgetOutlook> budgets(LocalDate day, Instant now) {
     Instant end = day.plusDays(1).atStartOfDay(ZoneOffset.UTC).toInstant();
-    List<BudgetOutlook> all = new ArrayList<>();
     // The pass over the ledger below reports the same records that cannot be read.
-    for (BudgetStatus status : new BudgetUsage(context).on(day, new ArrayList<>())) {
-      all.add(
-          new BudgetOutlook(
-              status.name(),
-              status.period(),
-              status.standing(),
-              status.spent(),
-              status.reserved(),
-              status.burnDown(end.isBefore(now) ? end : now)));
-    }
-    return all;
+    return new BudgetUsage(context)
+        .on(day, new ArrayList<>()).stream()
+            .map(
+                status ->
+                    new BudgetOutlook(
+                        status.name(),
+                        status.period(),
+                        status.standing(),
+                        status.spent(),
+                        status.reserved(),
+                        status.burnDown(end.isBefore(now) ? end : now)))
+            .toList();
   }
 
   /** Returns the ids of the only runs; empty if all runs may be in the report. */
   private static Set<String> chosen(ReportScope scope) {
-    Set<String> chosen = new HashSet<>();
-    scope.run().ifPresent(run -> chosen.add(run.value()));
-    scope
-        .pipeline()
-        .ifPresent(
-            folder ->
-                PipelineFile.read(folder)
-                    .stages()
-                    .forEach(stage -> chosen.add(stage.run().value())));
-    return chosen;
+    Stream<RunId> stages =
+        scope.pipeline().stream()
+            .flatMap(folder -> PipelineFile.read(folder).stages().stream())
+            .map(PipelineFile.Stage::run);
+    return Stream.concat(scope.run().stream(), stages)
+        .map(RunId::value)
+        .collect(Collectors.toSet());
   }
 
   private static boolean isOf(ReportScope scope, Set<String> chosen, LedgerLine run) {
     return scope.hasOverview()
-        ? scope.month().isEmpty() || scope.month().get().equals(run.month())
+        ? scope.month().map(month -> month.equals(run.month())).orElse(true)
         : chosen.contains(run.runId());
   }
 
@@ -158,16 +154,15 @@ public final class CollectReport {
     OtherRuns others = new OtherRuns(workspace);
     for (RunId id : open) {
       RunFolder run = workspace.run(id);
-      if (!Files.exists(run.manifest())) {
-        continue;
-      }
-      try {
-        LedgerLine line = others.line(run);
-        if (isOf(scope, chosen, line)) {
-          rows.add(ReportedRun.of(line, true));
-        }
-      } catch (RuntimeException unreadable) {
-        problems.add(id + ": " + unreadable.getMessage());
+      if (Files.exists(run.manifest())) {
+        tried(
+                id,
+                problems,
+                () ->
+                    Optional.of(others.line(run))
+                        .filter(line -> isOf(scope, chosen, line))
+                        .map(line -> ReportedRun.of(line, true)))
+            .ifPresent(rows::add);
       }
     }
   }
@@ -181,41 +176,44 @@ public final class CollectReport {
         break;
       }
       // An archived run has left its folder, but not its manifest.
-      if (!Files.exists(run.manifest())) {
-        continue;
-      }
-      try {
-        details.add(read.read(run, row, problems));
-      } catch (RuntimeException unreadable) {
-        problems.add(row.id() + ": " + unreadable.getMessage());
+      if (Files.exists(run.manifest())) {
+        tried(row.id(), problems, () -> Optional.of(read.read(run, row, problems)))
+            .ifPresent(details::add);
       }
     }
     return details;
   }
 
   private List<PipelineDetail> pipelines(ReportScope scope, List<ReportedRun> rows) {
-    Set<String> shown = new HashSet<>();
-    rows.forEach(row -> shown.add(row.id()));
+    Set<String> shown = rows.stream().map(ReportedRun::id).collect(Collectors.toSet());
     List<PipelineDetail> pipelines = new ArrayList<>();
     List<PipelineFolder> all =
-        scope.pipeline().isPresent()
-            ? List.of(scope.pipeline().get())
-            : scope.run().isPresent() ? List.of() : workspace.allPipelines();
+        scope
+            .pipeline()
+            .map(List::of)
+            .orElseGet(() -> scope.run().isPresent() ? List.of() : workspace.allPipelines());
     for (int i = all.size() - 1; i >= 0 && pipelines.size() < scope.mostDetails(); i--) {
-      if (!all.get(i).exists()) {
-        continue;
-      }
-      try {
-        PipelineDetail pipeline = pipeline(all.get(i));
-        if (scope.month().isEmpty()
-            || pipeline.stages().stream().anyMatch(stage -> shown.contains(stage.run()))) {
-          pipelines.add(pipeline);
-        }
-      } catch (RuntimeException unreadable) {
-        problems.add(all.get(i).id() + ": " + unreadable.getMessage());
+      PipelineFolder folder = all.get(i);
+      if (folder.exists()) {
+        tried(folder.id(), problems, () -> Optional.of(pipeline(folder)))
+            .filter(
+                one ->
+                    scope.month().isEmpty()
+                        || one.stages().stream().anyMatch(stage -> shown.contains(stage.run())))
+            .ifPresent(pipelines::add);
       }
     }
     return pipelines;
+  }
+
+  /** Returns what is read; empty if that fails, which is a problem of the named record. */
+  static <T> Optional<T> tried(Object name, List<String> problems, Supplier<Optional<T>> reading) {
+    try {
+      return reading.get();
+    } catch (RuntimeException unreadable) {
+      problems.add(name + ": " + unreadable.getMessage());
+      return Optional.empty();
+    }
   }
 
   /** Reads a pipeline from its document and from its manifest, which the last pass wrote. */
@@ -229,20 +227,6 @@ public final class CollectReport {
     if (manifest.members().containsKey("stages")) {
       manifest.objects("stages").forEach(stage -> states.put(stage.text("stage"), stage));
     }
-    List<PipelineDetail.Stage> stages = new ArrayList<>();
-    for (PipelineFile.Stage stage : file.stages()) {
-      JsonObject now = states.getOrDefault(stage.name(), new JsonObject());
-      stages.add(
-          new PipelineDetail.Stage(
-              stage.name(),
-              stage.run().value(),
-              stage.after(),
-              now.optionalText("state").orElse("not passed yet"),
-              now.optionalText("why").orElse(""),
-              now.optionalText("cost").map(BigDecimal::new),
-              stage.total().amount(),
-              stage.tasks()));
-    }
     return new PipelineDetail(
         file.id(),
         file.name(),
@@ -252,6 +236,20 @@ public final class CollectReport {
         manifest.optionalText("cost").map(BigDecimal::new),
         file.total().amount(),
         file.total().currency(),
-        List.copyOf(stages));
+        file.stages().stream()
+            .map(stage -> stage(stage, states.getOrDefault(stage.name(), new JsonObject())))
+            .toList());
+  }
+
+  private static PipelineDetail.Stage stage(PipelineFile.Stage stage, JsonObject now) {
+    return new PipelineDetail.Stage(
+        stage.name(),
+        stage.run().value(),
+        stage.after(),
+        now.optionalText("state").orElse("not passed yet"),
+        now.optionalText("why").orElse(""),
+        now.optionalText("cost").map(BigDecimal::new),
+        stage.total().amount(),
+        stage.tasks());
   }
 }

@@ -11,6 +11,7 @@ import dev.nexa.slurm.money.summary.RunAnalysis;
 import dev.nexa.slurm.money.summary.RunFilter;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -46,9 +47,7 @@ final class OverviewSums {
       byField.put(
           field, new CostSummary(GroupBy.parse("month," + field), RunFilter.all(), charges));
     }
-    for (String month : months) {
-      gpu.put(month, new GpuHours(month, 0, 0));
-    }
+    months.forEach(month -> gpu.put(month, new GpuHours(month, 0, 0)));
   }
 
   /** Adds a finished run if its month counts. */
@@ -62,7 +61,9 @@ final class OverviewSums {
     gpu.computeIfPresent(
         run.month(),
         (month, hours) ->
-            hours.plus(orZero(run.gpuSeconds()), orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
+            hours.plus(
+                ReportedRun.orZero(run.gpuSeconds()),
+                ReportedRun.orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
     BigDecimal estimate = run.decimal(LedgerKey.EXPECTED);
     BigDecimal actual = run.computeCost();
     if (estimate != null && actual != null) {
@@ -71,27 +72,26 @@ final class OverviewSums {
     }
   }
 
-  private static long orZero(@org.jspecify.annotations.Nullable Long number) {
-    return number == null ? 0 : number;
-  }
-
   /**
    * Returns the sums.
    *
    * @param budgets the budgets, which have sums of their own
    */
   Overview overview(List<BudgetOutlook> budgets) {
-    List<CostSummary.Group> totals = new ArrayList<>(byMonth.totals());
-    totals.sort(Comparator.comparing(CostSummary.Group::runs).reversed());
-    List<CurrencySums> currencies = new ArrayList<>();
-    for (CostSummary.Group total : totals) {
-      List<SpendBy> spend = new ArrayList<>();
-      byField.forEach((field, sums) -> spend.add(spend(field, sums, total.currency())));
-      currencies.add(
-          new CurrencySums(
-              total.currency(), months(total.currency()), projects(total.currency()), spend));
-    }
+    List<CurrencySums> currencies =
+        byMonth.totals().stream()
+            .sorted(Comparator.comparing(CostSummary.Group::runs).reversed())
+            .map(total -> currency(total.currency()))
+            .toList();
     return new Overview(months, currencies, List.copyOf(gpu.values()), waits(), budgets);
+  }
+
+  private CurrencySums currency(String currency) {
+    List<SpendBy> spend =
+        byField.entrySet().stream()
+            .map(field -> spend(field.getKey(), field.getValue(), currency))
+            .toList();
+    return new CurrencySums(currency, months(currency), projects(currency), spend);
   }
 
   private List<MonthSums> months(String currency) {
@@ -125,41 +125,41 @@ final class OverviewSums {
 
   /** Returns the projects of the two newest months, newest month first. */
   private List<ProjectMonth> projects(String currency) {
-    List<ProjectMonth> all = new ArrayList<>();
-    for (CostSummary.Group group : Objects.requireNonNull(byField.get("project")).groups()) {
-      String month = group.key().get(0);
-      if (group.currency().equals(currency) && months.indexOf(month) >= months.size() - 2) {
-        String project = group.key().get(1);
-        all.add(
-            new ProjectMonth(
-                project.equals(GroupBy.NONE) ? "" : project, sums(month, group, Expected.NONE)));
-      }
-    }
-    all.sort(
-        Comparator.comparing((ProjectMonth one) -> one.sums().month())
-            .thenComparing(one -> one.sums().total())
-            .reversed());
-    return all;
+    return Objects.requireNonNull(byField.get("project")).groups().stream()
+        .filter(group -> group.currency().equals(currency))
+        .filter(group -> months.indexOf(group.key().get(0)) >= months.size() - 2)
+        .map(
+            group ->
+                new ProjectMonth(
+                    known(group.key().get(1)), sums(group.key().get(0), group, Expected.NONE)))
+        .sorted(
+            Comparator.comparing((ProjectMonth one) -> one.sums().month())
+                .thenComparing(one -> one.sums().total())
+                .reversed())
+        .toList();
   }
 
   private SpendBy spend(String field, CostSummary summary, String currency) {
     Map<String, List<BigDecimal>> rows = new LinkedHashMap<>();
     for (CostSummary.Group group : summary.groups()) {
       if (group.currency().equals(currency)) {
-        String key = group.key().get(1);
-        List<BigDecimal> amounts =
-            rows.computeIfAbsent(
-                key.equals(GroupBy.NONE) ? "" : key,
-                one ->
-                    new ArrayList<>(java.util.Collections.nCopies(months.size(), BigDecimal.ZERO)));
-        amounts.set(months.indexOf(group.key().get(0)), group.total());
+        rows.computeIfAbsent(
+                known(group.key().get(1)),
+                key -> new ArrayList<>(Collections.nCopies(months.size(), BigDecimal.ZERO)))
+            .set(months.indexOf(group.key().get(0)), group.total());
       }
     }
-    List<SpendBy.Row> sorted = new ArrayList<>();
-    rows.forEach((key, amounts) -> sorted.add(new SpendBy.Row(key, List.copyOf(amounts))));
-    sorted.sort(
-        Comparator.comparing(SpendBy.Row::total).reversed().thenComparing(SpendBy.Row::key));
-    return new SpendBy(field, sorted);
+    return new SpendBy(
+        field,
+        rows.entrySet().stream()
+            .map(row -> new SpendBy.Row(row.getKey(), List.copyOf(row.getValue())))
+            .sorted(
+                Comparator.comparing(SpendBy.Row::total).reversed().thenComparing(SpendBy.Row::key))
+            .toList());
+  }
+
+  private static String known(String key) {
+    return key.equals(GroupBy.NONE) ? "" : key;
   }
 
   private List<QueueWaits> waits() {
@@ -168,13 +168,8 @@ final class OverviewSums {
       Optional<Long> half = group.queueSeconds(50);
       Optional<Long> ninety = group.queueSeconds(90);
       if (half.isPresent() && ninety.isPresent()) {
-        String partition = group.key().get(0);
-        all.add(
-            new QueueWaits(
-                partition.equals(GroupBy.NONE) ? "" : partition,
-                group.runs(),
-                half.get(),
-                ninety.get()));
+        String partition = known(group.key().get(0));
+        all.add(new QueueWaits(partition, group.runs(), half.get(), ninety.get()));
       }
     }
     return all;

@@ -52,14 +52,9 @@ final class ReadCharts {
 
   private static void losses(List<ReportedChart> charts, List<LossCurve> curves) {
     for (LossCurve curve : curves) {
-      List<Double> steps = new ArrayList<>();
-      List<Double> raw = new ArrayList<>();
-      List<Double> smoothed = new ArrayList<>();
-      for (LossCurve.Point point : curve.points()) {
-        steps.add(point.step());
-        raw.add(point.loss());
-        smoothed.add(point.smoothed());
-      }
+      List<Double> steps = curve.points().stream().map(LossCurve.Point::step).toList();
+      List<Double> raw = curve.points().stream().map(LossCurve.Point::loss).toList();
+      List<Double> smoothed = curve.points().stream().map(LossCurve.Point::smoothed).toList();
       charts.add(
           new ReportedChart(
               curve.name().replace('_', ' '),
@@ -78,22 +73,19 @@ final class ReadCharts {
       if (series.measure() != measure || lines.size() == MOST_LINES) {
         continue;
       }
-      List<Double> at = new ArrayList<>();
-      List<Double> values = new ArrayList<>();
-      for (Series.Point point : series.points()) {
-        at.add(point.at().toEpochMilli() / 1000.0);
-        values.add(bytes ? point.value() / GIB : point.value());
-      }
+      List<Double> at =
+          series.points().stream().map(point -> point.at().toEpochMilli() / 1000.0).toList();
+      List<Double> values =
+          series.points().stream()
+              .map(point -> bytes ? point.value() / GIB : point.value())
+              .toList();
       String name = series.gpu().map(gpu -> "GPU " + gpu).orElse("the job's share of the node");
       lines.add(line(name, false, at, values));
     }
     if (!lines.isEmpty()) {
       String words = measure.key().replace('_', ' ');
-      String title =
-          words.startsWith("gpu") || words.startsWith("cpu") || words.startsWith("sm")
-              ? words.substring(0, words.indexOf(' ')).toUpperCase(Locale.ROOT)
-                  + words.substring(words.indexOf(' '))
-              : words.substring(0, 1).toUpperCase(Locale.ROOT) + words.substring(1);
+      int upper = words.matches("(gpu|cpu|sm).*") ? words.indexOf(' ') : 1;
+      String title = words.substring(0, upper).toUpperCase(Locale.ROOT) + words.substring(upper);
       charts.add(
           new ReportedChart(
               title,

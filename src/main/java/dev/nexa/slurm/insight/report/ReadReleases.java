@@ -43,28 +43,20 @@ record ReadReleases(Context context) {
     }
     List<ReleaseDetail> releases = new ArrayList<>();
     for (ReleaseFolder folder : ReleaseFolder.all(durable)) {
-      try {
-        releases.add(
-            release(
-                folder.name(),
-                folder.digest(),
-                folder.document(),
-                leads.equals(Optional.of(folder.name())),
-                history));
-      } catch (RuntimeException damaged) {
-        problems.add(folder.name() + ": " + damaged.getMessage());
-      }
+      boolean inProduction = leads.equals(Optional.of(folder.name()));
+      CollectReport.tried(
+              folder.name(), problems, () -> Optional.of(release(folder, inProduction, history)))
+          .ifPresent(releases::add);
     }
     releases.sort(Comparator.comparing(ReleaseDetail::ended).reversed());
     return releases;
   }
 
   private static ReleaseDetail release(
-      String name,
-      String digest,
-      ReleaseFile document,
-      boolean inProduction,
-      List<HistoryLine> history) {
+      ReleaseFolder folder, boolean inProduction, List<HistoryLine> history) {
+    String name = folder.name();
+    String digest = folder.digest();
+    ReleaseFile document = folder.document();
     List<Fact> facts = new ArrayList<>();
     facts.add(new Fact("Submitted by", document.origin().submitter().toString()));
     ReleaseFile.Model model = document.model();
@@ -72,24 +64,13 @@ record ReadReleases(Context context) {
     facts.add(
         new Fact(
             model.adapter() ? "Adapter of" : "Base", model.base().orElse(ReleaseFile.UNKNOWN)));
-    for (ReleaseFile.Dataset dataset : document.datasets()) {
-      facts.add(new Fact("Dataset", dataset.reference()));
-    }
+    document.datasets().forEach(read -> facts.add(new Fact("Dataset", read.reference())));
     document.evaluation().ifPresent(it -> facts.add(new Fact("Evaluated by", it.run())));
+    String gate = document.gate().map(it -> it.passed() ? "passed" : "failed").orElse("none");
     document
         .gate()
-        .ifPresent(
-            it ->
-                facts.add(
-                    new Fact(
-                        "Gate",
-                        (it.passed() ? "passed" : "failed")
-                            + ", by "
-                            + it.run()
-                            + it.figures()
-                                .optionalText("reason")
-                                .map(reason -> ": " + reason)
-                                .orElse(""))));
+        .map(it -> it.run() + it.figures().optionalText("reason").map(": "::concat).orElse(""))
+        .ifPresent(by -> facts.add(new Fact("Gate", gate + ", by " + by)));
     facts.add(new Fact("Licence", document.licence()));
     facts.add(new Fact("Pickled files", Integer.toString(document.pickles().size())));
     facts.add(
@@ -97,26 +78,25 @@ record ReadReleases(Context context) {
             "Size",
             Memory.rounded(document.bytes()) + " in " + document.files().size() + " files"));
     facts.add(new Fact("SHA-256", digest));
-    List<ReleaseDetail.Deployment> deployments = new ArrayList<>();
-    for (HistoryLine line : history) {
-      boolean about =
-          line.what().release().equals(Optional.of(name))
-              || line.what().from().equals(Optional.of(name));
-      if (about && !line.what().action().isIntent()) {
-        deployments.add(
-            new ReleaseDetail.Deployment(
-                line.at(),
-                line.what().action().text(),
-                line.author().signer(),
-                line.what().reason()));
-      }
-    }
+    Optional<String> own = Optional.of(name);
+    List<ReleaseDetail.Deployment> deployments =
+        history.stream()
+            .filter(line -> line.what().release().equals(own) || line.what().from().equals(own))
+            .filter(line -> !line.what().action().isIntent())
+            .map(
+                line ->
+                    new ReleaseDetail.Deployment(
+                        line.at(),
+                        line.what().action().text(),
+                        line.author().signer(),
+                        line.what().reason()))
+            .toList();
     return new ReleaseDetail(
         name,
         digest,
         document.origin().run(),
         document.origin().ended(),
-        document.gate().map(gate -> gate.passed() ? "passed" : "failed").orElse("none"),
+        gate,
         document.bytes(),
         inProduction,
         facts,

@@ -21,8 +21,8 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the page of one run from the files of the run. Asks no scheduler. */
@@ -63,13 +63,18 @@ final class ReadRun {
     } catch (RuntimeException changed) {
       problems.add(run.id() + ": " + changed.getMessage());
     }
-    List<Fact> facts = facts(manifest, plan, approver(run, problems));
+    Optional<String> approver =
+        CollectReport.tried(
+            run.id(),
+            problems,
+            () -> ApprovalFile.ofRun(run.approval()).map(file -> file.approval().approver()));
+    List<Fact> facts = facts(manifest, plan, approver);
     UseNotes.of(run).forEach(note -> facts.add(new Fact("Use", note)));
     return new RunDetail(
         row,
         facts,
         row.failed() && plan.isPresent() ? failure(run, secrets, problems) : Optional.empty(),
-        cost.isPresent() ? costs(cost.get()) : RunDetail.Costs.NONE,
+        cost.map(ReadRun::costs).orElse(RunDetail.Costs.NONE),
         metrics(secrets, manifest.metrics()),
         links(manifest.metrics()),
         plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
@@ -92,27 +97,14 @@ final class ReadRun {
         : clean.substring(0, LONGEST_TEXT) + "\n[shortened: the file is longer]\n";
   }
 
-  /** Returns the approver of the run; empty if it needed no approval. */
-  private static Optional<String> approver(RunFolder run, List<String> problems) {
-    try {
-      return ApprovalFile.ofRun(run.approval()).map(file -> file.approval().approver());
-    } catch (RuntimeException unreadable) {
-      problems.add(run.id() + ": " + unreadable.getMessage());
-      return Optional.empty();
-    }
-  }
-
   private static List<Fact> facts(
       ManifestFile manifest, Optional<PlanFile> plan, Optional<String> approver) {
     List<Fact> facts = new ArrayList<>();
     approver.ifPresent(name -> facts.add(new Fact("Approved by", name)));
     manifest.hardware().ifPresent(text -> facts.add(new Fact("Hardware", text)));
-    if (plan.isPresent()) {
-      PlanFile kept = plan.get();
-      kept.backend().ifPresent(text -> facts.add(new Fact("Runner", text)));
-      facts.add(new Fact("Time limit", Span.text(kept.timeLimit())));
-      facts.add(new Fact("Config", kept.config()));
-    }
+    plan.flatMap(PlanFile::backend).ifPresent(text -> facts.add(new Fact("Runner", text)));
+    plan.ifPresent(kept -> facts.add(new Fact("Time limit", Span.text(kept.timeLimit()))));
+    plan.ifPresent(kept -> facts.add(new Fact("Config", kept.config())));
     manifest.attempts().ifPresent(count -> facts.add(new Fact("Attempts", count.toString())));
     manifest.checkpoint().ifPresent(path -> facts.add(new Fact("Checkpoint", path)));
     manifest.logs().ifPresent(path -> facts.add(new Fact("Logs", path)));
@@ -127,67 +119,53 @@ final class ReadRun {
       facts.add(new Fact("Tags", String.join(", ", manifest.tags())));
     }
     manifest.costLacks().ifPresent(lacks -> facts.add(new Fact("Not in the cost", lacks)));
-    for (String sentence : manifest.disagreements()) {
-      facts.add(new Fact("Accounting disagrees", sentence));
-    }
+    manifest.disagreements().forEach(text -> facts.add(new Fact("Accounting disagrees", text)));
     return facts;
   }
 
   private Optional<ExplainedFailure> failure(
       RunFolder run, WithoutSecrets secrets, List<String> problems) {
-    Optional<Failure> found;
-    try {
-      found = explain.recorded(run, problems);
-    } catch (RuntimeException unreadable) {
-      problems.add(run.id() + ": " + unreadable.getMessage());
-      return Optional.empty();
-    }
-    if (found.isEmpty()) {
-      return Optional.empty();
-    }
-    Failure failure = found.get();
+    return CollectReport.tried(run.id(), problems, () -> explain.recorded(run, problems))
+        .map(failure -> explained(run, failure, secrets));
+  }
+
+  private static ExplainedFailure explained(
+      RunFolder run, Failure failure, WithoutSecrets secrets) {
     Optional<Finding> root = failure.verdict().root();
+    var place = failure.place();
     List<Fact> facts = new ArrayList<>();
     facts.add(
         new Fact(
             "Where",
-            "task "
-                + failure.place().task()
-                + ", attempt "
-                + failure.place().attempt()
-                + failure.place().rank().map(rank -> ", rank " + rank).orElse("")
-                + failure.place().node().map(node -> " on " + node).orElse("")));
-    if (failure.place().failedTasks() > 1) {
-      facts.add(new Fact("Failed tasks", Integer.toString(failure.place().failedTasks())));
+            "task %s, attempt %s%s%s"
+                .formatted(
+                    place.task(),
+                    place.attempt(),
+                    place.rank().map(rank -> ", rank " + rank).orElse(""),
+                    place.node().map(node -> " on " + node).orElse(""))));
+    if (place.failedTasks() > 1) {
+      facts.add(new Fact("Failed tasks", Integer.toString(place.failedTasks())));
     }
     root.flatMap(Finding::line)
         .ifPresent(
-            place -> {
-              facts.add(new Fact("Line", place.file() + ", line " + place.line().number()));
-              facts.add(new Fact("", line(secrets, place.line())));
-              place.code().ifPresent(code -> facts.add(new Fact("In", code.place())));
+            cause -> {
+              facts.add(new Fact("Line", cause.file() + ", line " + cause.line().number()));
+              facts.add(new Fact("", line(secrets, cause.line())));
+              cause.code().ifPresent(code -> facts.add(new Fact("In", code.place())));
             });
-    for (LogLine line : failure.lastLines()) {
-      facts.add(new Fact("Last lines", line(secrets, line)));
-    }
+    failure.lastLines().forEach(line -> facts.add(new Fact("Last lines", line(secrets, line))));
     root.flatMap(Finding::advice)
         .ifPresent(text -> facts.add(new Fact("To do", secrets.line(text))));
     failure
         .remedy()
-        .ifPresent(
-            remedy ->
-                facts.add(
-                    new Fact(
-                        "Try",
-                        "%s is %s: --set %s=%s"
-                            .formatted(remedy.key(), remedy.now(), remedy.key(), remedy.next()))));
+        .map(it -> "%s is %s: --set %s=%s".formatted(it.key(), it.now(), it.key(), it.next()))
+        .ifPresent(change -> facts.add(new Fact("Try", change)));
     failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), secrets.line(clue.text()))));
     facts.add(new Fact("Read more", "nexa-slurm why " + run.id()));
-    return Optional.of(
-        new ExplainedFailure(
-            root.map(Finding::failure).orElse(""),
-            secrets.line(failure.sentence()),
-            List.copyOf(facts)));
+    return new ExplainedFailure(
+        root.map(Finding::failure).orElse(""),
+        secrets.line(failure.sentence()),
+        List.copyOf(facts));
   }
 
   private static String line(WithoutSecrets secrets, LogLine line) {
@@ -214,77 +192,63 @@ final class ReadRun {
       sums.add(new Fact("Credit", cost.credit().amount().negate().toPlainString()));
     }
     sums.add(new Fact("Without a result", cost.wasted().amount().toPlainString()));
-    cost.json()
-        .optionalObject("difference_parts")
-        .ifPresent(
-            parts ->
-                parts
-                    .members()
-                    .forEach(
-                        (part, amount) -> {
-                          if (new BigDecimal(String.valueOf(amount)).signum() != 0) {
-                            sums.add(
-                                new Fact(
-                                    "Difference: " + part.replace('_', ' '),
-                                    String.valueOf(amount)));
-                          }
-                        }));
+    JsonObject parts = cost.json().optionalObject("difference_parts").orElseGet(JsonObject::new);
+    parts
+        .members()
+        .forEach(
+            (part, amount) -> {
+              if (new BigDecimal(String.valueOf(amount)).signum() != 0) {
+                sums.add(new Fact("Difference: " + part.replace('_', ' '), String.valueOf(amount)));
+              }
+            });
     return sums;
   }
 
   private static List<ReportedAttempt> attempts(CostFile cost) {
-    List<ReportedAttempt> attempts = new ArrayList<>();
-    for (CostFile.Attempt one : cost.attempts()) {
-      List<String> gpus = new ArrayList<>();
-      one.held().gpus().forEach((type, count) -> gpus.add(count + " " + type));
-      attempts.add(
-          new ReportedAttempt(
-              one.task(),
-              one.arrayJobId() + "_" + one.task(),
-              one.state(),
-              one.exitCode(),
-              one.submit(),
-              one.start(),
-              one.elapsedSeconds(),
-              one.held().nodes(),
-              one.held().cpus(),
-              String.join(", ", gpus),
-              one.amount()));
-    }
-    return attempts;
+    return cost.attempts().stream()
+        .map(
+            one ->
+                new ReportedAttempt(
+                    one.task(),
+                    one.arrayJobId() + "_" + one.task(),
+                    one.state(),
+                    one.exitCode(),
+                    one.submit(),
+                    one.start(),
+                    one.elapsedSeconds(),
+                    one.held().nodes(),
+                    one.held().cpus(),
+                    one.held().gpus().entrySet().stream()
+                        .map(gpus -> gpus.getValue() + " " + gpus.getKey())
+                        .collect(Collectors.joining(", ")),
+                    one.amount()))
+        .toList();
   }
 
   /** Returns the addresses that the tasks reported, such as {@code wandb_url}. */
   private static List<OutsideLink> links(JsonObject metrics) {
-    List<OutsideLink> links = new ArrayList<>();
-    metrics
-        .members()
-        .forEach(
-            (name, value) -> {
-              if (value instanceof String text && links.size() < MOST_METRICS) {
-                OutsideLink.of(name, text).ifPresent(links::add);
-              }
-            });
-    return links;
+    return metrics.members().entrySet().stream()
+        .filter(metric -> metric.getValue() instanceof String)
+        .flatMap(
+            metric -> OutsideLink.of(metric.getKey(), String.valueOf(metric.getValue())).stream())
+        .limit(MOST_METRICS)
+        .toList();
   }
 
   private static List<Fact> metrics(WithoutSecrets secrets, JsonObject metrics) {
-    List<Fact> facts = new ArrayList<>();
-    for (Map.Entry<String, @Nullable Object> metric : metrics.members().entrySet()) {
-      Object value = metric.getValue();
-      if (facts.size() == MOST_METRICS) {
-        break;
-      }
-      if (value instanceof BigDecimal number) {
-        facts.add(new Fact(metric.getKey(), number.toPlainString()));
-      } else if (value instanceof String text) {
-        facts.add(new Fact(metric.getKey(), secrets.line(text)));
-      } else if (value instanceof Boolean flag) {
-        facts.add(new Fact(metric.getKey(), flag.toString()));
-      } else if (value != null) {
-        facts.add(new Fact(metric.getKey(), secrets.line(Json.compact(value))));
-      }
+    return metrics.members().entrySet().stream()
+        .filter(metric -> metric.getValue() != null)
+        .limit(MOST_METRICS)
+        .map(metric -> new Fact(metric.getKey(), text(secrets, metric.getValue())))
+        .toList();
+  }
+
+  private static String text(WithoutSecrets secrets, @Nullable Object value) {
+    if (value instanceof BigDecimal number) {
+      return number.toPlainString();
     }
-    return facts;
+    return value instanceof Boolean
+        ? value.toString()
+        : secrets.line(value instanceof String text ? text : Json.compact(value));
   }
 }

@@ -92,7 +92,7 @@ public record ReportedRun(
     return text == null ? "" : text;
   }
 
-  private static long orZero(@Nullable Long number) {
+  static long orZero(@Nullable Long number) {
     return number == null ? 0 : number;
   }
 
