@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
@@ -29,7 +30,7 @@ final class OwnModule {
     }
     Optional<String> path =
         plan.optionalObject("env").flatMap(variables -> variables.optionalText("PYTHONPATH"));
-    Set<String> searched = Set.of(path.orElse("").split(":", -1));
+    List<String> searched = List.of(path.orElse("").split(":", -1));
     String more = path.map(old -> ":" + old).orElse("");
     Finding found =
         missing.meaning("Python does not search the folder in which your own module lies.");
