@@ -88,7 +88,7 @@ public final class BatchJoin {
     } catch (IOException failed) {
       throw DurableFiles.failure("read", answers.get(open.size()), failed);
     } finally {
-      open.forEach(BatchJoin::close);
+      open.forEach(JsonLines::close);
     }
     return new JoinCounts(
         join.index.size(),
@@ -98,14 +98,6 @@ public final class BatchJoin {
         join.unreadable,
         join.unknown,
         join.repeated);
-  }
-
-  private static void close(FileChannel channel) {
-    try {
-      channel.close();
-    } catch (IOException read) {
-      // A file that was only read loses nothing.
-    }
   }
 
   /** Remembers where a request's answer is. */

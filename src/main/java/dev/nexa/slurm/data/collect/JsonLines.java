@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -94,6 +95,15 @@ public final class JsonLines {
     }
     if (length > 0) {
       pass(reader, file, number, begin, line, length);
+    }
+  }
+
+  /** Closes what was only read. If that fails, nothing is lost. */
+  public static void close(Closeable read) {
+    try {
+      read.close();
+    } catch (IOException lost) {
+      // What was read is here.
     }
   }
 

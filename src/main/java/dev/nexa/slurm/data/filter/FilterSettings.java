@@ -1,5 +1,6 @@
 package dev.nexa.slurm.data.filter;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
 import java.math.BigDecimal;
@@ -45,13 +46,13 @@ public record FilterSettings(
 
   /** Reads the settings, which have all defaults. The config's schema has checked them. */
   public static FilterSettings of(JsonObject json) {
-    Optional<JsonObject> agreement = json.optionalObject("agreement");
-    Optional<JsonObject> best = json.optionalObject("best_of");
+
     return new FilterSettings(
         Column.of(json.object("columns")),
         json.members().containsKey("rules") ? json.objects("rules") : List.of(),
-        agreement.map(one -> new Agreement(one.texts("columns"), one.decimal("max_difference"))),
-        best.map(one -> new Best(one.text("key"), one.text("by"), one.number("keep"))),
+        json.optionalObject("agreement")
+            .map(one -> new Agreement(one.texts("columns"), one.decimal("max_difference"))),
+        json.optionalObject("best_of").map(one -> Codec.read(one, Best.class)),
         json.flag("conversations"),
         (int) json.number("rows_per_file"),
         json.number("max_row"));

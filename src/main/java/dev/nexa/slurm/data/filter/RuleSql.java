@@ -7,15 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A rule of {@code data filter} as SQL. */
-final class RuleSql {
-  private final JsonObject rule;
-  private final String name;
-  private final String value;
-
+record RuleSql(JsonObject rule, String name, String value) {
   RuleSql(JsonObject rule, FilterSettings settings) {
-    this.rule = rule;
-    this.name = rule.text("column");
-    this.value = Source.name(settings.column(name));
+    this(rule, rule.text("column"), Source.name(settings.column(rule.text("column"))));
   }
 
   /** Returns the WHEN branches with the detail of a row that fails the rule. */

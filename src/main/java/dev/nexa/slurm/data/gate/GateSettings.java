@@ -37,16 +37,15 @@ public record GateSettings(GateOptions options, List<String> id) {
     if (alpha <= 0 || alpha >= 0.5) {
       throw new IllegalArgumentException("alpha: expected a number between 0 and 0.5");
     }
-    GateOptions options =
+    return new GateSettings(
         new GateOptions(
             rules,
             alpha,
             json.number("seed"),
             (int) json.number("resamples"),
             json.decimal("max_missing").doubleValue(),
-            (int) json.number("min_items"));
-    return new GateSettings(
-        options, json.members().containsKey("id") ? json.texts("id") : List.of());
+            (int) json.number("min_items")),
+        json.members().containsKey("id") ? json.texts("id") : List.of());
   }
 
   private static Rule rule(JsonObject json) {
@@ -57,8 +56,7 @@ public record GateSettings(GateOptions options, List<String> id) {
       throw new IllegalArgumentException(
           "rules: " + metric + " needs exactly one of at_least, at_most and no_worse");
     }
-    String kind = kinds.get(0);
-    Condition condition = kind.equals(NO_WORSE) ? noWorse(json) : threshold(json, kind);
+    Condition condition = kinds.contains(NO_WORSE) ? noWorse(json) : threshold(json, kinds.get(0));
     return new Rule(metric, isHigherBetter(json, metric), condition);
   }
 

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.collect.BatchRequest;
 import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.Column;
@@ -141,10 +142,6 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
             .with("logprobs", true)
             .with("top_logprobs", top)
             .with("return_tokens_as_token_ids", true);
-    return new JsonObject()
-        .with("custom_id", id)
-        .with("method", "POST")
-        .with("url", PATH)
-        .with("body", body);
+    return new BatchRequest(id, PATH, body).json();
   }
 }

@@ -20,21 +20,13 @@ import java.util.function.Consumer;
  * the requests. The answers have the form of a batch's output. With {@code logprobs} they are rows
  * to train on.
  */
-public final class Generate {
+public record Generate(
+    Where where, Server server, GenerateSettings settings, Backoff backoff, Listener listener) {
   /** The folder below the output that keeps the answers as they arrive, without a cache. */
   static final String JOURNAL = "journal";
 
   private static final Backoff BACKOFF =
       Backoff.between(Duration.ofSeconds(1), Duration.ofMinutes(1));
-
-  private final Where where;
-  private final Server server;
-  private final GenerateSettings settings;
-  private final Backoff backoff;
-  private final Listener listener;
-
-  /** The number of the task's conversations that are no request. */
-  private int unusable;
 
   /**
    * The places of a task's files.
@@ -79,15 +71,6 @@ public final class Generate {
    */
   public record Result(JsonObject metrics, Optional<RuntimeException> failure) {}
 
-  Generate(
-      Where where, Server server, GenerateSettings settings, Backoff backoff, Listener listener) {
-    this.where = where;
-    this.server = server;
-    this.settings = settings;
-    this.backoff = backoff;
-    this.listener = listener;
-  }
-
   /**
    * Sends the requests of a task, apart from the requests that have an answer already.
    *
@@ -116,18 +99,18 @@ public final class Generate {
   }
 
   Result run(List<Path> files) {
-    return run(files, server.base(), new BatchAnswers(where));
+    return run(files, server.base(), new BatchAnswers(where), 0);
   }
 
   Result run(ConversationRequests conversations) {
-    unusable = conversations.unusable().size();
     // Answers to a batch's requests are kept whole, so they need other keys.
     String name = server.base() + " logprobs";
-    return run(
-        List.of(conversations.file()), name, new LogprobRows(where, conversations.unusable()));
+    LogprobRows form = new LogprobRows(where, conversations.unusable());
+    return run(List.of(conversations.file()), name, form, conversations.unusable().size());
   }
 
-  private Result run(List<Path> files, String cached, AnswerFiles form) {
+  /** Sends requests; so many of the task's conversations are none. */
+  private Result run(List<Path> files, String cached, AnswerFiles form, int unusable) {
     DurableFiles.onDisk().directories(where.output());
     String name = where.cache().isPresent() ? cached : "";
     Requests requests = Requests.read(files, settings, name, where);
@@ -182,7 +165,8 @@ public final class Generate {
               kept.add(log.file()),
               spent,
               stop,
-              () -> server.own().ifPresent(OwnServer::requireAlive))
+              () -> server.own().ifPresent(OwnServer::requireAlive),
+              new Asker.State())
           .run();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
@@ -223,7 +207,7 @@ public final class Generate {
    */
   private JsonObject metrics(GenerateProgress progress, boolean open) {
     boolean charged = server.own().isEmpty();
-    JsonObject metrics = progress.metrics(charged, settings.model().orElse(""));
+    JsonObject metrics = progress.metrics(charged, settings.model());
     return charged && open ? metrics.with("api_tokens_open", true) : metrics;
   }
 

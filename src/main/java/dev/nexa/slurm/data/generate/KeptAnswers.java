@@ -38,7 +38,7 @@ final class KeptAnswers implements Closeable {
           if (size() <= OPEN) {
             return false;
           }
-          shut(eldest.getValue());
+          JsonLines.close(eldest.getValue());
           return true;
         }
       };
@@ -177,16 +177,8 @@ final class KeptAnswers implements Closeable {
     return Files.isDirectory(folder) ? DurableFiles.list(folder, start + "*" + end) : List.of();
   }
 
-  private static void shut(FileChannel channel) {
-    try {
-      channel.close();
-    } catch (IOException read) {
-      // A file that was only read loses nothing.
-    }
-  }
-
   @Override
   public void close() {
-    channels.values().forEach(KeptAnswers::shut);
+    channels.values().forEach(JsonLines::close);
   }
 }

@@ -48,9 +48,7 @@ record NearDuplicates(Engine engine) {
    * a common {@code s} are a pair.
    */
   void bands(List<Integer> text) {
-    List<String> columns = new ArrayList<>();
-    text.forEach(column -> columns.add(Source.name(column)));
-    String words = Texts.wordHashes("concat_ws(' ', " + String.join(", ", columns) + ")");
+    String words = Texts.wordHashes("concat_ws(' ', " + Source.names(text) + ")");
     List<String> least = new ArrayList<>();
     List<String> bands = new ArrayList<>();
     for (int b = 0; b < BANDS; b++) {

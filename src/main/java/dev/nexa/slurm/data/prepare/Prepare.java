@@ -1,12 +1,11 @@
 package dev.nexa.slurm.data.prepare;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Output;
@@ -25,27 +24,13 @@ import java.util.TreeMap;
  * split has it, whether it is sampled, and its place in the output. Therefore all tasks together
  * write the same rows in the same order for any number of tasks.
  */
-public final class Prepare {
+public record Prepare(
+    Engine engine, PrepareSettings settings, Share share, Progress progress, RawRows rawRows) {
   /** The split of all rows if the settings name none. */
   private static final String TRAIN = "train";
 
-  private final Engine engine;
-  private final PrepareSettings settings;
-  private final Share share;
-  private final RawRows rawRows;
-  private final Progress progress;
-
   public Prepare(Engine engine, PrepareSettings settings, Share share, Progress progress) {
     this(engine, settings, share, progress, new RawRows(engine, settings, share, progress));
-  }
-
-  Prepare(
-      Engine engine, PrepareSettings settings, Share share, Progress progress, RawRows rawRows) {
-    this.rawRows = rawRows;
-    this.progress = progress;
-    this.engine = engine;
-    this.settings = settings;
-    this.share = share;
   }
 
   /**
@@ -74,9 +59,9 @@ public final class Prepare {
           .write(InputFile.find(engine, input), output);
     }
     requireTasks(clusters);
-    List<String> stems = new ArrayList<>(splits().keySet());
+    List<String> stems = new ArrayList<>(SharedSignatures.stems());
+    stems.addAll(splits().keySet());
     stems.add("requests");
-    stems.addAll(SharedSignatures.stems());
     Output output = Output.in(engine, folder, share, stems);
     List<InputFile> files = InputFile.find(engine, input);
     Rows rows =
@@ -96,7 +81,7 @@ public final class Prepare {
         write(output, counts, writing);
       }
     }
-    output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
+    output.rejects(Rows.rejectQuery("coalesce(x.start, left(d.text, 200)) AS start"));
     return output.report(rows, kept, counts, details);
   }
 
@@ -170,30 +155,27 @@ public final class Prepare {
   }
 
   private NexaException oneTask(String step, String advice) {
-    return new NexaException(
-        ErrorCode.DATA_INVALID,
+    return DataException.invalid(
         "%s compares all rows with each other, so it needs one task; there are %s"
             .formatted(step, share.tasks()),
-        Advice.step(advice));
+        advice);
   }
 
   private void duplicateIds(Rows rows) {
     if (settings.id().isPresent()) {
       rows.reject(
           "duplicate id",
-          "SELECT n, 'as ' || "
-              + Rows.place("first")
-              + " AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS first FROM ids"
-              + " GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first");
+          ("SELECT n, 'as ' || %s AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS"
+                  + " first FROM ids GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first")
+              .formatted(Rows.place("first")));
     }
   }
 
   private void sample(Rows rows) {
     String order = "sha256('sample:" + settings.seed() + ":' || key)";
     if (settings.sample().share().isPresent()) {
-      String end = Fractions.hex(settings.sample().share().get());
-      rows.reject(
-          "not sampled", "SELECT n, NULL AS detail FROM kept WHERE " + order + " >= '" + end + "'");
+      String after = order + " >= '" + Fractions.hex(settings.sample().share().get()) + "'";
+      rows.reject("not sampled", "SELECT n, NULL AS detail FROM kept WHERE " + after);
     }
     if (settings.sample().rows().isPresent()) {
       rows.reject(
@@ -223,7 +205,7 @@ public final class Prepare {
     engine.run("SET preserve_insertion_order = true");
     String query = "SELECT " + split + " AS split, key, n FROM kept ORDER BY split, key, n";
     Output.Slices sorted =
-        new SortedRows(engine, "final", query, columns, Source.renamed(settings.columns()));
+        new SortedRows(engine, "final", query, columns, Source.renamed("", settings.columns()));
     long from = 0;
     for (int i = 0; i < names.size(); i++) {
       long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);

@@ -124,9 +124,7 @@ public record PrepareSettings(
     JsonObject evals = json.object("decontaminate");
     JsonObject shares = json.optionalObject("split").orElseGet(JsonObject::new);
     Map<String, BigDecimal> split = new LinkedHashMap<>();
-    for (String name : shares.members().keySet()) {
-      split.put(name, share(name, shares.decimal(name)));
-    }
+    shares.members().keySet().forEach(it -> split.put(it, share(it, shares.decimal(it))));
     return new PrepareSettings(
         Column.of(json.object("columns")),
         json.texts("text"),

@@ -58,14 +58,8 @@ public final class Lines {
       ByteArrayOutputStream start = new ByteArrayOutputStream(SHOWN);
       for (int next = in.read(); ; next = in.read()) {
         if (next == '\n' || next < 0) {
-          if (!blank) {
-            record++;
-            String shown = start.toString(StandardCharsets.UTF_8);
-            if (!visitor.visit(record, line, bytes, shown)) {
-              return true;
-            }
-          }
-          if (next < 0) {
+          String shown = start.toString(StandardCharsets.UTF_8);
+          if ((!blank && !visitor.visit(++record, line, bytes, shown)) || next < 0) {
             return true;
           }
           line++;

@@ -66,7 +66,6 @@ public record EvalSummary(
    * @throws IllegalArgumentException if it is no such document
    */
   public static EvalSummary of(JsonObject json) {
-    List<MetricSummary> metrics = json.objects(METRICS).stream().map(MetricSummary::of).toList();
     return new EvalSummary(
         json.text("run_id"),
         json.optionalText("model"),
@@ -76,7 +75,7 @@ public record EvalSummary(
         json.optionalDecimal("items").map(Number::longValue).orElse(0L),
         json.optionalDecimal(UNSCORED).map(Number::longValue).orElse(0L),
         json.optionalDecimal("seed").map(Number::longValue),
-        metrics);
+        json.objects(METRICS).stream().map(MetricSummary::of).toList());
   }
 
   /**

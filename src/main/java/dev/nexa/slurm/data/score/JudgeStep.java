@@ -1,13 +1,11 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.JsonLines;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.TaskReport;
@@ -46,7 +44,7 @@ public final class JudgeStep {
   public static JsonObject run(
       Engine engine, List<String> input, Path folder, JudgeSettings settings) {
     DurableFiles.onDisk().directories(folder);
-    clear(folder);
+    DurableFiles.list(folder, STEM + "*.jsonl").forEach(DurableFiles.onDisk()::unmark);
     JudgeStep step = new JudgeStep(engine, settings);
     Path lines = folder.resolve(LINES);
     long all = step.select(input, lines);
@@ -62,10 +60,6 @@ public final class JudgeStep {
             .with("rows_not_sampled", all - step.in);
     TaskReport.write(folder, 0, metrics, step.files);
     return metrics;
-  }
-
-  private static void clear(Path folder) {
-    DurableFiles.list(folder, STEM + "*.jsonl").forEach(DurableFiles.onDisk()::unmark);
   }
 
   /** Writes the columns of the sampled rows as JSON lines, ordered by id. Returns all rows. */
@@ -91,9 +85,7 @@ public final class JudgeStep {
             ? query
             : "SELECT * FROM (%s) ORDER BY md5(id || '/%s'), id LIMIT %s"
                 .formatted(query, settings.seed(), settings.sample().get());
-    engine.run("SET preserve_insertion_order = true");
-    engine.write("SELECT * FROM (" + sampled + ") ORDER BY id", lines, "FORMAT json");
-    engine.run("SET preserve_insertion_order = false");
+    engine.writeInOrder("SELECT * FROM (" + sampled + ") ORDER BY id", lines, "FORMAT json");
     items.requireUnique("(SELECT id FROM (" + query + "))", "id");
     return engine.number("SELECT count(*) FROM judged");
   }
@@ -115,19 +107,17 @@ public final class JudgeStep {
     try {
       row = Json.parseObject(line.text());
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           line.place() + ": " + broken.getMessage(),
-          Advice.step("look for a text of many megabytes in the rows"));
+          "look for a text of many megabytes in the rows");
     }
     Optional<String> prompt = row.optionalText("prompt");
     Optional<String> completion = row.optionalText("completion");
     String id = row.optionalText("id").orElse("");
     if (id.isEmpty() || prompt.isEmpty() || completion.isEmpty()) {
       String missing = id.isEmpty() ? "id" : prompt.isEmpty() ? "prompt" : "completion";
-      rejects.line(
-          Json.compact(
-              new JsonObject().with("custom_id", id).with("reason", "the row has no " + missing)));
+      JsonObject reject = new JsonObject().with("custom_id", id);
+      rejects.line(Json.compact(reject.with("reason", "the row has no " + missing)));
       return;
     }
     out++;

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.data.collect.BatchFiles;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.RowFile;
 import dev.nexa.slurm.data.engine.Sql;
@@ -164,21 +165,18 @@ public final class ScoreStep {
     for (String column :
         engine.column("SELECT column_name FROM (DESCRIBE SELECT * FROM " + read + ")")) {
       if (!column.equals("custom_id") && rows.columns().contains(column)) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
+        throw DataException.invalid(
             "the rows have a column '" + column + "', which is the name of a score's column",
-            Advice.step("rename the column, or the rubric"));
+            "rename the column, or the rubric");
       }
     }
     rows.requireUnique("scored_items", key);
-    engine.run("SET preserve_insertion_order = true");
-    engine.write(
+    engine.writeInOrder(
         ("SELECT i.*, s.* EXCLUDE (custom_id) FROM (SELECT *, %s AS scored_id FROM scored_items)"
                 + " AS i LEFT JOIN %s AS s ON i.scored_id = s.custom_id ORDER BY scored_id")
             .formatted(key, read),
         folder.resolve("scored.parquet"),
         "FORMAT parquet, COMPRESSION zstd");
-    engine.run("SET preserve_insertion_order = false");
   }
 
   /**
@@ -227,9 +225,7 @@ public final class ScoreStep {
   private static JsonObject finish(EvalSummary summary, Path folder, JsonObject metrics) {
     Path file = folder.resolve(STEM + summary.runId() + ".json");
     DurableFiles.onDisk().replace(file, Json.pretty(summary.json()));
-    for (MetricSummary metric : summary.metrics()) {
-      metrics.with(metric.name(), MetricSummary.number(metric.value()));
-    }
+    summary.metrics().forEach(it -> metrics.with(it.name(), MetricSummary.number(it.value())));
     return metrics
         .with("eval_report", file.toAbsolutePath().toString())
         .with("evaluation", summary.json());
