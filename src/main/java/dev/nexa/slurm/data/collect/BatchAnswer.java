@@ -115,10 +115,9 @@ public record BatchAnswer(
   }
 
   private static String finish(@Nullable Object element) {
-    return element instanceof JsonObject choice
-            && choice.members().get("finish_reason") instanceof String reason
-        ? " (finish_reason " + reason + ")"
-        : "";
+    Optional<String> reason =
+        element instanceof JsonObject choice ? string(choice, "finish_reason") : Optional.empty();
+    return reason.map(it -> " (finish_reason " + it + ")").orElse("");
   }
 
   /**

@@ -119,19 +119,8 @@ public final class Collect {
       Counts own = new Counts();
       Sink sink = new Sink(options, row, missing, failed, rejects, ignored, own);
       JoinCounts counts = BatchJoin.run(requests, answers, sink);
-      for (StagedFile file : List.of(row, missing, failed, rejects, ignored)) {
-        file.commit();
-      }
-      return new Result(
-          counts,
-          own.out,
-          own.rejected,
-          own.rows,
-          own.truncated,
-          own.empty,
-          own.promptTokens,
-          own.completionTokens,
-          row.longest());
+      List.of(row, missing, failed, rejects, ignored).forEach(StagedFile::commit);
+      return own.result(counts, row.longest());
     }
   }
 
@@ -144,6 +133,11 @@ public final class Collect {
     private long empty;
     private long promptTokens;
     private long completionTokens;
+
+    Result result(JoinCounts all, int longest) {
+      return new Result(
+          all, out, rejected, rows, truncated, empty, promptTokens, completionTokens, longest);
+    }
   }
 
   private record Sink(

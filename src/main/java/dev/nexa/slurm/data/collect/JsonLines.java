@@ -9,13 +9,11 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
@@ -64,8 +62,7 @@ public final class JsonLines {
           file + (Files.exists(file) ? " is no file" : " does not exist"),
           Advice.step("name a file with one JSON object on each line"));
     }
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-        InputStream in = Channels.newInputStream(channel)) {
+    try (InputStream in = Files.newInputStream(file)) {
       scan(file, in, reader);
     } catch (IOException failed) {
       throw DurableFiles.failure("read", file, failed);

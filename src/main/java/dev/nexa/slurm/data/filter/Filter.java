@@ -57,8 +57,7 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
         "CREATE TABLE data (n BIGINT, key VARCHAR, bad VARCHAR, %s)"
             .formatted(Source.typed(settings.columns())));
     String names = Source.names(settings.columns().size());
-    String grouped =
-        settings.best().map(best -> Source.name(settings.column(best.key()))).orElse("NULL");
+    String grouped = settings.best().map(best -> settings.column(best.key())).orElse("NULL");
     Source source = new Source(engine, settings.columns(), settings.maxRow());
     for (int f = 0; f < files.size(); f++) {
       Rows.Place file = new Rows.Place(f, 0, 0);
@@ -95,7 +94,7 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
     List<String> judges = new ArrayList<>();
     List<String> missing = new ArrayList<>();
     for (String name : agreement.columns()) {
-      String column = Source.name(settings.column(name));
+      String column = settings.column(name);
       judges.add(column + "::DOUBLE");
       missing.add("WHEN " + column + " IS NULL THEN " + Sql.text(name + " is missing"));
     }
@@ -111,13 +110,12 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
 
   /** Of equal values the first row is better; a row without a value is the worst. */
   private void best(Rows rows, FilterSettings.Best best) {
-    String key = Source.name(settings.column(best.key()));
-    String by = Source.name(settings.column(best.by()));
+
     rows.reject(
         "not best",
         ("SELECT n, 'place ' || place AS detail FROM (SELECT n, row_number() OVER (PARTITION BY"
                 + " coalesce('g' || %s::VARCHAR, 'n' || n) ORDER BY %s DESC NULLS LAST, n) AS"
                 + " place FROM kept) WHERE place > %s")
-            .formatted(key, by, best.keep()));
+            .formatted(settings.column(best.key()), settings.column(best.by()), best.keep()));
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.data.filter;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
+import dev.nexa.slurm.data.rows.Source;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
@@ -63,8 +64,8 @@ public record FilterSettings(
     return columns.stream().anyMatch(column -> column.name().equals(name));
   }
 
-  /** Returns the number of a column. */
-  int column(String name) {
-    return Column.number(columns, name);
+  /** Returns the SQL of a column. */
+  String column(String name) {
+    return Source.name(Column.number(columns, name));
   }
 }

@@ -23,8 +23,6 @@ public record GateStep(Engine engine, GateSettings settings, Path folder) {
   /** The verdict's file. */
   public static final String VERDICT = "gate.json";
 
-  private static final String NUMBERS = ".gate.csv.tmp";
-
   /**
    * Decides, and writes the verdict. Makes the folder.
    *
@@ -106,7 +104,7 @@ public record GateStep(Engine engine, GateSettings settings, Path folder) {
 
   /** Returns the columns of a query, 8 bytes a number. They travel through a file, not a result. */
   private double[][] numbers(String query, int columns) {
-    Path file = folder.resolve(NUMBERS);
+    Path file = folder.resolve(".gate.csv.tmp");
     engine.writeInOrder(query, file, "FORMAT csv, HEADER false");
     List<DoubleStream.Builder> numbers =
         Stream.generate(DoubleStream::builder).limit(columns).toList();

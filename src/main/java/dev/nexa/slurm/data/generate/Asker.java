@@ -118,7 +118,11 @@ record Asker(
         return;
       }
       log.sent(asked.key(), most);
-      Teacher.Answered came = send(asked.question());
+      Teacher.Answered came =
+          settings.logprobs().isEmpty()
+              ? teacher.ask(asked.question())
+              : teacher.ask(
+                  asked.question(), text -> LogprobsReader.read(text, settings.logprobs().get()));
       Reply reply = came.reply();
       state.reached |= reply.status() > 0;
       settle(asked, reply);
@@ -150,12 +154,6 @@ record Asker(
     }
   }
 
-  private Teacher.Answered send(Question question) throws InterruptedException {
-    return settings.logprobs().isEmpty()
-        ? teacher.ask(question)
-        : teacher.ask(question, text -> LogprobsReader.read(text, settings.logprobs().get()));
-  }
-
   /** Keeps the result of a try: an answer in the log, its tokens in the sum. */
   private void settle(Asked asked, Reply reply) {
     String key = asked.key();
@@ -163,8 +161,8 @@ record Asker(
     boolean charged = reply.status() == 200 || reply.kind() == Reply.Kind.CUT;
     if (reply.kind() == Reply.Kind.ANSWER) {
       JsonObject response = new JsonObject().with("status_code", 200);
-      JsonObject line =
-          new JsonObject().with("response", response.with("body", reply.body().orElseThrow()));
+      response.with("body", reply.body().orElseThrow());
+      JsonObject line = new JsonObject().with("response", response);
       if (usage.isEmpty()) {
         log.unknown(key);
       }

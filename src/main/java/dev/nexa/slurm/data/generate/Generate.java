@@ -112,8 +112,8 @@ public record Generate(
   /** Sends requests; so many of the task's conversations are none. */
   private Result run(List<Path> files, String cached, AnswerFiles form, int unusable) {
     DurableFiles.onDisk().directories(where.output());
-    String name = where.cache().isPresent() ? cached : "";
-    Requests requests = Requests.read(files, settings, name, where);
+    String keyed = where.cache().isPresent() ? cached : "";
+    Requests requests = Requests.read(files, settings, keyed, where);
     Spent spent = new Spent(settings.limitOfEach(where.share().tasks()));
     try (KeptAnswers kept = new KeptAnswers(where.root(), requests.table())) {
       kept.readOwn(where.run(), where.share().task(), spent);
@@ -130,11 +130,8 @@ public record Generate(
       }
       Path file = form.write(requests, kept);
       metrics.with("bytes", DurableFiles.bytesUnder(file));
-      TaskReport.write(
-          where.output(),
-          where.share().task(),
-          metrics,
-          List.of(where.output().relativize(file).toString()));
+      String name = where.output().relativize(file).toString();
+      TaskReport.write(where.output(), where.share().task(), metrics, List.of(name));
       return new Result(metrics, Optional.empty());
     }
   }
@@ -180,7 +177,7 @@ public record Generate(
   private record Sum(Requests requests, Spent spent, int cached, int unusable) {
     GenerateProgress now() {
       long answered = 0;
-      long failed = 0;
+      long failed = unusable;
       RequestTable table = requests.table();
       for (int number = 0; number < table.size(); number++) {
         if (KeptAnswers.isFailure(table.place(number))) {
@@ -189,14 +186,10 @@ public record Generate(
           answered++;
         }
       }
+      long all = table.size() + unusable;
+      Tokens unknown = spent.unknown();
       return new GenerateProgress(
-          table.size() + unusable,
-          answered,
-          failed + unusable,
-          cached,
-          spent.paid(),
-          spent.unknown(),
-          spent.unknownTries());
+          all, answered, failed, cached, spent.paid(), unknown, spent.unknownTries());
     }
   }
 

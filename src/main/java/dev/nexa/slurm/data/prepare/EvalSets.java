@@ -19,6 +19,8 @@ record EvalSets(Engine engine, PrepareSettings settings) {
             .map(name -> new Column(name, Column.Type.TEXT, true))
             .toList();
     String text = "concat_ws(' ', " + Source.names(columns.size()) + ")";
+    String words = Texts.wordHashes(Texts.normalized(text));
+    String ngrams = Texts.ngrams("words", settings.evals().ngram());
     engine.run("CREATE TABLE eval_grams (h UBIGINT, e INTEGER)");
     Source source = new Source(engine, columns, settings.maxRow());
     for (int e = 0; e < files.size(); e++) {
@@ -27,18 +29,14 @@ record EvalSets(Engine engine, PrepareSettings settings) {
       engine.run(
           ("INSERT INTO eval_grams SELECT DISTINCT unnest(%s) AS h, %s FROM (SELECT %s AS"
                   + " words FROM source WHERE bad IS NULL) WHERE words <> %s")
-              .formatted(
-                  Texts.ngrams("words", settings.evals().ngram()),
-                  e,
-                  Texts.wordHashes(Texts.normalized(text)),
-                  Texts.NO_WORDS));
+              .formatted(ngrams, e, words, Texts.NO_WORDS));
     }
     source.close();
     engine.run(
         ("CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n,"
                 + " unnest(list_distinct(%s)) AS h FROM (SELECT n, %s AS words FROM kept)) JOIN"
                 + " eval_grams USING (h) GROUP BY n, e")
-            .formatted(Texts.ngrams("words", settings.evals().ngram()), Texts.wordHashes("text")));
+            .formatted(ngrams, Texts.wordHashes("text")));
     JsonObject counts = new JsonObject();
     StringBuilder path = new StringBuilder("CASE arg_max(e, grams)");
     for (int e = 0; e < files.size(); e++) {

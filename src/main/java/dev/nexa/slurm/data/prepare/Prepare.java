@@ -53,7 +53,10 @@ public record Prepare(
       Path folder) {
     settings.files().requests().ifPresent(requests -> new RequestQuery(settings).require());
     if (settings.stage().parts()) {
-      requireFirst(clusters, parts);
+      if (settings.stage().signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
+        throw new IllegalArgumentException(
+            "parts: true is the first stage: leave signatures, --clusters and --from-parts out");
+      }
       Output output = Output.in(engine, folder, share, Parts.stems());
       return new Parts(engine, settings, share, progress)
           .write(InputFile.find(engine, input), output);
@@ -92,7 +95,13 @@ public record Prepare(
       List<String> clusters,
       JsonObject details,
       Running comparing) {
-    duplicateIds(rows);
+    if (settings.id().isPresent()) {
+      rows.reject(
+          "duplicate id",
+          ("SELECT n, 'as ' || %s AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS"
+                  + " first FROM ids GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first")
+              .formatted(Rows.place("first")));
+    }
     if (settings.files().requests().isPresent()) {
       rows.reject("request too long", new RequestQuery(settings).tooLong());
     }
@@ -111,27 +120,16 @@ public record Prepare(
     comparing.done(1, 0);
     if (settings.stage().signatures()) {
       new NearDuplicates(engine).bands(settings.textColumns());
-    } else {
-      nearDuplicates(rows, clusters);
-      sample(rows);
-    }
-    comparing.done(1, 0);
-  }
-
-  private void nearDuplicates(Rows rows, List<String> clusters) {
-    if (!clusters.isEmpty()) {
+    } else if (!clusters.isEmpty()) {
       new SharedSignatures(engine, share).labels(clusters);
       NearDuplicates.rejectLabelled(rows);
     } else if (settings.duplicates().near()) {
       new NearDuplicates(engine).reject(rows, settings.textColumns());
     }
-  }
-
-  private void requireFirst(List<String> clusters, List<String> parts) {
-    if (settings.stage().signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
-      throw new IllegalArgumentException(
-          "parts: true is the first stage: leave signatures, --clusters and --from-parts out");
+    if (!settings.stage().signatures()) {
+      sample(rows);
     }
+    comparing.done(1, 0);
   }
 
   private void requireTasks(List<String> clusters) {
@@ -159,16 +157,6 @@ public record Prepare(
         "%s compares all rows with each other, so it needs one task; there are %s"
             .formatted(step, share.tasks()),
         advice);
-  }
-
-  private void duplicateIds(Rows rows) {
-    if (settings.id().isPresent()) {
-      rows.reject(
-          "duplicate id",
-          ("SELECT n, 'as ' || %s AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS"
-                  + " first FROM ids GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first")
-              .formatted(Rows.place("first")));
-    }
   }
 
   private void sample(Rows rows) {

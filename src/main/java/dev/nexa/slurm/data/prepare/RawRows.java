@@ -108,7 +108,7 @@ record RawRows(
     engine.run("INSERT INTO data BY NAME " + rowQuery(place) + " ORDER BY key");
     engine.run("SET preserve_insertion_order = false");
     if (settings.id().isPresent()) {
-      String id = Source.name(settings.column(settings.id().get()));
+      String id = settings.column(settings.id().get());
       engine.run(
           ("INSERT INTO ids SELECT %s, %s::VARCHAR FROM source WHERE bad IS NULL AND %s IS NOT"
                   + " NULL")
@@ -169,7 +169,7 @@ record RawRows(
     }
     if (settings.id().isPresent()) {
       // A request needs an id; without requests an optional id may be missing.
-      String id = Source.name(settings.column(settings.id().get())) + "::VARCHAR";
+      String id = settings.column(settings.id().get()) + "::VARCHAR";
       String none = settings.files().requests().isPresent() ? "coalesce(" + id + ", '')" : id;
       sql.append(" WHEN " + none + " = '' THEN 'empty id'");
     }

@@ -8,7 +8,6 @@ import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.prepare.PrepareSettings.Requests;
-import dev.nexa.slurm.data.rows.Source;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -53,7 +52,7 @@ record RequestQuery(PrepareSettings settings, Requests requests) {
   }
 
   private String id() {
-    return settings.id().map(id -> Source.name(settings.column(id)) + "::VARCHAR").orElse("key");
+    return settings.id().map(id -> settings.column(id) + "::VARCHAR").orElse("key");
   }
 
   /** Returns the columns of the file. */
@@ -85,7 +84,7 @@ record RequestQuery(PrepareSettings settings, Requests requests) {
       String name = place.group(1);
       if (settings.columns().stream().anyMatch(column -> column.name().equals(name))) {
         parts.add(Sql.text(template.substring(from, place.start())));
-        parts.add("coalesce(" + Source.name(settings.column(name)) + "::VARCHAR, '')");
+        parts.add("coalesce(" + settings.column(name) + "::VARCHAR, '')");
         from = place.end();
       }
     }

@@ -59,13 +59,10 @@ record SharedSignatures(Engine engine, Share share) {
     String then = file.rows().get(share.task());
     String now = fingerprint();
     if (!then.equals(now)) {
+      String rows = count(then).equals(count(now)) ? "other rows" : count(now) + " rows";
       throw StageFile.invalid(
           "%s: task %s wrote the signatures of %s rows; now it has %s"
-              .formatted(
-                  file.path(),
-                  share.task(),
-                  count(then),
-                  count(then).equals(count(now)) ? "other rows" : count(now) + " rows"),
+              .formatted(file.path(), share.task(), count(then), rows),
           "the input or the settings have changed since: run the stages again, from the signatures on");
     }
     engine.run("CREATE TABLE labels AS SELECT n, label FROM " + StageFile.relation(files));

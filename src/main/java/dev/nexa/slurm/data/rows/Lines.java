@@ -97,11 +97,9 @@ public final class Lines {
   public static OptionalLong tooDeep(InputStream text) throws IOException {
     JsonNesting nesting = new JsonNesting(JsonNesting.DEEPEST);
     byte[] part = new byte[1 << 16];
-    for (int read = text.read(part); read >= 0; read = text.read(part)) {
+    for (int read = text.read(part); read >= 0; ) {
       nesting.add(part, read);
-      if (nesting.found().isPresent()) {
-        break;
-      }
+      read = nesting.found().isPresent() ? -1 : text.read(part);
     }
     return nesting.found();
   }

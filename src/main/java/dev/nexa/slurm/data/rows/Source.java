@@ -137,6 +137,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
           "CASE WHEN NOT " + none + " AND " + fits + " THEN " + typed + " END AS " + name(i));
       wrongs.add(wrong(columns.get(i), none, fits, json + "::VARCHAR"));
     }
+    String all = Sql.texts(paths);
     // One call for all paths parses the line once. A valid line is an object if it starts as one.
     return ("SELECT r, CASE WHEN broken IS NOT NULL THEN broken %s END AS bad, %s FROM (SELECT r,"
             + " json, broken, CASE WHEN broken IS NULL THEN json_type(json, %s) END AS kinds, CASE"
@@ -144,12 +145,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
             + " rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json) THEN 'broken"
             + " JSON' WHEN NOT starts_with(ltrim(json, ' ' || chr(9) || chr(10) || chr(13)), '{')"
             + " THEN 'no JSON object' END AS broken FROM %s))")
-        .formatted(
-            String.join(" ", wrongs),
-            String.join(", ", values),
-            Sql.texts(paths),
-            Sql.texts(paths),
-            RAW);
+        .formatted(String.join(" ", wrongs), String.join(", ", values), all, all, RAW);
   }
 
   private String csv(String path) {
@@ -177,9 +173,8 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
             case JSON -> "json_valid(" + value + ")";
             default -> cast + " IS NOT NULL";
           };
-      String none = "(" + value + " IS NULL)";
       values.add("CASE WHEN " + fits + " THEN " + cast + " END AS " + name(i));
-      wrongs.add(wrong(column, none, fits, value));
+      wrongs.add(wrong(column, "(" + value + " IS NULL)", fits, value));
     }
     return "SELECT rowid + 1 AS r, CASE %s END AS bad, %s FROM %s"
         .formatted(String.join(" ", wrongs), String.join(", ", values), RAW);
@@ -310,11 +305,8 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     } catch (DataException failed) {
       Optional<String> csv = csvProblem(path, failed);
       if (csv.isPresent()) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
-            csv.get(),
-            failed,
-            Advice.step("mend the line, or leave the file out"));
+        Advice mend = Advice.step("mend the line, or leave the file out");
+        throw new NexaException(ErrorCode.DATA_INVALID, csv.get(), failed, mend);
       }
       throw Lines.longer(path, maxRow)
           .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))
@@ -341,15 +333,12 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
   }
 
   private void requireColumns(String path, Collection<String> names) {
+    String there = names.isEmpty() ? "none" : String.join(", ", names);
     for (Column column : columns) {
       if (!column.optional() && !names.contains(column.name())) {
         throw DataException.invalid(
             "%s: there is no column '%s'%s; its columns are %s"
-                .formatted(
-                    path,
-                    column.name(),
-                    Nearest.hint(column.name(), names),
-                    names.isEmpty() ? "none" : String.join(", ", names)),
+                .formatted(path, column.name(), Nearest.hint(column.name(), names), there),
             "change data.prepare.columns, or leave the file out");
       }
     }

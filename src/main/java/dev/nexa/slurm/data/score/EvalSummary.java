@@ -44,18 +44,16 @@ public record EvalSummary(
 
   /** Returns the document. */
   public JsonObject json() {
-    JsonObject json =
-        new JsonObject()
-            .with("run_id", runId)
-            .with("model", model.orElse(null))
-            .with("source", source)
-            .with("judge", judge.orElse(null))
-            .with(EVALUATED, evaluated)
-            .with(SchemaVersion.KEY, NEWEST);
-    if (items > 0) {
-      json.with("items", items).with(UNSCORED, unscored);
-    }
-    return json.with("confidence", MetricSummary.number(MetricSummary.CONFIDENCE))
+    return new JsonObject()
+        .with("run_id", runId)
+        .with("model", model.orElse(null))
+        .with("source", source)
+        .with("judge", judge.orElse(null))
+        .with(EVALUATED, evaluated)
+        .with(SchemaVersion.KEY, NEWEST)
+        .withOptional("items", Optional.of(items).filter(known -> known > 0))
+        .withOptional(UNSCORED, Optional.of(unscored).filter(count -> items > 0))
+        .with("confidence", MetricSummary.number(MetricSummary.CONFIDENCE))
         .withOptional("seed", seed)
         .with(METRICS, metrics.stream().map(MetricSummary::json).toList());
   }

@@ -49,8 +49,6 @@ public final class JudgeRequest {
   /** Whole scales of up to this many scores are listed, because every guide knows lists. */
   private static final int LISTED = 11;
 
-  private static final String OBJECT = "object";
-
   private JudgeRequest() {}
 
   /** Returns the request. Its temperature is 0. */
@@ -130,7 +128,7 @@ public final class JudgeRequest {
 
   private static JsonObject object(JsonObject properties) {
     return new JsonObject()
-        .with("type", OBJECT)
+        .with("type", "object")
         .with("properties", properties)
         .with("required", List.copyOf(properties.members().keySet()))
         .with("additionalProperties", false);

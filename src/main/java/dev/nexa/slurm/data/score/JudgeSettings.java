@@ -87,10 +87,9 @@ public record JudgeSettings(
 
   /** Reads the rubrics of the settings, or of {@code judge.json}. */
   static List<Rubric> rubrics(JsonObject json) {
-    Object given = json.members().get(RUBRICS);
     boolean own = json.members().containsKey(OWN);
     List<Rubric> rubrics = new ArrayList<>();
-    if (given instanceof List<?> names) {
+    if (json.members().get(RUBRICS) instanceof List<?> names) {
       names.forEach(element -> rubrics.add(rubric(element)));
     } else if (!own) {
       SCIENCE.forEach(name -> rubrics.add(rubric(name)));

@@ -22,17 +22,23 @@ import java.util.Optional;
  */
 public final class JudgeStep {
   private static final String STEM = "judge-requests-";
-  private static final String LINES = ".judge.jsonl.tmp";
 
   private final Engine engine;
   private final JudgeSettings settings;
+  private final Path folder;
   private final List<String> files = new ArrayList<>();
+
+  /** The request file that is open, and its lines. */
+  private Optional<StagedFile> open = Optional.empty();
+
+  private int rows;
   private long in;
   private long out;
 
-  private JudgeStep(Engine engine, JudgeSettings settings) {
+  private JudgeStep(Engine engine, JudgeSettings settings, Path folder) {
     this.engine = engine;
     this.settings = settings;
+    this.folder = folder;
   }
 
   /**
@@ -45,10 +51,10 @@ public final class JudgeStep {
       Engine engine, List<String> input, Path folder, JudgeSettings settings) {
     DurableFiles.onDisk().directories(folder);
     DurableFiles.list(folder, STEM + "*.jsonl").forEach(DurableFiles.onDisk()::unmark);
-    JudgeStep step = new JudgeStep(engine, settings);
-    Path lines = folder.resolve(LINES);
+    JudgeStep step = new JudgeStep(engine, settings, folder);
+    Path lines = folder.resolve(".judge.jsonl.tmp");
     long all = step.select(input, lines);
-    step.write(lines, folder);
+    step.write(lines);
     DurableFiles.onDisk().unmark(lines);
     DurableFiles.onDisk()
         .replace(folder.resolve(JudgeSettings.FILE), Json.pretty(settings.rubricsJson()));
@@ -90,18 +96,17 @@ public final class JudgeStep {
     return engine.number("SELECT count(*) FROM judged");
   }
 
-  private void write(Path lines, Path folder) {
-    Batch batch = new Batch(folder);
+  private void write(Path lines) {
     try (StagedFile rejects = new StagedFile(folder.resolve("judge.rejects.jsonl"))) {
-      JsonLines.read(lines, line -> write(line, batch, rejects));
-      batch.end();
+      JsonLines.read(lines, line -> write(line, rejects));
+      end();
       rejects.commit();
     } finally {
-      batch.close();
+      open.ifPresent(StagedFile::close);
     }
   }
 
-  private void write(JsonLines.Line line, Batch batch, StagedFile rejects) {
+  private void write(JsonLines.Line line, StagedFile rejects) {
     in++;
     JsonObject row;
     try {
@@ -123,43 +128,24 @@ public final class JudgeStep {
     out++;
     JudgeRequest.Item item =
         new JudgeRequest.Item(id, prompt.get(), completion.get(), row.optionalText("reference"));
-    batch.line(
-        Json.compact(
-            JudgeRequest.of(item, settings.rubrics(), settings.scale(), settings.judge())));
+    JsonObject request =
+        JudgeRequest.of(item, settings.rubrics(), settings.scale(), settings.judge());
+    if (rows == settings.rowsPerFile()) {
+      end();
+    }
+    if (open.isEmpty()) {
+      String name = String.format(STEM + "%05d.jsonl", files.size());
+      open = Optional.of(new StagedFile(folder.resolve(name)));
+      files.add(name);
+    }
+    open.get().line(Json.compact(request));
+    rows++;
   }
 
-  /** The request files, of which one is open. */
-  private final class Batch {
-    private final Path folder;
-    private Optional<StagedFile> open = Optional.empty();
-    private int rows;
-
-    Batch(Path folder) {
-      this.folder = folder;
-    }
-
-    void line(String text) {
-      if (rows == settings.rowsPerFile()) {
-        end();
-      }
-      if (open.isEmpty()) {
-        String name = String.format(STEM + "%05d.jsonl", files.size());
-        open = Optional.of(new StagedFile(folder.resolve(name)));
-        files.add(name);
-        rows = 0;
-      }
-      open.get().line(text);
-      rows++;
-    }
-
-    void end() {
-      open.ifPresent(StagedFile::commit);
-      open = Optional.empty();
-      rows = 0;
-    }
-
-    void close() {
-      open.ifPresent(StagedFile::close);
-    }
+  /** Ends the request file that is open. */
+  private void end() {
+    open.ifPresent(StagedFile::commit);
+    open = Optional.empty();
+    rows = 0;
   }
 }

@@ -119,32 +119,24 @@ public final class ScoreStep {
       Instant now) {
     DurableFiles.onDisk().directories(folder);
     Path lines = folder.resolve("." + STEM + runId + ".jsonl.tmp");
+
     Path rejects = folder.resolve(STEM + runId + ".rejects.jsonl");
-    Score.Result result =
-        Score.run(
-            BatchFiles.find(engine, "requests", requests),
-            BatchFiles.find(engine, "answers", answers),
-            options,
-            lines,
-            rejects);
+    List<Path> asked = BatchFiles.find(engine, "requests", requests);
+    List<Path> came = BatchFiles.find(engine, "answers", answers);
+    Score.Result result = Score.run(asked, came, options, lines, rejects);
     Path parquet = folder.resolve(STEM + runId + ".parquet");
     RowFile.toParquet(engine, lines, Score.columns(options), result.longest(), parquet);
+    Optional<String> judge = judge(engine, requests).optionalText("model");
+    long items = result.items();
+    long unscored = result.unscored();
+    Optional<Long> seed = Optional.of(options.seed());
     EvalSummary summary =
-        new EvalSummary(
-            runId,
-            model,
-            "judge",
-            judge(engine, requests).optionalText("model"),
-            now,
-            result.items(),
-            result.unscored(),
-            Optional.of(options.seed()),
-            result.metrics());
+        new EvalSummary(runId, model, "judge", judge, now, items, unscored, seed, result.metrics());
     JsonObject metrics =
         new JsonObject()
-            .with("rows_in", result.items())
-            .with("rows_out", result.items() - result.unscored())
-            .with("rows_rejected", result.unscored());
+            .with("rows_in", items)
+            .with("rows_out", items - unscored)
+            .with("rows_rejected", unscored);
     result.counts().addTo(metrics);
     return new Written(finish(summary, folder, metrics), Optional.of(result));
   }
