@@ -96,9 +96,9 @@ public record BatchAnswer(
         id,
         choices,
         Optional.empty(),
-        string(body.members().get("model")),
-        usage.flatMap(it -> number(it.members().get("prompt_tokens"))),
-        usage.flatMap(it -> number(it.members().get("completion_tokens"))));
+        string(body, "model"),
+        usage.flatMap(it -> number(it, "prompt_tokens")),
+        usage.flatMap(it -> number(it, "completion_tokens")));
   }
 
   private static Optional<Choice> choice(@Nullable Object element, int place) {
@@ -107,25 +107,17 @@ public record BatchAnswer(
     }
     Optional<JsonObject> message = choice.optionalObject("message");
     Optional<String> text =
-        string(
-            message.isPresent()
-                ? message.get().members().get("content")
-                : choice.members().get("text"));
+        message.map(it -> string(it, "content")).orElseGet(() -> string(choice, "text"));
     Optional<String> reasoning =
-        message.flatMap(
-            it ->
-                string(it.members().get("reasoning_content"))
-                    .or(() -> string(it.members().get("reasoning"))));
-    Optional<String> finish = string(choice.members().get("finish_reason"));
-    int index = number(choice.members().get("index")).orElse(BigDecimal.valueOf(place)).intValue();
-    return text.map(it -> new Choice(index, it, reasoning, finish));
+        message.flatMap(it -> string(it, "reasoning_content").or(() -> string(it, "reasoning")));
+    int index = number(choice, "index").orElse(BigDecimal.valueOf(place)).intValue();
+    return text.map(it -> new Choice(index, it, reasoning, string(choice, "finish_reason")));
   }
 
   private static String finish(@Nullable Object element) {
-    return element instanceof JsonObject choice
-            && choice.members().get("finish_reason") instanceof String reason
-        ? " (finish_reason " + reason + ")"
-        : "";
+    Optional<String> reason =
+        element instanceof JsonObject choice ? string(choice, "finish_reason") : Optional.empty();
+    return reason.map(it -> " (finish_reason " + it + ")").orElse("");
   }
 
   /**
@@ -133,31 +125,26 @@ public record BatchAnswer(
    * which may lie in another object under {@code error}. Empty for null.
    */
   private static Optional<String> error(@Nullable Object error) {
-    if (error == null) {
-      return Optional.empty();
-    }
-    if (error instanceof String text) {
-      return Optional.of(text.isBlank() ? "an error without a message" : text);
-    }
     if (error instanceof JsonObject object) {
       JsonObject inner = object.optionalObject("error").orElse(object);
-      Optional<String> message = string(inner.members().get("message"));
-      Optional<String> code = code(inner.members().get("code"));
+      Optional<String> code =
+          number(inner, "code").map(BigDecimal::toPlainString).or(() -> string(inner, "code"));
       return Optional.of(
-          code.map(it -> it + ": ").orElse("") + message.orElseGet(() -> Json.compact(inner)));
+          code.map(it -> it + ": ").orElse("")
+              + string(inner, "message").orElseGet(() -> Json.compact(inner)));
     }
-    return Optional.of(Json.compact(error));
+    return Optional.ofNullable(error)
+        .map(it -> it instanceof String text ? text : Json.compact(it))
+        .map(text -> text.isBlank() ? "an error without a message" : text);
   }
 
-  private static Optional<String> code(@Nullable Object code) {
-    return code instanceof BigDecimal number ? Optional.of(number.toPlainString()) : string(code);
+  private static Optional<String> string(JsonObject json, String name) {
+    return json.members().get(name) instanceof String text ? Optional.of(text) : Optional.empty();
   }
 
-  private static Optional<String> string(@Nullable Object value) {
-    return value instanceof String text ? Optional.of(text) : Optional.empty();
-  }
-
-  private static Optional<BigDecimal> number(@Nullable Object value) {
-    return value instanceof BigDecimal number ? Optional.of(number) : Optional.empty();
+  private static Optional<BigDecimal> number(JsonObject json, String name) {
+    return json.members().get(name) instanceof BigDecimal number
+        ? Optional.of(number)
+        : Optional.empty();
   }
 }

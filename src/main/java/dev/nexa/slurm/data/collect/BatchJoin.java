@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -80,32 +79,19 @@ public final class BatchJoin {
     List<FileChannel> open = new ArrayList<>();
     try {
       for (Path file : answers) {
-        open.add(FileChannel.open(file, StandardOpenOption.READ));
+        open.add(FileChannel.open(file));
       }
-      for (Path file : requests) {
-        JsonLines.read(file, line -> join.settle(line, open));
-      }
+      requests.forEach(file -> JsonLines.read(file, line -> join.settle(line, open)));
     } catch (IOException failed) {
       throw DurableFiles.failure("read", answers.get(open.size()), failed);
     } finally {
-      open.forEach(BatchJoin::close);
+      open.forEach(JsonLines::close);
     }
-    return new JoinCounts(
-        join.index.size(),
-        join.answered,
-        join.failed,
-        join.missing,
-        join.unreadable,
-        join.unknown,
-        join.repeated);
+    return join.counts();
   }
 
-  private static void close(FileChannel channel) {
-    try {
-      channel.close();
-    } catch (IOException read) {
-      // A file that was only read loses nothing.
-    }
+  private JoinCounts counts() {
+    return new JoinCounts(index.size(), answered, failed, missing, unreadable, unknown, repeated);
   }
 
   /** Remembers where a request's answer is. */

@@ -45,14 +45,12 @@ public record BatchRequest(String customId, String url, JsonObject body) {
       return List.of(reason(broken));
     }
     List<String> problems = new ArrayList<>();
-    Optional<String> id = text(json, "custom_id", problems);
-    if (id.isPresent() && id.get().isEmpty()) {
-      problems.add("custom_id is empty");
-    }
-    Optional<String> method = text(json, "method", problems);
-    if (method.isPresent() && !method.get().equals("POST")) {
-      problems.add("method is \"" + method.get() + "\"; expected \"POST\"");
-    }
+    text(json, "custom_id", problems)
+        .filter(String::isEmpty)
+        .ifPresent(id -> problems.add("custom_id is empty"));
+    text(json, "method", problems)
+        .filter(method -> !method.equals("POST"))
+        .ifPresent(method -> problems.add("method is \"" + method + "\"; expected \"POST\""));
     Optional<String> url = text(json, "url", problems);
     if (url.isPresent() && !known(url.get())) {
       problems.add(
@@ -83,9 +81,15 @@ public record BatchRequest(String customId, String url, JsonObject body) {
     if (Boolean.TRUE.equals(body.members().get("stream"))) {
       problems.add("body.stream is true; a batch cannot stream");
     }
-    whole(body, "max_tokens", problems);
-    whole(body, "max_completion_tokens", problems);
-    whole(body, "n", problems);
+    for (String name : List.of("max_tokens", "max_completion_tokens", "n")) {
+      Object value = body.members().get(name);
+      if (value != null
+          && !(value instanceof BigDecimal number
+              && number.signum() > 0
+              && number.stripTrailingZeros().scale() <= 0)) {
+        problems.add("body." + name + ": expected a whole number of at least 1");
+      }
+    }
     Object temperature = body.members().get("temperature");
     if (temperature != null && !(temperature instanceof BigDecimal value && value.signum() >= 0)) {
       problems.add("body.temperature: expected a number of at least 0");
@@ -105,16 +109,6 @@ public record BatchRequest(String customId, String url, JsonObject body) {
     }
   }
 
-  private static void whole(JsonObject body, String name, List<String> problems) {
-    Object value = body.members().get(name);
-    if (value != null
-        && !(value instanceof BigDecimal number
-            && number.signum() > 0
-            && number.stripTrailingZeros().scale() <= 0)) {
-      problems.add("body." + name + ": expected a whole number of at least 1");
-    }
-  }
-
   private static Optional<String> text(JsonObject json, String name, List<String> problems) {
     if (json.members().get(name) instanceof String text) {
       return Optional.of(text);
@@ -123,6 +117,15 @@ public record BatchRequest(String customId, String url, JsonObject body) {
         (name.equals("model") ? "body.model" : name)
             + (json.members().containsKey(name) ? ": expected a string" : " is missing"));
     return Optional.empty();
+  }
+
+  /** Returns the object of a line that sends this request. */
+  public JsonObject json() {
+    return new JsonObject()
+        .with("custom_id", customId)
+        .with("method", "POST")
+        .with("url", url)
+        .with("body", body);
   }
 
   /** Returns why a text is no JSON object, in one line. */

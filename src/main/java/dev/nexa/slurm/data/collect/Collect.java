@@ -116,31 +116,16 @@ public final class Collect {
         StagedFile failed = new StagedFile(folder.resolve(FAILED));
         StagedFile rejects = new StagedFile(folder.resolve(REJECTS));
         StagedFile ignored = new StagedFile(folder.resolve(IGNORED))) {
-      Sink sink = new Sink(options, row, missing, failed, rejects, ignored);
+      Counts own = new Counts();
+      Sink sink = new Sink(options, row, missing, failed, rejects, ignored, own);
       JoinCounts counts = BatchJoin.run(requests, answers, sink);
-      for (StagedFile file : List.of(row, missing, failed, rejects, ignored)) {
-        file.commit();
-      }
-      return new Result(
-          counts,
-          sink.out,
-          sink.rejected,
-          sink.rows,
-          sink.truncated,
-          sink.empty,
-          sink.promptTokens,
-          sink.completionTokens,
-          row.longest());
+      List.of(row, missing, failed, rejects, ignored).forEach(StagedFile::commit);
+      return own.result(counts, row.longest());
     }
   }
 
-  private static final class Sink implements BatchJoin.Handler {
-    private final Options options;
-    private final StagedFile row;
-    private final StagedFile missing;
-    private final StagedFile failed;
-    private final StagedFile rejects;
-    private final StagedFile ignored;
+  /** What is counted while answers arrive. */
+  private static final class Counts {
     private long out;
     private long rejected;
     private long rows;
@@ -149,36 +134,37 @@ public final class Collect {
     private long promptTokens;
     private long completionTokens;
 
-    Sink(
-        Options options,
-        StagedFile row,
-        StagedFile missing,
-        StagedFile failed,
-        StagedFile rejects,
-        StagedFile ignored) {
-      this.options = options;
-      this.row = row;
-      this.missing = missing;
-      this.failed = failed;
-      this.rejects = rejects;
-      this.ignored = ignored;
+    Result result(JoinCounts all, int longest) {
+      return new Result(
+          all, out, rejected, rows, truncated, empty, promptTokens, completionTokens, longest);
     }
+  }
+
+  private record Sink(
+      Options options,
+      StagedFile row,
+      StagedFile missing,
+      StagedFile failed,
+      StagedFile rejects,
+      StagedFile ignored,
+      Counts counts)
+      implements BatchJoin.Handler {
 
     @Override
     public void answered(BatchRequest request, BatchAnswer answer) {
-      promptTokens += answer.promptTokens().map(Number::longValue).orElse(0L);
-      completionTokens += answer.completionTokens().map(Number::longValue).orElse(0L);
-      long before = rows;
+      counts.promptTokens += answer.promptTokens().map(Number::longValue).orElse(0L);
+      counts.completionTokens += answer.completionTokens().map(Number::longValue).orElse(0L);
+      long before = counts.rows;
       for (BatchAnswer.Choice choice : answer.choices()) {
         if (options.keepTruncated() || !choice.truncated()) {
-          rows++;
-          truncated += choice.truncated() ? 1 : 0;
-          empty += choice.text().isBlank() ? 1 : 0;
+          counts.rows++;
+          counts.truncated += choice.truncated() ? 1 : 0;
+          counts.empty += choice.text().isBlank() ? 1 : 0;
           row.line(Json.compact(CollectedRow.json(request, answer, choice)));
         }
       }
-      if (rows > before) {
-        out++;
+      if (counts.rows > before) {
+        counts.out++;
       } else {
         reject(request, "the limit of tokens cut the answer (finish_reason length)");
       }
@@ -191,10 +177,9 @@ public final class Collect {
     }
 
     private void reject(BatchRequest request, String reason) {
-      rejected++;
-      rejects.line(
-          Json.compact(
-              new JsonObject().with("custom_id", request.customId()).with("reason", reason)));
+      counts.rejected++;
+      JsonObject line = new JsonObject().with("custom_id", request.customId());
+      rejects.line(Json.compact(line.with("reason", reason)));
     }
 
     @Override
@@ -204,12 +189,8 @@ public final class Collect {
 
     @Override
     public void ignored(String place, Optional<String> id, String reason) {
-      ignored.line(
-          Json.compact(
-              new JsonObject()
-                  .with("place", place)
-                  .with("custom_id", id.orElse(null))
-                  .with("reason", reason)));
+      JsonObject line = new JsonObject().with("place", place).with("custom_id", id.orElse(null));
+      ignored.line(Json.compact(line.with("reason", reason)));
     }
   }
 }

@@ -13,8 +13,6 @@ public final class CollectStep {
   /** The file of the rows. */
   public static final String GENERATED = "generated.parquet";
 
-  private static final String LINES = ".generated.jsonl.tmp";
-
   private CollectStep() {}
 
   /** Reads the options from the settings, which have all defaults. */
@@ -36,14 +34,10 @@ public final class CollectStep {
       Path folder,
       Collect.Options options) {
     DurableFiles.onDisk().directories(folder);
-    Path lines = folder.resolve(LINES);
-    Collect.Result result =
-        Collect.run(
-            BatchFiles.find(engine, "requests", requests),
-            BatchFiles.find(engine, "answers", answers),
-            lines,
-            folder,
-            options);
+    Path lines = folder.resolve(".generated.jsonl.tmp");
+    List<Path> asked = BatchFiles.find(engine, "requests", requests);
+    List<Path> came = BatchFiles.find(engine, "answers", answers);
+    Collect.Result result = Collect.run(asked, came, lines, folder, options);
     RowFile.toParquet(
         engine, lines, CollectedRow.columns(), result.longest(), folder.resolve(GENERATED));
     TaskReport.write(folder, 0, result.metrics(), List.of(GENERATED));

@@ -5,16 +5,15 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
-import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
@@ -63,8 +62,7 @@ public final class JsonLines {
           file + (Files.exists(file) ? " is no file" : " does not exist"),
           Advice.step("name a file with one JSON object on each line"));
     }
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
-        InputStream in = Channels.newInputStream(channel)) {
+    try (InputStream in = Files.newInputStream(file)) {
       scan(file, in, reader);
     } catch (IOException failed) {
       throw DurableFiles.failure("read", file, failed);
@@ -94,6 +92,15 @@ public final class JsonLines {
     }
     if (length > 0) {
       pass(reader, file, number, begin, line, length);
+    }
+  }
+
+  /** Closes what was only read. If that fails, nothing is lost. */
+  public static void close(Closeable read) {
+    try {
+      read.close();
+    } catch (IOException lost) {
+      // What was read is here.
     }
   }
 

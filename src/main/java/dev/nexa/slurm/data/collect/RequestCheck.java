@@ -37,9 +37,7 @@ public final class RequestCheck {
   /** As {@link #check}, and returns the index of the requests. */
   static RequestIndex index(List<Path> files) {
     RequestCheck check = new RequestCheck(files);
-    for (Path file : files) {
-      JsonLines.read(file, check::line);
-    }
+    files.forEach(file -> JsonLines.read(file, check::line));
     if (check.problems > 0) {
       throw check.failure();
     }
@@ -49,9 +47,7 @@ public final class RequestCheck {
   private void line(JsonLines.Line line) {
     List<String> found =
         line.problem().map(List::of).orElseGet(() -> BatchRequest.problems(line.text()));
-    for (String problem : found) {
-      add(line.place() + ": " + problem);
-    }
+    found.forEach(problem -> add(line.place() + ": " + problem));
     if (found.isEmpty()) {
       String id = BatchRequest.parse(line.text()).customId();
       if (!index.add(id)) {
@@ -93,16 +89,10 @@ public final class RequestCheck {
   }
 
   private NexaException failure() {
-    StringBuilder message = new StringBuilder(named.get(0));
-    for (String problem : named.subList(1, named.size())) {
-      message.append('\n').append(problem);
-    }
-    if (problems > named.size()) {
-      message.append("\nand ").append(problems - named.size()).append(" more");
-    }
+    long others = problems - named.size();
     return new NexaException(
         ErrorCode.BATCH_REQUESTS_INVALID,
-        message.toString(),
+        String.join("\n", named) + (others > 0 ? "\nand " + others + " more" : ""),
         Advice.step("correct these lines; requests are sent only if all lines are valid"));
   }
 }

@@ -16,17 +16,23 @@ public final class DataException extends NexaException {
    * @param scratch the folder for what does not fit into the memory
    */
   DataException(String message, Path scratch, Throwable cause) {
-    super(code(message), described(message, scratch), cause, advice(message));
+    super(
+        isRoom(message) ? ErrorCode.DATA_NO_ROOM : ErrorCode.DATA_QUERY_FAILED,
+        described(message, scratch),
+        cause,
+        advice(message));
+  }
+
+  /** Returns the error about data or settings that no step can use, and what to do about it. */
+  public static NexaException invalid(String message, String step) {
+    return new NexaException(ErrorCode.DATA_INVALID, message, Advice.step(step));
   }
 
   /** Names the scratch if it is full; a full disk of another file is named by DuckDB. */
   private static String described(String message, Path scratch) {
-    String place = isScratch(message) ? "; the scratch is " + scratch : "";
-    return "DuckDB: " + shortened(message) + place;
-  }
-
-  private static boolean isScratch(String message) {
-    return message.contains("max_temp_directory_size") || message.contains("failed to offload");
+    boolean isScratch =
+        message.contains("max_temp_directory_size") || message.contains("failed to offload");
+    return "DuckDB: " + shortened(message) + (isScratch ? "; the scratch is " + scratch : "");
   }
 
   /**
@@ -46,10 +52,6 @@ public final class DataException extends NexaException {
     return lower.contains("out of memory error")
         || lower.contains("no space left")
         || lower.contains("max_temp_directory_size");
-  }
-
-  private static ErrorCode code(String message) {
-    return isRoom(message) ? ErrorCode.DATA_NO_ROOM : ErrorCode.DATA_QUERY_FAILED;
   }
 
   private static Advice advice(String message) {

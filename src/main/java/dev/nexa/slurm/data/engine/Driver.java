@@ -16,23 +16,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
-import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 
 /**
  * DuckDB's driver, loaded from the folder beside our jar. The native library is written there once;
  * it is never unpacked to {@code /tmp}, which may be mounted noexec.
  */
-final class Driver {
-  private static final Map<String, String> ARCHITECTURES =
-      Map.of("amd64", "amd64", "x86_64", "amd64");
-
-  private final java.sql.Driver driver;
-
-  private Driver(java.sql.Driver driver) {
-    this.driver = driver;
-  }
+record Driver(java.sql.Driver driver) {
+  private static final Set<String> ARCHITECTURES = Set.of("amd64", "x86_64");
 
   /** One for the process: a JVM loads a native library for one class loader only. */
   private static final class Loaded {
@@ -51,7 +43,7 @@ final class Driver {
 
   /** Refuses a machine for which our jar has no native library. */
   static void requirePlatform(String system, String architecture) {
-    if (!system.equals("Linux") || !ARCHITECTURES.containsKey(architecture)) {
+    if (!system.equals("Linux") || !ARCHITECTURES.contains(architecture)) {
       throw new NexaException(
           ErrorCode.DATA_ENGINE_UNUSABLE,
           "the data commands need Linux on amd64 (x86_64); this machine is %s on %s"
@@ -88,23 +80,19 @@ final class Driver {
    * files if they are in neither.
    */
   private static Path folder(Path beside) {
-    Path own = beside.resolve(DuckDb.FOLDER);
     if (complete(beside)) {
-      return own;
+      return beside.resolve(DuckDb.FOLDER);
     }
     Path caches = UserCache.folder();
-    if (!Files.isWritable(beside) && !complete(caches)) {
-      lay(caches);
-    } else if (!complete(caches)) {
-      lay(beside);
-      return own;
+    Path folder = Files.isWritable(beside) && !complete(caches) ? beside : caches;
+    if (!complete(folder)) {
+      lay(folder);
     }
-    return caches.resolve(DuckDb.FOLDER);
+    return folder.resolve(DuckDb.FOLDER);
   }
 
   private static boolean complete(Path folder) {
-    List<ProgramFile> files = DuckDb.files();
-    return files.stream().allMatch(file -> Files.exists(folder.resolve(file.name())));
+    return DuckDb.files().stream().allMatch(file -> Files.exists(folder.resolve(file.name())));
   }
 
   private static void lay(Path folder) {

@@ -17,6 +17,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.stream.Stream;
 
@@ -58,8 +59,7 @@ public final class Engine implements AutoCloseable {
     settings.setProperty("allow_community_extensions", "false");
     settings.setProperty("preserve_insertion_order", "false");
     try {
-      String url = "jdbc:duckdb:";
-      Engine engine = new Engine(folder, driver.connect(url, settings));
+      Engine engine = new Engine(folder, driver.connect("jdbc:duckdb:", settings));
       engine.run("SET TimeZone = 'UTC'");
       engine.run("SET enable_progress_bar = false");
       return engine;
@@ -100,8 +100,7 @@ public final class Engine implements AutoCloseable {
       while (result.next()) {
         List<String> row = new ArrayList<>();
         for (int i = 1; i <= columns; i++) {
-          String text = result.getString(i);
-          row.add(text == null ? "" : text);
+          row.add(Objects.requireNonNullElse(result.getString(i), ""));
         }
         rows.add(row);
       }
@@ -149,6 +148,13 @@ public final class Engine implements AutoCloseable {
     } catch (IOException failed) {
       throw DurableFiles.failure("write", file, failed);
     }
+  }
+
+  /** As {@link #write}, with the rows in the order of the query. */
+  public void writeInOrder(String query, Path file, String options) {
+    run("SET preserve_insertion_order = true");
+    write(query, file, options);
+    run("SET preserve_insertion_order = false");
   }
 
   private void copy(String query, Path file, String options) throws IOException {

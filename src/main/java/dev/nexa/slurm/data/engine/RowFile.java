@@ -28,9 +28,7 @@ public final class RowFile {
         ("SELECT * FROM read_json(%s, format = 'newline_delimited', maximum_object_size = %s,"
                 + " columns = %s)")
             .formatted(Sql.text(lines.toString()), Math.max(USUAL_OBJECT, longest + 1024), types);
-    engine.run("SET preserve_insertion_order = true");
-    engine.write(read, parquet, "FORMAT parquet, COMPRESSION zstd");
-    engine.run("SET preserve_insertion_order = false");
+    engine.writeInOrder(read, parquet, "FORMAT parquet, COMPRESSION zstd");
     DurableFiles.onDisk().unmark(lines);
   }
 }

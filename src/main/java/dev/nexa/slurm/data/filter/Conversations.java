@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.filter;
 
-import dev.nexa.slurm.data.rows.Source;
 import java.util.Optional;
 
 /**
@@ -22,10 +21,10 @@ record Conversations(Optional<String> asked, String prompt, String answer) {
   static Conversations of(FilterSettings settings) {
     return new Conversations(
         settings.has("messages")
-            ? Optional.of(json(column(settings, "messages")))
+            ? Optional.of(json(settings.column("messages")))
             : Optional.empty(),
-        settings.has("prompt") ? column(settings, "prompt") : "NULL",
-        column(settings, "completion"));
+        settings.has("prompt") ? settings.column("prompt") : "NULL",
+        settings.column("completion"));
   }
 
   /** A text that is no JSON becomes an object, which is no list of messages. */
@@ -33,10 +32,6 @@ record Conversations(Optional<String> asked, String prompt, String answer) {
     return ("CASE WHEN %s IS NOT NULL THEN CASE WHEN json_valid(%s::VARCHAR) THEN %s::JSON ELSE"
             + " '{}'::JSON END END")
         .formatted(column, column, column);
-  }
-
-  private static String column(FilterSettings settings, String name) {
-    return Source.name(settings.column(name));
   }
 
   /** Returns the column of the conversation, for SELECT. */

@@ -40,21 +40,14 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
     settings.best().ifPresent(kept -> best(rows, kept));
     engine.run("SET preserve_insertion_order = true");
     engine.run("CREATE TABLE final AS SELECT * FROM kept ORDER BY key, n");
-    List<String> shown = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      shown.add(Source.name(i) + " AS " + Sql.name(settings.columns().get(i).name()));
-    }
     long kept = engine.number("SELECT count(*) FROM final");
-    Output.Slices all = Output.Slices.of("final", String.join(", ", shown));
+    Output.Slices all = Output.Slices.of("final", Source.renamed("", settings.columns()));
     output.files(STEM, all, kept, settings.rowsPerFile(), false);
     if (conversations.isPresent()) {
-      String messages = conversations.get().messages();
-      Output.Slices asMessages = Output.Slices.of("final", messages);
+      Output.Slices asMessages = Output.Slices.of("final", conversations.get().messages());
       output.files(Conversations.STEM, asMessages, kept, settings.rowsPerFile(), false);
     }
-    List<String> columns = new ArrayList<>(List.of("x.start"));
-    shown.forEach(column -> columns.add("d." + column));
-    output.rejects(Rows.rejectQuery(columns));
+    output.rejects(Rows.rejectQuery("x.start, " + Source.renamed("d.", settings.columns())));
     return output.report(rows, kept, Map.of(), new JsonObject());
   }
 
@@ -64,21 +57,19 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
         "CREATE TABLE data (n BIGINT, key VARCHAR, bad VARCHAR, %s)"
             .formatted(Source.typed(settings.columns())));
     String names = Source.names(settings.columns().size());
-    String grouped =
-        settings.best().isPresent()
-            ? Source.name(settings.column(settings.best().get().key()))
-            : "NULL";
+    String grouped = settings.best().map(best -> settings.column(best.key())).orElse("NULL");
     Source source = new Source(engine, settings.columns(), settings.maxRow());
     for (int f = 0; f < files.size(); f++) {
+      Rows.Place file = new Rows.Place(f, 0, 0);
       source.open(files.get(f));
       // A row without a group is a group of its own.
       engine.run(
           ("INSERT INTO data SELECT * FROM (SELECT %s AS n, sha256(coalesce('g' ||"
                   + " %s::VARCHAR, 'n' || n)) AS key, bad, %s FROM source) WHERE %s")
-              .formatted(Rows.number(f), grouped, names, share.owns("key")));
+              .formatted(Rows.number(file), grouped, names, share.owns("key")));
       rows.rejectUnread(f, "broken JSON", "no JSON object");
       if (files.get(f).format() == InputFile.Format.JSONL) {
-        rows.findLines(f, files.get(f).path(), engine.number("SELECT count(*) FROM source"));
+        rows.findLines(file, files.get(f).path(), engine.number("SELECT count(*) FROM source"));
       }
     }
     source.close();
@@ -103,7 +94,7 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
     List<String> judges = new ArrayList<>();
     List<String> missing = new ArrayList<>();
     for (String name : agreement.columns()) {
-      String column = Source.name(settings.column(name));
+      String column = settings.column(name);
       judges.add(column + "::DOUBLE");
       missing.add("WHEN " + column + " IS NULL THEN " + Sql.text(name + " is missing"));
     }
@@ -119,13 +110,12 @@ public record Filter(Engine engine, FilterSettings settings, Share share) {
 
   /** Of equal values the first row is better; a row without a value is the worst. */
   private void best(Rows rows, FilterSettings.Best best) {
-    String key = Source.name(settings.column(best.key()));
-    String by = Source.name(settings.column(best.by()));
+
     rows.reject(
         "not best",
         ("SELECT n, 'place ' || place AS detail FROM (SELECT n, row_number() OVER (PARTITION BY"
                 + " coalesce('g' || %s::VARCHAR, 'n' || n) ORDER BY %s DESC NULLS LAST, n) AS"
                 + " place FROM kept) WHERE place > %s")
-            .formatted(key, by, best.keep()));
+            .formatted(settings.column(best.key()), settings.column(best.by()), best.keep()));
   }
 }

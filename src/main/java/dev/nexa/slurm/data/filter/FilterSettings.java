@@ -1,7 +1,9 @@
 package dev.nexa.slurm.data.filter;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
+import dev.nexa.slurm.data.rows.Source;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
@@ -45,13 +47,13 @@ public record FilterSettings(
 
   /** Reads the settings, which have all defaults. The config's schema has checked them. */
   public static FilterSettings of(JsonObject json) {
-    Optional<JsonObject> agreement = json.optionalObject("agreement");
-    Optional<JsonObject> best = json.optionalObject("best_of");
+
     return new FilterSettings(
         Column.of(json.object("columns")),
         json.members().containsKey("rules") ? json.objects("rules") : List.of(),
-        agreement.map(one -> new Agreement(one.texts("columns"), one.decimal("max_difference"))),
-        best.map(one -> new Best(one.text("key"), one.text("by"), one.number("keep"))),
+        json.optionalObject("agreement")
+            .map(one -> new Agreement(one.texts("columns"), one.decimal("max_difference"))),
+        json.optionalObject("best_of").map(one -> Codec.read(one, Best.class)),
         json.flag("conversations"),
         (int) json.number("rows_per_file"),
         json.number("max_row"));
@@ -62,8 +64,8 @@ public record FilterSettings(
     return columns.stream().anyMatch(column -> column.name().equals(name));
   }
 
-  /** Returns the number of a column. */
-  int column(String name) {
-    return Column.number(columns, name);
+  /** Returns the SQL of a column. */
+  String column(String name) {
+    return Source.name(Column.number(columns, name));
   }
 }

@@ -2,20 +2,13 @@ package dev.nexa.slurm.data.filter;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Sql;
-import dev.nexa.slurm.data.rows.Source;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A rule of {@code data filter} as SQL. */
-final class RuleSql {
-  private final JsonObject rule;
-  private final String name;
-  private final String value;
-
+record RuleSql(JsonObject rule, String name, String value) {
   RuleSql(JsonObject rule, FilterSettings settings) {
-    this.rule = rule;
-    this.name = rule.text("column");
-    this.value = Source.name(settings.column(name));
+    this(rule, rule.text("column"), settings.column(rule.text("column")));
   }
 
   /** Returns the WHEN branches with the detail of a row that fails the rule. */
@@ -25,10 +18,9 @@ final class RuleSql {
     number(branches, "min", value, "<", "");
     number(branches, "max", value, ">", "");
     if (rule.members().containsKey("one_of")) {
-      String allowed = Sql.texts(rule.texts("one_of"));
       branches.add(
           "WHEN NOT list_contains(%s, %s::VARCHAR) THEN %s"
-              .formatted(allowed, value, shown(value, "")));
+              .formatted(Sql.texts(rule.texts("one_of")), value, shown(value, "")));
     }
     number(branches, "min_chars", "length(" + value + ")", "<", "characters");
     number(branches, "max_chars", "length(" + value + ")", ">", "characters");
@@ -36,18 +28,11 @@ final class RuleSql {
     number(branches, "min_words", "len(" + words + ")", "<", "words");
     number(branches, "max_words", "len(" + words + ")", ">", "words");
     String symbols = "length(regexp_replace(" + value + ", '[\\pL\\pN\\s]+', '', 'g'))";
-    number(
-        branches,
-        "max_symbols",
-        "round(" + symbols + " / greatest(1, length(" + value + ")), 3)",
-        ">",
-        "symbols");
-    number(
-        branches,
-        "max_repeated",
-        "round(1 - len(list_distinct(" + words + ")) / greatest(1, len(" + words + ")), 3)",
-        ">",
-        "repeated");
+    String share = "round(" + symbols + " / greatest(1, length(" + value + ")), 3)";
+    number(branches, "max_symbols", share, ">", "symbols");
+    String distinct = "len(list_distinct(" + words + "))";
+    String repeated = "round(1 - " + distinct + " / greatest(1, len(" + words + ")), 3)";
+    number(branches, "max_repeated", repeated, ">", "repeated");
     return String.join(" ", branches);
   }
 
@@ -55,14 +40,8 @@ final class RuleSql {
       List<String> branches, String key, String measured, String fails, String unit) {
     if (rule.members().containsKey(key)) {
       String limit = rule.decimal(key).toPlainString();
-      branches.add(
-          "WHEN %s %s %s THEN %s || %s"
-              .formatted(
-                  measured,
-                  fails,
-                  limit,
-                  shown(measured, unit),
-                  Sql.text(", " + key + " is " + limit)));
+      String why = shown(measured, unit) + " || " + Sql.text(", " + key + " is " + limit);
+      branches.add("WHEN %s %s %s THEN %s".formatted(measured, fails, limit, why));
     }
   }
 

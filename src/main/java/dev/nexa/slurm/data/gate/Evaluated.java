@@ -1,9 +1,7 @@
 package dev.nexa.slurm.data.gate;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.score.EvalSummary;
@@ -39,10 +37,8 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
       return new Evaluated(path, view, Optional.empty(), Optional.of(summary(Path.of(path))));
     }
     Items items = Items.open(engine, view + "_files", List.of(path));
-    List<String> columns = id;
-    if (id.isEmpty()) {
-      columns = List.of(items.has("doc_id") && !items.has("custom_id") ? "doc_id" : "custom_id");
-    }
+    String usual = items.has("doc_id") && !items.has("custom_id") ? "doc_id" : "custom_id";
+    List<String> columns = id.isEmpty() ? List.of(usual) : id;
     String key =
         columns.stream()
             .map(column -> Sql.name(items.require(column, "data.gate.id")) + "::VARCHAR")
@@ -58,10 +54,9 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
                 view);
     engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS " + source);
     if (engine.number("SELECT count(*) FROM " + view + " WHERE " + ID + " IS NULL") > 0) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           path + ": an item has no id under " + String.join(", ", columns),
-          Advice.step("items are matched by their id, so each item needs one"));
+          "items are matched by their id, so each item needs one");
     }
     items.requireUnique(view, ID);
     return new Evaluated(path, view, Optional.of(items), Optional.empty());
@@ -76,10 +71,9 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
   /** Returns the SQL of a query for {@code item_id} and {@code v}, a number or NULL. */
   String values(Rule rule) {
     if (items.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           shown + " has no items; rule no_worse compares the same items of two evaluations",
-          Advice.step("name the .parquet of `data score`, or lm_eval's samples_*.jsonl"));
+          "name the .parquet of `data score`, or lm_eval's samples_*.jsonl");
     }
     String column = Sql.name(items.get().require(rule.metric(), "data.gate.rules"));
     String number = "TRY_CAST(" + column + " AS DOUBLE)";

@@ -50,20 +50,29 @@ public final class Gate {
             .with("limit", MetricSummary.number(threshold.limit()))
             .with("on", threshold.on().text());
     if (metric.isEmpty()) {
-      return failed(figures, rule.metric() + " has no value in the evaluation");
+      return new RuleVerdict(false, rule.metric() + " has no value in the evaluation", figures);
     }
     MetricSummary found = metric.get();
-    figures.with(CANDIDATE, MetricSummary.number(found.value())).with("n", found.n());
-    figures.with(MISSING, missing);
+    figures
+        .with(CANDIDATE, MetricSummary.number(found.value()))
+        .with("n", found.n())
+        .with(MISSING, missing);
     found.interval().ifPresent(it -> interval(figures, it));
-    String sentence = rule.metric() + " is " + shown(found.value()) + " (" + facts(found) + ")";
+    String sentence =
+        "%s is %s (%s%s)"
+            .formatted(
+                rule.metric(),
+                shown(found.value()),
+                found.n() > 0 ? "n = " + found.n() + ", " : "",
+                found.interval().map(Gate::shown).orElse("no interval"));
     Optional<String> unfit =
         unfit(found.n(), (double) missing / Math.max(1, found.n() + missing), options);
     if (found.n() > 0 && unfit.isPresent()) {
-      return failed(figures, sentence + "; " + unfit.get());
+      return new RuleVerdict(false, sentence + "; " + unfit.get(), figures);
     }
     if (threshold.on() == On.BOUND && found.interval().isEmpty()) {
-      return failed(figures, sentence + "; it has no interval, so the rule needs `on: estimate`");
+      return new RuleVerdict(
+          false, sentence + "; it has no interval, so the rule needs `on: estimate`", figures);
     }
     double compared = found.value();
     String name = "it";
@@ -76,11 +85,6 @@ public final class Gate {
         threshold.atLeast() ? compared >= threshold.limit() : compared <= threshold.limit();
     return new RuleVerdict(
         passed, sentence + "; " + name + (passed ? " is " : " must be ") + wanted, figures);
-  }
-
-  private static String facts(MetricSummary metric) {
-    String n = metric.n() > 0 ? "n = " + metric.n() + ", " : "";
-    return n + metric.interval().map(Gate::shown).orElse("no interval");
   }
 
   /** Compares a metric with the baseline's, by the same items. */
@@ -98,7 +102,7 @@ public final class Gate {
             .with("minimum_effect", MetricSummary.number(wanted.minimumEffect()));
     Optional<String> unfit = unfit(pairs.n(), pairs.missing(), options);
     if (unfit.isPresent()) {
-      return failed(figures, rule.metric() + " cannot be compared: " + unfit.get());
+      return new RuleVerdict(false, rule.metric() + " cannot be compared: " + unfit.get(), figures);
     }
     double[] gains = pairs.gains(rule.higherIsBetter());
     double gain = Sample.mean(gains);
@@ -110,12 +114,10 @@ public final class Gate {
         wanted.mode() == Mode.REGRESSION
             && Sample.isBinary(pairs.candidate())
             && Sample.isBinary(pairs.baseline());
-    double p;
-    if (wanted.mode() == Mode.NON_INFERIORITY) {
-      p = bootstrap.atMost(-wanted.minimumEffect());
-    } else {
-      p = exact ? McNemar.atLeast(losses, wins) : bootstrap.atLeast(0);
-    }
+    double p =
+        wanted.mode() == Mode.NON_INFERIORITY
+            ? bootstrap.atMost(-wanted.minimumEffect())
+            : exact ? McNemar.atLeast(losses, wins) : bootstrap.atLeast(0);
     double detectable =
         (Normal.quantile(1 - options.alpha()) + Normal.quantile(POWER))
             * Sample.standardError(gains);
@@ -182,10 +184,6 @@ public final class Gate {
     return n < options.minItems()
         ? Optional.of("n = " + n + ", and min_items is " + options.minItems())
         : Optional.empty();
-  }
-
-  private static RuleVerdict failed(JsonObject figures, String reason) {
-    return new RuleVerdict(false, reason, figures);
   }
 
   private static int count(double[] values, int sign) {

@@ -20,7 +20,7 @@ import java.util.Optional;
  */
 public record GateSettings(GateOptions options, List<String> id) {
   private static final String AT_LEAST = "at_least";
-  private static final String AT_MOST = "at_most";
+
   private static final String NO_WORSE = "no_worse";
 
   /**
@@ -37,28 +37,26 @@ public record GateSettings(GateOptions options, List<String> id) {
     if (alpha <= 0 || alpha >= 0.5) {
       throw new IllegalArgumentException("alpha: expected a number between 0 and 0.5");
     }
-    GateOptions options =
+    return new GateSettings(
         new GateOptions(
             rules,
             alpha,
             json.number("seed"),
             (int) json.number("resamples"),
             json.decimal("max_missing").doubleValue(),
-            (int) json.number("min_items"));
-    return new GateSettings(
-        options, json.members().containsKey("id") ? json.texts("id") : List.of());
+            (int) json.number("min_items")),
+        json.members().containsKey("id") ? json.texts("id") : List.of());
   }
 
   private static Rule rule(JsonObject json) {
     String metric = json.text("metric");
-    List<String> kinds = new ArrayList<>(List.of(AT_LEAST, AT_MOST, NO_WORSE));
+    List<String> kinds = new ArrayList<>(List.of(AT_LEAST, "at_most", NO_WORSE));
     kinds.retainAll(json.members().keySet());
     if (kinds.size() != 1) {
       throw new IllegalArgumentException(
           "rules: " + metric + " needs exactly one of at_least, at_most and no_worse");
     }
-    String kind = kinds.get(0);
-    Condition condition = kind.equals(NO_WORSE) ? noWorse(json) : threshold(json, kind);
+    Condition condition = kinds.contains(NO_WORSE) ? noWorse(json) : threshold(json, kinds.get(0));
     return new Rule(metric, isHigherBetter(json, metric), condition);
   }
 
@@ -74,14 +72,13 @@ public record GateSettings(GateOptions options, List<String> id) {
 
   private static Threshold threshold(JsonObject json, String kind) {
     String on = json.optionalText("on").orElse(On.BOUND.text());
-    if (!on.equals(On.BOUND.text()) && !on.equals(On.ESTIMATE.text())) {
+    boolean bound = on.equals(On.BOUND.text());
+    if (!bound && !on.equals(On.ESTIMATE.text())) {
       throw new IllegalArgumentException(
           "rules: expected bound or estimate under \"on\", not " + on);
     }
-    return new Threshold(
-        kind.equals(AT_LEAST),
-        json.decimal(kind).doubleValue(),
-        on.equals(On.BOUND.text()) ? On.BOUND : On.ESTIMATE);
+    double limit = json.decimal(kind).doubleValue();
+    return new Threshold(kind.equals(AT_LEAST), limit, bound ? On.BOUND : On.ESTIMATE);
   }
 
   private static NoWorse noWorse(JsonObject json) {
@@ -90,18 +87,16 @@ public record GateSettings(GateOptions options, List<String> id) {
     if (effect < 0) {
       throw new IllegalArgumentException("rules: minimum_effect must be at least 0");
     }
-    if (mode.equals(Mode.REGRESSION.text())) {
-      return new NoWorse(Mode.REGRESSION, effect);
-    }
-    if (!mode.equals(Mode.NON_INFERIORITY.text())) {
+    boolean regression = mode.equals(Mode.REGRESSION.text());
+    if (!regression && !mode.equals(Mode.NON_INFERIORITY.text())) {
       throw new IllegalArgumentException(
           "rules: expected regression or non_inferiority under \"no_worse\", not " + mode);
     }
-    if (effect == 0) {
+    if (!regression && effect == 0) {
       throw new IllegalArgumentException(
           "rules: non_inferiority needs a minimum_effect above 0: the largest loss that is"
               + " acceptable");
     }
-    return new NoWorse(Mode.NON_INFERIORITY, effect);
+    return new NoWorse(regression ? Mode.REGRESSION : Mode.NON_INFERIORITY, effect);
   }
 }

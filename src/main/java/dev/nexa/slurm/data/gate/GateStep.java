@@ -1,11 +1,10 @@
 package dev.nexa.slurm.data.gate;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.gate.Rule.NoWorse;
 import dev.nexa.slurm.data.gate.Rule.Threshold;
@@ -14,27 +13,15 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /** The step {@code gate}: reads the evaluations, decides, and writes {@code gate.json}. */
-public final class GateStep {
+public record GateStep(Engine engine, GateSettings settings, Path folder) {
   /** The verdict's file. */
   public static final String VERDICT = "gate.json";
-
-  private static final String NUMBERS = ".gate.csv.tmp";
-
-  private final Engine engine;
-  private final GateSettings settings;
-  private final Path folder;
-
-  private GateStep(Engine engine, GateSettings settings, Path folder) {
-    this.engine = engine;
-    this.settings = settings;
-    this.folder = folder;
-  }
 
   /**
    * Decides, and writes the verdict. Makes the folder.
@@ -53,14 +40,14 @@ public final class GateStep {
     Evaluated one = Evaluated.open(engine, "candidate", candidate, settings.id());
     Optional<Evaluated> other =
         baseline.map(path -> Evaluated.open(engine, "baseline", path, settings.id()));
-    List<RuleVerdict> verdicts = new ArrayList<>();
-    for (Rule rule : settings.options().rules()) {
-      if (rule.condition() instanceof Threshold threshold) {
-        verdicts.add(step.threshold(rule, threshold, one));
-      } else if (rule.condition() instanceof NoWorse wanted) {
-        verdicts.add(step.noWorse(rule, wanted, one, other));
-      }
-    }
+    List<RuleVerdict> verdicts =
+        settings.options().rules().stream()
+            .map(
+                rule ->
+                    rule.condition() instanceof Threshold threshold
+                        ? step.threshold(rule, threshold, one)
+                        : step.noWorse(rule, (NoWorse) rule.condition(), one, other))
+            .toList();
     GateVerdict verdict = new GateVerdict(settings.options(), verdicts);
     DurableFiles.onDisk()
         .replace(folder.resolve(VERDICT), Json.pretty(verdict.json(candidate, baseline)));
@@ -92,10 +79,9 @@ public final class GateStep {
   private RuleVerdict noWorse(
       Rule rule, NoWorse wanted, Evaluated candidate, Optional<Evaluated> baseline) {
     if (baseline.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           "rules: " + rule.metric() + " has no_worse, but there is no baseline",
-          Advice.step("name the baseline's items: --baseline PATH, or data.gate.baseline"));
+          "name the baseline's items: --baseline PATH, or data.gate.baseline");
     }
     String joined =
         ("(SELECT coalesce(c.item_id, b.item_id) AS id, c.v AS cv, b.v AS bv FROM (%s) AS c"
@@ -105,44 +91,34 @@ public final class GateStep {
         numbers(
             "SELECT cv, bv FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NOT NULL ORDER BY id",
             2);
+    String count = "SELECT count(*) FROM " + joined + " WHERE ";
     Pairs matched =
         new Pairs(
             pairs[0],
             pairs[1],
-            engine.number(
-                "SELECT count(*) FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NULL"),
-            engine.number(
-                "SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NOT NULL"),
-            engine.number("SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NULL"));
+            engine.number(count + "cv IS NOT NULL AND bv IS NULL"),
+            engine.number(count + "cv IS NULL AND bv IS NOT NULL"),
+            engine.number(count + "cv IS NULL AND bv IS NULL"));
     return Gate.noWorse(rule, wanted, matched, settings.options());
   }
 
   /** Returns the columns of a query, 8 bytes a number. They travel through a file, not a result. */
   private double[][] numbers(String query, int columns) {
-    Path file = folder.resolve(NUMBERS);
-    engine.run("SET preserve_insertion_order = true");
-    engine.write(query, file, "FORMAT csv, HEADER false");
-    engine.run("SET preserve_insertion_order = false");
-    double[][] numbers = new double[columns][1024];
-    int rows = 0;
+    Path file = folder.resolve(".gate.csv.tmp");
+    engine.writeInOrder(query, file, "FORMAT csv, HEADER false");
+    List<DoubleStream.Builder> numbers =
+        Stream.generate(DoubleStream::builder).limit(columns).toList();
     try (BufferedReader in = Files.newBufferedReader(file)) {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         String[] cells = line.split(",", -1);
         for (int i = 0; i < columns; i++) {
-          if (rows == numbers[i].length) {
-            numbers[i] = Arrays.copyOf(numbers[i], rows * 2);
-          }
-          numbers[i][rows] = Double.parseDouble(cells[i]);
+          numbers.get(i).add(Double.parseDouble(cells[i]));
         }
-        rows++;
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", file, failed);
     }
     DurableFiles.onDisk().unmark(file);
-    for (int i = 0; i < columns; i++) {
-      numbers[i] = Arrays.copyOf(numbers[i], rows);
-    }
-    return numbers;
+    return numbers.stream().map(column -> column.build().toArray()).toArray(double[][]::new);
   }
 }

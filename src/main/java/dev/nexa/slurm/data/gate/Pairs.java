@@ -1,52 +1,16 @@
 package dev.nexa.slurm.data.gate;
 
-/** The values of the items that two evaluations have in common, matched by id. */
-public final class Pairs {
-  private final double[] candidate;
-  private final double[] baseline;
-  private final long onlyCandidate;
-  private final long onlyBaseline;
-  private final long neither;
-
-  /**
-   * Makes pairs.
-   *
-   * @param candidate by item; not copied
-   * @param baseline by item, in the same order; not copied
-   * @param onlyCandidate items that only the candidate has a value for
-   * @param onlyBaseline items that only the baseline has a value for
-   * @param neither items without a value in both
-   */
-  public Pairs(
-      double[] candidate, double[] baseline, long onlyCandidate, long onlyBaseline, long neither) {
-    this.candidate = candidate;
-    this.baseline = baseline;
-    this.onlyCandidate = onlyCandidate;
-    this.onlyBaseline = onlyBaseline;
-    this.neither = neither;
-  }
-
-  /** Returns the candidate's values; not a copy. */
-  double[] candidate() {
-    return candidate;
-  }
-
-  /** Returns the baseline's values; not a copy. */
-  double[] baseline() {
-    return baseline;
-  }
-
-  long onlyCandidate() {
-    return onlyCandidate;
-  }
-
-  long onlyBaseline() {
-    return onlyBaseline;
-  }
-
-  long neither() {
-    return neither;
-  }
+/**
+ * The values of the items that two evaluations have in common, matched by id.
+ *
+ * @param candidate by item; not copied
+ * @param baseline by item, in the same order; not copied
+ * @param onlyCandidate items that only the candidate has a value for
+ * @param onlyBaseline items that only the baseline has a value for
+ * @param neither items without a value in both
+ */
+public record Pairs(
+    double[] candidate, double[] baseline, long onlyCandidate, long onlyBaseline, long neither) {
 
   /** Returns the number of pairs. */
   public int n() {

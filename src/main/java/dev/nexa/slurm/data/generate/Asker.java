@@ -12,66 +12,44 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Sends the requests without an answer, several at the same time, and keeps each answer the moment
  * it arrives. Memory holds only the requests that are under way.
+ *
+ * @param limit the task's share of the run's tokens
+ * @param logNumber the log's number among the kept answers
+ * @param lookAfter is called before each try; it stops if the server is gone
+ * @param state of a new asker
  */
-final class Asker {
+record Asker(
+    Requests requests,
+    GenerateSettings settings,
+    Tokens limit,
+    Teacher teacher,
+    Backoff backoff,
+    AnswerLog log,
+    int logNumber,
+    Spent spent,
+    Stop stop,
+    Runnable lookAfter,
+    State state) {
   private static final long LOOK_MILLIS = 100;
 
-  private final Requests requests;
-  private final RequestTable table;
-  private final GenerateSettings settings;
-  private final Teacher teacher;
-  private final Backoff backoff;
-  private final AnswerLog log;
-  private final int logNumber;
-  private final Spent spent;
-  private final Stop stop;
-  private final Runnable lookAfter;
-  private final SynchronousQueue<Asked> next = new SynchronousQueue<>();
-  private final AtomicLong answered = new AtomicLong();
-  private final Tokens limit;
-  private final AtomicLong failed = new AtomicLong();
-  private volatile boolean reached;
-  private volatile boolean allGiven;
+  /** What the threads have in common. */
+  static final class State {
+    private final SynchronousQueue<Asked> next = new SynchronousQueue<>();
+    private final AtomicLong answered = new AtomicLong();
+    private final AtomicLong failed = new AtomicLong();
+    private volatile boolean reached;
+    private volatile boolean allGiven;
+  }
 
   /** A request that a thread takes. */
   private record Asked(int number, String key, String id, Question question) {}
 
-  /**
-   * Makes an asker.
-   *
-   * @param limit the task's share of the run's tokens
-   * @param logNumber the log's number among the kept answers
-   * @param lookAfter is called before each try; it stops if the server is gone
-   */
-  Asker(
-      Requests requests,
-      GenerateSettings settings,
-      Tokens limit,
-      Teacher teacher,
-      Backoff backoff,
-      AnswerLog log,
-      int logNumber,
-      Spent spent,
-      Stop stop,
-      Runnable lookAfter) {
-    this.requests = requests;
-    this.table = requests.table();
-    this.settings = settings;
-    this.limit = limit;
-    this.teacher = teacher;
-    this.backoff = backoff;
-    this.log = log;
-    this.logNumber = logNumber;
-    this.spent = spent;
-    this.stop = stop;
-    this.lookAfter = lookAfter;
-  }
-
   /** Sends the requests. Returns when each has an answer or a failure, or when all is stopped. */
   void run() throws InterruptedException {
+    RequestTable table = requests.table();
     for (int number = 0; number < table.size(); number++) {
       if (table.place(number) != RequestTable.NONE) {
-        answered.incrementAndGet();
+        state.answered.incrementAndGet();
       }
     }
     List<Thread> threads = new ArrayList<>();
@@ -89,7 +67,7 @@ final class Asker {
     } catch (RuntimeException broken) {
       stop.because(broken);
     }
-    allGiven = true;
+    state.allGiven = true;
     for (Thread thread : threads) {
       thread.join();
     }
@@ -99,7 +77,7 @@ final class Asker {
   private boolean give(Asked asked) {
     try {
       while (!stop.isStopped()) {
-        if (next.offer(asked, LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+        if (state.next.offer(asked, LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
           return true;
         }
       }
@@ -113,8 +91,8 @@ final class Asker {
   private void work() {
     try {
       while (!stop.isStopped()) {
-        boolean last = allGiven;
-        Asked asked = next.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        boolean last = state.allGiven;
+        Asked asked = state.next.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
         if (asked != null) {
           ask(asked);
         } else if (last) {
@@ -134,14 +112,19 @@ final class Asker {
       lookAfter.run();
       if (!spent.reserve(asked.key(), most, stop::isStopped)) {
         if (!stop.isStopped()) {
-          stop.because(Endings.limitReached(answered.get(), requests.size(), most, spent, limit));
+          long answered = state.answered.get();
+          stop.because(Endings.limitReached(answered, requests.size(), most, spent, limit));
         }
         return;
       }
       log.sent(asked.key(), most);
-      Teacher.Answered came = send(asked.question());
+      Teacher.Answered came =
+          settings.logprobs().isEmpty()
+              ? teacher.ask(asked.question())
+              : teacher.ask(
+                  asked.question(), text -> LogprobsReader.read(text, settings.logprobs().get()));
       Reply reply = came.reply();
-      reached |= reply.status() > 0;
+      state.reached |= reply.status() > 0;
       settle(asked, reply);
       switch (reply.kind()) {
         case ANSWER -> {
@@ -157,20 +140,18 @@ final class Asker {
           return;
         }
         default -> {
-          if (tries > settings.retries()) {
-            giveUp(asked, reply);
+          if (tries <= settings.retries()) {
+            stop.sleep(backoff.after(tries, came.retryAfter()));
+          } else if (state.reached) {
+            fail(asked, reply);
+            return;
+          } else {
+            stop.because(Endings.unreached(teacher.base(), reply.reason()));
             return;
           }
-          stop.sleep(backoff.after(tries, came.retryAfter()));
         }
       }
     }
-  }
-
-  private Teacher.Answered send(Question question) throws InterruptedException {
-    return settings.logprobs().isEmpty()
-        ? teacher.ask(question)
-        : teacher.ask(question, text -> LogprobsReader.read(text, settings.logprobs().get()));
   }
 
   /** Keeps the result of a try: an answer in the log, its tokens in the sum. */
@@ -180,14 +161,14 @@ final class Asker {
     boolean charged = reply.status() == 200 || reply.kind() == Reply.Kind.CUT;
     if (reply.kind() == Reply.Kind.ANSWER) {
       JsonObject response = new JsonObject().with("status_code", 200);
-      JsonObject line =
-          new JsonObject().with("response", response.with("body", reply.body().orElseThrow()));
+      response.with("body", reply.body().orElseThrow());
+      JsonObject line = new JsonObject().with("response", response);
       if (usage.isEmpty()) {
         log.unknown(key);
       }
       long offset = log.answer(key, usage.orElse(Tokens.NONE), line);
-      table.set(asked.number(), KeptAnswers.place(logNumber, offset));
-      answered.incrementAndGet();
+      requests.table().set(asked.number(), KeptAnswers.place(logNumber, offset));
+      state.answered.incrementAndGet();
     } else if (charged && usage.isEmpty()) {
       log.unknown(key);
     } else if (usage.isPresent()) {
@@ -202,14 +183,6 @@ final class Asker {
     }
   }
 
-  private void giveUp(Asked asked, Reply reply) {
-    if (!reached) {
-      stop.because(Endings.unreached(teacher.base(), reply.reason()));
-      return;
-    }
-    fail(asked, reply);
-  }
-
   private void fail(Asked asked, Reply reply) {
     JsonObject line = new JsonObject();
     if (reply.status() > 0 && reply.status() != 200 && reply.body().isPresent()) {
@@ -220,8 +193,8 @@ final class Asker {
       line.with("error", error.with("message", reply.reason()));
     }
     long offset = log.failed(asked.key(), line);
-    table.set(asked.number(), KeptAnswers.failed(logNumber, offset));
-    long count = failed.incrementAndGet();
+    requests.table().set(asked.number(), KeptAnswers.failed(logNumber, offset));
+    long count = state.failed.incrementAndGet();
     if (count > settings.maxFailed() * requests.size()) {
       stop.because(
           Endings.tooManyFailed(

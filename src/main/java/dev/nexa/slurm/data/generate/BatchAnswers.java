@@ -11,9 +11,8 @@ import java.time.Instant;
 record BatchAnswers(Generate.Where where) implements AnswerFiles {
   @Override
   public Path write(Requests requests, KeptAnswers kept) {
-    String name = where.share().fileName("answers", 0, "jsonl");
     DurableFiles.sweepDead(where.output(), Instant.now());
-    Path file = where.output().resolve(name);
+    Path file = where.output().resolve(where.share().fileName("answers", 0, "jsonl"));
     try (StagedFile answers = new StagedFile(file)) {
       requests.each(
           (number, request, question) -> {

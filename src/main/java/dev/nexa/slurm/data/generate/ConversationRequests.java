@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.collect.BatchRequest;
 import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.Column;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param unusable the task's rows that are no conversation
  */
 public record ConversationRequests(Path file, List<Unusable> unusable) {
-  private static final String PATH = "/v1/chat/completions";
+
   private static final Column MESSAGES = new Column("messages", Column.Type.JSON, false);
 
   /**
@@ -48,15 +49,13 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
    */
   public static ConversationRequests of(
       Engine engine, List<String> input, GenerateSettings settings, Path scratch, Share share) {
-    String model =
-        settings
-            .model()
-            .orElseThrow(
-                () ->
-                    new NexaException(
-                        ErrorCode.ARGUMENT_MISSING,
-                        "no model is named: a conversation does not name one",
-                        Advice.step("write the model's name into the settings under model")));
+    if (settings.model().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "no model is named: a conversation does not name one",
+          Advice.step("write the model's name into the settings under model"));
+    }
+    String model = settings.model().get();
     int top = settings.logprobs().orElseThrow();
     Source source = new Source(engine, List.of(MESSAGES), JsonLines.LONGEST);
     Path requests = scratch.resolve("requests.jsonl");
@@ -141,10 +140,6 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
             .with("logprobs", true)
             .with("top_logprobs", top)
             .with("return_tokens_as_token_ids", true);
-    return new JsonObject()
-        .with("custom_id", id)
-        .with("method", "POST")
-        .with("url", PATH)
-        .with("body", body);
+    return new BatchRequest(id, "/v1/chat/completions", body).json();
   }
 }

@@ -20,21 +20,13 @@ import java.util.function.Consumer;
  * the requests. The answers have the form of a batch's output. With {@code logprobs} they are rows
  * to train on.
  */
-public final class Generate {
+public record Generate(
+    Where where, Server server, GenerateSettings settings, Backoff backoff, Listener listener) {
   /** The folder below the output that keeps the answers as they arrive, without a cache. */
   static final String JOURNAL = "journal";
 
   private static final Backoff BACKOFF =
       Backoff.between(Duration.ofSeconds(1), Duration.ofMinutes(1));
-
-  private final Where where;
-  private final Server server;
-  private final GenerateSettings settings;
-  private final Backoff backoff;
-  private final Listener listener;
-
-  /** The number of the task's conversations that are no request. */
-  private int unusable;
 
   /**
    * The places of a task's files.
@@ -79,15 +71,6 @@ public final class Generate {
    */
   public record Result(JsonObject metrics, Optional<RuntimeException> failure) {}
 
-  Generate(
-      Where where, Server server, GenerateSettings settings, Backoff backoff, Listener listener) {
-    this.where = where;
-    this.server = server;
-    this.settings = settings;
-    this.backoff = backoff;
-    this.listener = listener;
-  }
-
   /**
    * Sends the requests of a task, apart from the requests that have an answer already.
    *
@@ -116,21 +99,21 @@ public final class Generate {
   }
 
   Result run(List<Path> files) {
-    return run(files, server.base(), new BatchAnswers(where));
+    return run(files, server.base(), new BatchAnswers(where), 0);
   }
 
   Result run(ConversationRequests conversations) {
-    unusable = conversations.unusable().size();
     // Answers to a batch's requests are kept whole, so they need other keys.
     String name = server.base() + " logprobs";
-    return run(
-        List.of(conversations.file()), name, new LogprobRows(where, conversations.unusable()));
+    LogprobRows form = new LogprobRows(where, conversations.unusable());
+    return run(List.of(conversations.file()), name, form, conversations.unusable().size());
   }
 
-  private Result run(List<Path> files, String cached, AnswerFiles form) {
+  /** Sends requests; so many of the task's conversations are none. */
+  private Result run(List<Path> files, String cached, AnswerFiles form, int unusable) {
     DurableFiles.onDisk().directories(where.output());
-    String name = where.cache().isPresent() ? cached : "";
-    Requests requests = Requests.read(files, settings, name, where);
+    String keyed = where.cache().isPresent() ? cached : "";
+    Requests requests = Requests.read(files, settings, keyed, where);
     Spent spent = new Spent(settings.limitOfEach(where.share().tasks()));
     try (KeptAnswers kept = new KeptAnswers(where.root(), requests.table())) {
       kept.readOwn(where.run(), where.share().task(), spent);
@@ -147,11 +130,8 @@ public final class Generate {
       }
       Path file = form.write(requests, kept);
       metrics.with("bytes", DurableFiles.bytesUnder(file));
-      TaskReport.write(
-          where.output(),
-          where.share().task(),
-          metrics,
-          List.of(where.output().relativize(file).toString()));
+      String name = where.output().relativize(file).toString();
+      TaskReport.write(where.output(), where.share().task(), metrics, List.of(name));
       return new Result(metrics, Optional.empty());
     }
   }
@@ -182,7 +162,8 @@ public final class Generate {
               kept.add(log.file()),
               spent,
               stop,
-              () -> server.own().ifPresent(OwnServer::requireAlive))
+              () -> server.own().ifPresent(OwnServer::requireAlive),
+              new Asker.State())
           .run();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
@@ -196,7 +177,7 @@ public final class Generate {
   private record Sum(Requests requests, Spent spent, int cached, int unusable) {
     GenerateProgress now() {
       long answered = 0;
-      long failed = 0;
+      long failed = unusable;
       RequestTable table = requests.table();
       for (int number = 0; number < table.size(); number++) {
         if (KeptAnswers.isFailure(table.place(number))) {
@@ -205,14 +186,10 @@ public final class Generate {
           answered++;
         }
       }
+      long all = table.size() + unusable;
+      Tokens unknown = spent.unknown();
       return new GenerateProgress(
-          table.size() + unusable,
-          answered,
-          failed + unusable,
-          cached,
-          spent.paid(),
-          spent.unknown(),
-          spent.unknownTries());
+          all, answered, failed, cached, spent.paid(), unknown, spent.unknownTries());
     }
   }
 
@@ -223,7 +200,7 @@ public final class Generate {
    */
   private JsonObject metrics(GenerateProgress progress, boolean open) {
     boolean charged = server.own().isEmpty();
-    JsonObject metrics = progress.metrics(charged, settings.model().orElse(""));
+    JsonObject metrics = progress.metrics(charged, settings.model());
     return charged && open ? metrics.with("api_tokens_open", true) : metrics;
   }
 

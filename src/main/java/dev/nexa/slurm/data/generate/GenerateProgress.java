@@ -1,6 +1,7 @@
 package dev.nexa.slurm.data.generate;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import java.util.Optional;
 
 /**
  * The progress of a task.
@@ -26,7 +27,7 @@ record GenerateProgress(
    *
    * @param charged whether the server charges for tokens
    */
-  JsonObject metrics(boolean charged, String model) {
+  JsonObject metrics(boolean charged, Optional<String> model) {
     JsonObject metrics =
         new JsonObject()
             .with("rows_in", requests)
@@ -37,10 +38,8 @@ record GenerateProgress(
     if (!charged) {
       return metrics.with("prompt_tokens", paid.input()).with("completion_tokens", paid.output());
     }
-    if (!model.isEmpty()) {
-      metrics.with("api_model", model);
-    }
     return metrics
+        .withOptional("api_model", model.filter(name -> !name.isEmpty()))
         .with("api_input_tokens", paid.input())
         .with("api_output_tokens", paid.output())
         .with("api_unknown_requests", unknownTries)

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,7 +37,7 @@ final class KeptAnswers implements Closeable {
           if (size() <= OPEN) {
             return false;
           }
-          shut(eldest.getValue());
+          JsonLines.close(eldest.getValue());
           return true;
         }
       };
@@ -164,7 +163,7 @@ final class KeptAnswers implements Closeable {
     try {
       FileChannel channel = channels.get(number);
       if (channel == null) {
-        channel = FileChannel.open(file, StandardOpenOption.READ);
+        channel = FileChannel.open(file);
         channels.put(number, channel);
       }
       return Json.parseObject(JsonLines.at(channel, place & ((1L << OFFSET_BITS) - 1)));
@@ -177,16 +176,8 @@ final class KeptAnswers implements Closeable {
     return Files.isDirectory(folder) ? DurableFiles.list(folder, start + "*" + end) : List.of();
   }
 
-  private static void shut(FileChannel channel) {
-    try {
-      channel.close();
-    } catch (IOException read) {
-      // A file that was only read loses nothing.
-    }
-  }
-
   @Override
   public void close() {
-    channels.values().forEach(KeptAnswers::shut);
+    channels.values().forEach(JsonLines::close);
   }
 }

@@ -46,11 +46,8 @@ final class LogprobsReader {
           JsonStream.entries(text, List.of(POSITIONS, "usage", "choices", "error"), reader::take);
       return reader.reply(others);
     } catch (IllegalArgumentException broken) {
-      return new Reply(
-          Reply.Kind.CUT,
-          200,
-          Optional.empty(),
-          "status 200 without a JSON object: " + broken.getMessage());
+      String reason = "status 200 without a JSON object: " + broken.getMessage();
+      return new Reply(Reply.Kind.CUT, 200, Optional.empty(), reason);
     }
   }
 
@@ -123,9 +120,7 @@ final class LogprobsReader {
   }
 
   private void note(@Nullable String what) {
-    if (problem.isEmpty()) {
-      problem = Optional.of("position " + positions + " of the prompt " + what);
-    }
+    problem = problem.or(() -> Optional.of("position " + positions + " of the prompt " + what));
   }
 
   private static float logprob(JsonObject token) {
@@ -142,11 +137,8 @@ final class LogprobsReader {
     if (!error.isEmpty() || others.members().get("error") != null) {
       JsonObject body =
           new JsonObject().with("error", error.isEmpty() ? others.members().get("error") : error);
-      return new Reply(
-          Reply.Kind.CUT,
-          200,
-          Optional.of(body),
-          "status 200 with an error: " + Reply.message(body));
+      String reason = "status 200 with an error: " + Reply.message(body);
+      return new Reply(Reply.Kind.CUT, 200, Optional.of(body), reason);
     }
     JsonObject body = new JsonObject();
     if (!usage.isEmpty()) {

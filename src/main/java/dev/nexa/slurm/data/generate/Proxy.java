@@ -1,6 +1,8 @@
 package dev.nexa.slurm.data.generate;
 
 import java.net.URI;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -21,12 +23,9 @@ public final class Proxy {
   public static Optional<URI> of(Map<String, String> environment, String base) {
     URI server = URI.create(base);
     String host = Optional.ofNullable(server.getHost()).orElse("");
-    if (excluded(value(environment, "NO_PROXY"), host)) {
-      return Optional.empty();
-    }
     String name = "https".equals(server.getScheme()) ? "HTTPS_PROXY" : "HTTP_PROXY";
     String proxy = value(environment, name);
-    if (proxy.isEmpty()) {
+    if (proxy.isEmpty() || excluded(value(environment, "NO_PROXY"), host)) {
       return Optional.empty();
     }
     URI address = URI.create(proxy.contains("://") ? proxy : "http://" + proxy);
@@ -45,13 +44,10 @@ public final class Proxy {
 
   /** A name in the list stands for the host and all below it; a star for all hosts. */
   private static boolean excluded(String list, String host) {
-    for (String entry : list.split(",", -1)) {
-      String name = entry.strip().replaceFirst("^[*]?[.]", "");
-      if (name.equals("*")
-          || (!name.isEmpty() && (host.equals(name) || host.endsWith("." + name)))) {
-        return true;
-      }
-    }
-    return host.equals("localhost") || host.equals("127.0.0.1");
+    return List.of("localhost", "127.0.0.1").contains(host)
+        || Arrays.stream(list.split(",", -1))
+            .map(entry -> entry.strip().replaceFirst("^[*]?[.]", ""))
+            .filter(name -> !name.isEmpty())
+            .anyMatch(name -> name.equals("*") || ("." + host).endsWith("." + name));
   }
 }

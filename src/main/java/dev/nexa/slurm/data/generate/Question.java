@@ -6,9 +6,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchRequest;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -48,16 +46,12 @@ record Question(String path, JsonObject body) {
   private static @Nullable Object canonical(@Nullable Object value) {
     if (value instanceof JsonObject object) {
       JsonObject sorted = new JsonObject();
-      for (Map.Entry<String, @Nullable Object> member :
-          new TreeMap<>(object.members()).entrySet()) {
-        sorted.with(member.getKey(), canonical(member.getValue()));
-      }
+      new TreeMap<>(object.members())
+          .forEach((name, member) -> sorted.with(name, canonical(member)));
       return sorted;
     }
     if (value instanceof List<?> list) {
-      List<@Nullable Object> elements = new ArrayList<>();
-      list.forEach(element -> elements.add(canonical(element)));
-      return elements;
+      return list.stream().map(Question::canonical).toList();
     }
     return value instanceof BigDecimal number && number.signum() != 0
         ? number.stripTrailingZeros()

@@ -59,10 +59,9 @@ record Reply(Kind kind, int status, Optional<JsonObject> body, String reason) {
     }
     String reason = "status " + status + ": " + body.map(Reply::message).orElse(shortened(text));
     boolean spent = status == 429 && body.map(Reply::code).filter(SPENT::contains).isPresent();
-    if (REFUSALS.contains(status) || spent || (status >= 300 && status < 400)) {
-      return new Reply(Kind.REFUSED, status, body, reason);
-    }
-    Kind kind = LATER.contains(status) || status >= 500 ? Kind.AGAIN : Kind.FAILED;
+    boolean refused = REFUSALS.contains(status) || spent || (status >= 300 && status < 400);
+    boolean later = LATER.contains(status) || status >= 500;
+    Kind kind = refused ? Kind.REFUSED : later ? Kind.AGAIN : Kind.FAILED;
     return new Reply(kind, status, body, reason);
   }
 

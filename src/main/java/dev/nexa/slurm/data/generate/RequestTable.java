@@ -35,15 +35,7 @@ final class RequestTable {
    */
   int add(String digest) {
     int first = find(digest);
-    if (first < 0) {
-      return put(digest);
-    }
-    return put(key(digest, copies[first]++));
-  }
-
-  /** Returns the key of a further request with this body; {@code copy} counts from 1. */
-  private static String key(String digest, int copy) {
-    return Sha256.of(digest + "/" + copy);
+    return put(first < 0 ? digest : Sha256.of(digest + "/" + copies[first]++));
   }
 
   /** Returns the number of the request with this key; -1 if there is none. */

@@ -10,7 +10,6 @@ import dev.nexa.slurm.data.collect.RequestCheck;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * The requests of one task, in the order of the files. The files are read again for each pass. So
@@ -44,9 +43,7 @@ final class Requests {
       List<Path> files, GenerateSettings settings, String server, Generate.Where where) {
     RequestCheck.check(files);
     Requests requests = new Requests(files, settings);
-    for (Path file : files) {
-      JsonLines.read(file, line -> requests.add(line, server, where));
-    }
+    files.forEach(file -> JsonLines.read(file, line -> requests.add(line, server, where)));
     return requests;
   }
 
@@ -115,7 +112,6 @@ final class Requests {
 
   /** Returns the most tokens that a request may use; none if the run has no limit. */
   Tokens most(Question question) {
-    Optional<Tokens> most = settings.limited() ? question.most() : Optional.empty();
-    return most.orElse(Tokens.NONE);
+    return settings.limited() ? question.most().orElse(Tokens.NONE) : Tokens.NONE;
   }
 }

@@ -33,7 +33,7 @@ final class Spent {
    */
   synchronized boolean reserve(String key, Tokens most, BooleanSupplier stopped)
       throws InterruptedException {
-    while (!used().plus(most).fits(limit)) {
+    while (!paid.plus(waiting).plus(unknown).plus(most).fits(limit)) {
       if (open.isEmpty() || stopped.getAsBoolean()) {
         return false;
       }
@@ -85,10 +85,6 @@ final class Spent {
   private void lost(Tokens most) {
     unknown = unknown.plus(most);
     unknownTries++;
-  }
-
-  private Tokens used() {
-    return paid.plus(waiting).plus(unknown);
   }
 
   /** Returns the tokens that the server reported. */

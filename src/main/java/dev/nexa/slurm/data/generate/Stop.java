@@ -12,9 +12,7 @@ final class Stop {
 
   /** Stops, because of a failure. */
   synchronized void because(RuntimeException failure) {
-    if (reason.isEmpty()) {
-      reason = Optional.of(failure);
-    }
+    reason = reason.or(() -> Optional.of(failure));
     stopped.countDown();
   }
 

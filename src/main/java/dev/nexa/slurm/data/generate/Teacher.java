@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.data.collect.JsonLines;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -76,18 +77,15 @@ final class Teacher {
     System.setProperty("jdk.httpclient.keepalive.timeout", "4");
     // HTTP/1.1: vLLM knows no other version, and a broken connection breaks one request. No
     // redirects: another host would get the key.
-    HttpClient.Builder builder =
+    this.client =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .followRedirects(HttpClient.Redirect.NEVER)
-            .connectTimeout(timeout.compareTo(CONNECT) < 0 ? timeout : CONNECT);
-    this.client =
-        builder
+            .connectTimeout(timeout.compareTo(CONNECT) < 0 ? timeout : CONNECT)
             .proxy(
-                proxy.isPresent()
-                    ? ProxySelector.of(
-                        new InetSocketAddress(proxy.get().getHost(), proxy.get().getPort()))
-                    : HttpClient.Builder.NO_PROXY)
+                proxy
+                    .map(it -> ProxySelector.of(new InetSocketAddress(it.getHost(), it.getPort())))
+                    .orElse(HttpClient.Builder.NO_PROXY))
             .build();
   }
 
@@ -96,10 +94,8 @@ final class Teacher {
    * path without {@code /v1} begins at the server's root.
    */
   URI address(String path) {
-    if (path.startsWith("/v1/")) {
-      return URI.create(base + path.substring(3));
-    }
-    return URI.create(base.replaceFirst("/v1$", "") + path);
+    boolean below = path.startsWith("/v1/");
+    return URI.create(below ? base + path.substring(3) : base.replaceFirst("/v1$", "") + path);
   }
 
   /** Sends a request and waits for the whole response. */
@@ -169,7 +165,7 @@ final class Teacher {
     CompletableFuture<Void> closing =
         watch
             .completeOnTimeout(true, Math.max(1, left.toMillis()), TimeUnit.MILLISECONDS)
-            .thenRun(() -> close(body));
+            .thenRun(() -> JsonLines.close(body));
     try (body) {
       if (response.statusCode() != 200) {
         byte[] start = body.readNBytes(REFUSAL);
@@ -200,14 +196,6 @@ final class Teacher {
         // Its owner closes it.
       }
     };
-  }
-
-  private static void close(InputStream body) {
-    try {
-      body.close();
-    } catch (IOException gone) {
-      // The reader sees the same.
-    }
   }
 
   private static Answered answered(HttpResponse<?> response, Reply reply) {

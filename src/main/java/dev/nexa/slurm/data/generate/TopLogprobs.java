@@ -108,13 +108,12 @@ final class TopLogprobs {
     int top = (int) json.number("top");
     ByteBuffer bytes = ByteBuffer.wrap(Base64.getDecoder().decode(json.text("packed")));
     int count = bytes.remaining() / BYTES;
-    int[] tokens = new int[count];
-    float[] values = new float[count];
+    TopLogprobs read = new TopLogprobs(top, new int[count], new float[count], count / top);
     for (int i = 0; i < count; i++) {
-      tokens[i] = bytes.getInt();
-      values[i] = bytes.getFloat();
+      read.tokens[i] = bytes.getInt();
+      read.values[i] = bytes.getFloat();
     }
-    return new TopLogprobs(top, tokens, values, count / top);
+    return read;
   }
 
   /** Appends the log-probabilities as a JSON list of lists. */

@@ -63,10 +63,8 @@ public record BucketsStep(Engine engine, Share share) {
     TreeMap<Integer, StageFile> byTask = new TreeMap<>();
     int tasks = all.get(0).part().get(2);
     for (StageFile file : all) {
-      if (file.part().get(2) != tasks) {
-        throw different(file.path());
-      }
-      if (file.part().get(0) == band && byTask.put(file.part().get(1), file) != null) {
+      if (file.part().get(2) != tasks
+          || (file.part().get(0) == band && byTask.put(file.part().get(1), file) != null)) {
         throw different(file.path());
       }
     }

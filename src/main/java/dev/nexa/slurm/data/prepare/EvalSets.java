@@ -7,7 +7,6 @@ import dev.nexa.slurm.data.rows.Column;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Rows;
 import dev.nexa.slurm.data.rows.Source;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Rejects rows that share an n-gram of words with a row of an eval set. */
@@ -15,12 +14,13 @@ record EvalSets(Engine engine, PrepareSettings settings) {
   /** Rejects the rows, and returns for each file how many rows share an n-gram with it. */
   JsonObject reject(Rows rows, List<String> against) {
     List<InputFile> files = InputFile.find(engine, against);
-    List<Column> columns = new ArrayList<>();
-    List<String> names = new ArrayList<>();
-    for (String name : settings.evals().columns()) {
-      names.add(Source.name(columns.size()));
-      columns.add(new Column(name, Column.Type.TEXT, true));
-    }
+    List<Column> columns =
+        settings.evals().columns().stream()
+            .map(name -> new Column(name, Column.Type.TEXT, true))
+            .toList();
+    String text = "concat_ws(' ', " + Source.names(columns.size()) + ")";
+    String words = Texts.wordHashes(Texts.normalized(text));
+    String ngrams = Texts.ngrams("words", settings.evals().ngram());
     engine.run("CREATE TABLE eval_grams (h UBIGINT, e INTEGER)");
     Source source = new Source(engine, columns, settings.maxRow());
     for (int e = 0; e < files.size(); e++) {
@@ -29,33 +29,25 @@ record EvalSets(Engine engine, PrepareSettings settings) {
       engine.run(
           ("INSERT INTO eval_grams SELECT DISTINCT unnest(%s) AS h, %s FROM (SELECT %s AS"
                   + " words FROM source WHERE bad IS NULL) WHERE words <> %s")
-              .formatted(
-                  Texts.ngrams("words", settings.evals().ngram()),
-                  e,
-                  Texts.wordHashes(
-                      Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")")),
-                  Texts.NO_WORDS));
+              .formatted(ngrams, e, words, Texts.NO_WORDS));
     }
     source.close();
     engine.run(
         ("CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n,"
                 + " unnest(list_distinct(%s)) AS h FROM (SELECT n, %s AS words FROM kept)) JOIN"
                 + " eval_grams USING (h) GROUP BY n, e")
-            .formatted(Texts.ngrams("words", settings.evals().ngram()), Texts.wordHashes("text")));
+            .formatted(ngrams, Texts.wordHashes("text")));
     JsonObject counts = new JsonObject();
-    for (int e = 0; e < files.size(); e++) {
-      counts.with(files.get(e).path(), engine.number("SELECT count(*) FROM shared WHERE e = " + e));
-    }
     StringBuilder path = new StringBuilder("CASE arg_max(e, grams)");
     for (int e = 0; e < files.size(); e++) {
-      path.append(" WHEN ").append(e).append(" THEN ");
-      path.append(Sql.text(files.get(e).path()));
+      counts.with(files.get(e).path(), engine.number("SELECT count(*) FROM shared WHERE e = " + e));
+      path.append(" WHEN " + e + " THEN " + Sql.text(files.get(e).path()));
     }
     rows.reject(
         "contaminated",
-        "SELECT n, 'shares ' || max(grams) || ' n-grams with ' || "
-            + path
-            + " END AS detail FROM shared GROUP BY n");
+        ("SELECT n, 'shares ' || max(grams) || ' n-grams with ' || %s END AS detail FROM shared"
+                + " GROUP BY n")
+            .formatted(path));
     return counts;
   }
 }

@@ -48,9 +48,7 @@ record NearDuplicates(Engine engine) {
    * a common {@code s} are a pair.
    */
   void bands(List<Integer> text) {
-    List<String> columns = new ArrayList<>();
-    text.forEach(column -> columns.add(Source.name(column)));
-    String words = Texts.wordHashes("concat_ws(' ', " + String.join(", ", columns) + ")");
+    String words = Texts.wordHashes("concat_ws(' ', " + Source.names(text) + ")");
     List<String> least = new ArrayList<>();
     List<String> bands = new ArrayList<>();
     for (int b = 0; b < BANDS; b++) {
@@ -64,6 +62,9 @@ record NearDuplicates(Engine engine) {
       }
       bands.add("hash(" + b + ", " + String.join(", ", own) + ")");
     }
+    String all = String.join(", ", bands);
+    String leasts = String.join(", ", least);
+    String ngrams = Texts.ngrams("words", NGRAM);
     engine.run("CREATE TABLE bands (band UTINYINT, s UBIGINT, n BIGINT)");
     // A range of row numbers reads only its part of the table, which may lie on the disk.
     String after = "-1";
@@ -76,15 +77,7 @@ record NearDuplicates(Engine engine) {
           ("INSERT INTO bands SELECT unnest(range(%s)), unnest([%s]), n FROM (SELECT n, %s FROM"
                   + " (SELECT n, unnest(%s) AS h FROM (SELECT n, %s AS words FROM kept WHERE n >"
                   + " %s AND n <= %s) WHERE words <> %s) GROUP BY n)")
-              .formatted(
-                  BANDS,
-                  String.join(", ", bands),
-                  String.join(", ", least),
-                  Texts.ngrams("words", NGRAM),
-                  words,
-                  after,
-                  last,
-                  Texts.NO_WORDS));
+              .formatted(BANDS, all, leasts, ngrams, words, after, last, Texts.NO_WORDS));
       after = last;
     }
   }

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * What {@code prepare} writes and reads when two array stages divide the reading. Each task of the
@@ -40,14 +41,8 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
         new RawRows(engine, settings, Share.ALL, progress)
             .read(files, Portion.of(files, sizes, share));
     List<Integer> part = List.of(share.task(), share.tasks());
-    List<String> words = new ArrayList<>();
-    words.add(settings.digest());
-    words.add(digest(files, sizes));
-    long read = 0;
-    for (RawRows.Counted portion : counted) {
-      words.add(portion.file() + ":" + portion.rows() + ":" + portion.lines());
-      read += portion.rows();
-    }
+    List<String> words = new ArrayList<>(List.of(settings.digest(), digest(files, sizes)));
+    counted.forEach(one -> words.add(one.file() + ":" + one.rows() + ":" + one.lines()));
     engine.run("SET preserve_insertion_order = true");
     if (settings.id().isPresent()) {
       output.write(
@@ -61,6 +56,7 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
             + " FROM data d LEFT JOIN rejects x ON x.n = d.n ORDER BY d.key, d.n",
         share.fileName(StageFile.Kind.PARTS.stem(), 0, "parquet"),
         StageFile.options(StageFile.Kind.PARTS, part, words));
+    long read = counted.stream().mapToLong(RawRows.Counted::rows).sum();
     return output.report(new JsonObject().with("rows_read", read));
   }
 
@@ -84,14 +80,15 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
     Rows rows = new RawRows(engine, settings, share, progress).begin(input);
     for (int task = 0; task < parts.size(); task++) {
       Shift shift = shifts.get(task);
+      String number = shift.moved("n", shift.rows());
       String own =
           " FROM " + StageFile.relation(List.of(parts.get(task))) + " WHERE " + share.owns("key");
       engine.run(
           "INSERT INTO data BY NAME SELECT %s AS n, key, reason, detail, %s%s"
-              .formatted(shift.number(), Source.names(settings.columns().size()), own));
+              .formatted(number, Source.names(settings.columns().size()), own));
       engine.run(
           "INSERT INTO rejects SELECT %s, reason, detail, %s, start%s AND reason IS NOT NULL"
-              .formatted(shift.number(), shift.line(), own));
+              .formatted(number, shift.moved("line", shift.lines()), own));
     }
     rows.keep();
     if (settings.id().isPresent()) {
@@ -104,9 +101,9 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
   private void ids(List<StageFile> files, List<Shift> shifts) {
     List<String> all = new ArrayList<>();
     for (int task = 0; task < files.size(); task++) {
-      all.add(
-          "SELECT %s AS n, id FROM %s"
-              .formatted(shifts.get(task).number(), StageFile.relation(List.of(files.get(task)))));
+      String number = shifts.get(task).moved("n", shifts.get(task).rows());
+      String relation = StageFile.relation(List.of(files.get(task)));
+      all.add("SELECT " + number + " AS n, id FROM " + relation);
     }
     engine.run("CREATE VIEW all_ids AS " + String.join(" UNION ALL ", all));
     engine.run(
@@ -117,16 +114,10 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
 
   /** The offset of a task's row numbers in one file: earlier tasks read the file's first rows. */
   private record Shift(int file, long rows, long lines) {
-    String number() {
-      return rows == 0
-          ? "n"
-          : "n + CASE WHEN " + Rows.ofFile("n", file) + " THEN " + rows + " ELSE 0 END";
-    }
-
-    String line() {
-      return lines == 0
-          ? "line"
-          : "line + CASE WHEN " + Rows.ofFile("n", file) + " THEN " + lines + " ELSE 0 END";
+    String moved(String column, long by) {
+      return by == 0
+          ? column
+          : column + " + CASE WHEN " + Rows.ofFile("n", file) + " THEN " + by + " ELSE 0 END";
     }
   }
 
@@ -176,21 +167,21 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
                   file.path(), file.part().get(0), kind.stem(), other == null ? "" : other.path()),
           "name the output of one run of the first stage");
     }
-    List<String> missing = new ArrayList<>();
-    for (int task = 0; task < tasks; task++) {
-      if (!byTask.containsKey(task)) {
-        missing.add("" + task);
-      }
-    }
+    List<String> missing =
+        IntStream.range(0, tasks)
+            .filter(task -> !byTask.containsKey(task))
+            .mapToObj(String::valueOf)
+            .toList();
     if (!missing.isEmpty()) {
       throw StageFile.missing(
           kind,
-          "the "
-              + kind.stem()
-              + " of task "
-              + String.join(", ", missing.subList(0, Math.min(NAMED, missing.size())))
-              + (missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " more" : "")
-              + (" of 0-" + (tasks - 1) + " are missing in " + String.join(", ", folders)),
+          "the %s of task %s%s of 0-%s are missing in %s"
+              .formatted(
+                  kind.stem(),
+                  String.join(", ", missing.subList(0, Math.min(NAMED, missing.size()))),
+                  missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " more" : "",
+                  tasks - 1,
+                  String.join(", ", folders)),
           Path.of(folders.get(0)),
           String.join(",", missing));
     }

@@ -1,12 +1,11 @@
 package dev.nexa.slurm.data.prepare;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Output;
@@ -25,27 +24,13 @@ import java.util.TreeMap;
  * split has it, whether it is sampled, and its place in the output. Therefore all tasks together
  * write the same rows in the same order for any number of tasks.
  */
-public final class Prepare {
+public record Prepare(
+    Engine engine, PrepareSettings settings, Share share, Progress progress, RawRows rawRows) {
   /** The split of all rows if the settings name none. */
   private static final String TRAIN = "train";
 
-  private final Engine engine;
-  private final PrepareSettings settings;
-  private final Share share;
-  private final RawRows rawRows;
-  private final Progress progress;
-
   public Prepare(Engine engine, PrepareSettings settings, Share share, Progress progress) {
     this(engine, settings, share, progress, new RawRows(engine, settings, share, progress));
-  }
-
-  Prepare(
-      Engine engine, PrepareSettings settings, Share share, Progress progress, RawRows rawRows) {
-    this.rawRows = rawRows;
-    this.progress = progress;
-    this.engine = engine;
-    this.settings = settings;
-    this.share = share;
   }
 
   /**
@@ -68,15 +53,18 @@ public final class Prepare {
       Path folder) {
     settings.files().requests().ifPresent(requests -> new RequestQuery(settings).require());
     if (settings.stage().parts()) {
-      requireFirst(clusters, parts);
+      if (settings.stage().signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
+        throw new IllegalArgumentException(
+            "parts: true is the first stage: leave signatures, --clusters and --from-parts out");
+      }
       Output output = Output.in(engine, folder, share, Parts.stems());
       return new Parts(engine, settings, share, progress)
           .write(InputFile.find(engine, input), output);
     }
     requireTasks(clusters);
-    List<String> stems = new ArrayList<>(splits().keySet());
+    List<String> stems = new ArrayList<>(SharedSignatures.stems());
+    stems.addAll(splits().keySet());
     stems.add("requests");
-    stems.addAll(SharedSignatures.stems());
     Output output = Output.in(engine, folder, share, stems);
     List<InputFile> files = InputFile.find(engine, input);
     Rows rows =
@@ -96,7 +84,7 @@ public final class Prepare {
         write(output, counts, writing);
       }
     }
-    output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
+    output.rejects(Rows.rejectQuery("coalesce(x.start, left(d.text, 200)) AS start"));
     return output.report(rows, kept, counts, details);
   }
 
@@ -107,7 +95,13 @@ public final class Prepare {
       List<String> clusters,
       JsonObject details,
       Running comparing) {
-    duplicateIds(rows);
+    if (settings.id().isPresent()) {
+      rows.reject(
+          "duplicate id",
+          ("SELECT n, 'as ' || %s AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS"
+                  + " first FROM ids GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first")
+              .formatted(Rows.place("first")));
+    }
     if (settings.files().requests().isPresent()) {
       rows.reject("request too long", new RequestQuery(settings).tooLong());
     }
@@ -126,27 +120,16 @@ public final class Prepare {
     comparing.done(1, 0);
     if (settings.stage().signatures()) {
       new NearDuplicates(engine).bands(settings.textColumns());
-    } else {
-      nearDuplicates(rows, clusters);
-      sample(rows);
-    }
-    comparing.done(1, 0);
-  }
-
-  private void nearDuplicates(Rows rows, List<String> clusters) {
-    if (!clusters.isEmpty()) {
+    } else if (!clusters.isEmpty()) {
       new SharedSignatures(engine, share).labels(clusters);
       NearDuplicates.rejectLabelled(rows);
     } else if (settings.duplicates().near()) {
       new NearDuplicates(engine).reject(rows, settings.textColumns());
     }
-  }
-
-  private void requireFirst(List<String> clusters, List<String> parts) {
-    if (settings.stage().signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
-      throw new IllegalArgumentException(
-          "parts: true is the first stage: leave signatures, --clusters and --from-parts out");
+    if (!settings.stage().signatures()) {
+      sample(rows);
     }
+    comparing.done(1, 0);
   }
 
   private void requireTasks(List<String> clusters) {
@@ -170,30 +153,17 @@ public final class Prepare {
   }
 
   private NexaException oneTask(String step, String advice) {
-    return new NexaException(
-        ErrorCode.DATA_INVALID,
+    return DataException.invalid(
         "%s compares all rows with each other, so it needs one task; there are %s"
             .formatted(step, share.tasks()),
-        Advice.step(advice));
-  }
-
-  private void duplicateIds(Rows rows) {
-    if (settings.id().isPresent()) {
-      rows.reject(
-          "duplicate id",
-          "SELECT n, 'as ' || "
-              + Rows.place("first")
-              + " AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS first FROM ids"
-              + " GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first");
-    }
+        advice);
   }
 
   private void sample(Rows rows) {
     String order = "sha256('sample:" + settings.seed() + ":' || key)";
     if (settings.sample().share().isPresent()) {
-      String end = Fractions.hex(settings.sample().share().get());
-      rows.reject(
-          "not sampled", "SELECT n, NULL AS detail FROM kept WHERE " + order + " >= '" + end + "'");
+      String after = order + " >= '" + Fractions.hex(settings.sample().share().get()) + "'";
+      rows.reject("not sampled", "SELECT n, NULL AS detail FROM kept WHERE " + after);
     }
     if (settings.sample().rows().isPresent()) {
       rows.reject(
@@ -223,7 +193,7 @@ public final class Prepare {
     engine.run("SET preserve_insertion_order = true");
     String query = "SELECT " + split + " AS split, key, n FROM kept ORDER BY split, key, n";
     Output.Slices sorted =
-        new SortedRows(engine, "final", query, columns, Source.renamed(settings.columns()));
+        new SortedRows(engine, "final", query, columns, Source.renamed("", settings.columns()));
     long from = 0;
     for (int i = 0; i < names.size(); i++) {
       long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.json.Codec.IfAny;
 import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
+import dev.nexa.slurm.data.rows.Source;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -124,9 +125,7 @@ public record PrepareSettings(
     JsonObject evals = json.object("decontaminate");
     JsonObject shares = json.optionalObject("split").orElseGet(JsonObject::new);
     Map<String, BigDecimal> split = new LinkedHashMap<>();
-    for (String name : shares.members().keySet()) {
-      split.put(name, share(name, shares.decimal(name)));
-    }
+    shares.members().keySet().forEach(it -> split.put(it, share(it, shares.decimal(it))));
     return new PrepareSettings(
         Column.of(json.object("columns")),
         json.texts("text"),
@@ -166,29 +165,20 @@ public record PrepareSettings(
    * stages of an array may differ in {@code parts} and {@code signatures} only.
    */
   String digest() {
+    Stage any = new Stage(false, false);
     return Sha256.of(
         new PrepareSettings(
-                columns,
-                text,
-                id,
-                rules,
-                duplicates,
-                new Stage(false, false),
-                evals,
-                sample,
-                seed,
-                files,
-                maxRow)
+                columns, text, id, rules, duplicates, any, evals, sample, seed, files, maxRow)
             .toString());
   }
 
   /** Returns the numbers of the text's columns among all columns. */
   List<Integer> textColumns() {
-    return text.stream().map(name -> column(name)).toList();
+    return text.stream().map(name -> Column.number(columns, name)).toList();
   }
 
-  /** Returns the number of a column. */
-  int column(String name) {
-    return Column.number(columns, name);
+  /** Returns the SQL of a column. */
+  String column(String name) {
+    return Source.name(Column.number(columns, name));
   }
 }

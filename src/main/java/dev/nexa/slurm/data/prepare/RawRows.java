@@ -21,30 +21,18 @@ import java.util.List;
  * columns are right, and the table {@code rejects} each row that is no row or has a text of the
  * wrong length or language.
  */
-final class RawRows {
+record RawRows(
+    Engine engine, PrepareSettings settings, Share share, Progress progress, long pieceBytes) {
   /** So much of a large file is read at a time: its lines then fit into DuckDB's memory. */
   private static final long PIECE_BYTES = 256L << 20;
 
-  private final Engine engine;
-  private final PrepareSettings settings;
-  private final Share share;
-  private final Source source;
-  private final long pieceBytes;
-  private final Progress progress;
-
+  /** A test reads small pieces. */
   RawRows(Engine engine, PrepareSettings settings, Share share, Progress progress) {
     this(engine, settings, share, progress, PIECE_BYTES);
   }
 
-  /** A test reads small pieces. */
-  RawRows(
-      Engine engine, PrepareSettings settings, Share share, Progress progress, long pieceBytes) {
-    this.progress = progress;
-    this.pieceBytes = pieceBytes;
-    this.engine = engine;
-    this.settings = settings;
-    this.share = share;
-    this.source = new Source(engine, settings.columns(), settings.maxRow());
+  private Source source() {
+    return new Source(engine, settings.columns(), settings.maxRow());
   }
 
   /** Makes the empty tables. */
@@ -94,7 +82,7 @@ final class RawRows {
         reading.done(1, 0);
       }
     }
-    source.close();
+    source().close();
     rows.keep();
     return counted;
   }
@@ -114,13 +102,13 @@ final class RawRows {
 
   /** Reads a file or a copy of a piece of it, and returns the number of its rows. */
   private long read(Rows rows, Rows.Place place, InputFile file, String original) {
-    source.open(file, original);
+    source().open(file, original);
     // In the order of the keys, so that DuckDB finds the rows of a file of the output fast.
     engine.run("SET preserve_insertion_order = true");
     engine.run("INSERT INTO data BY NAME " + rowQuery(place) + " ORDER BY key");
     engine.run("SET preserve_insertion_order = false");
     if (settings.id().isPresent()) {
-      String id = Source.name(settings.column(settings.id().get()));
+      String id = settings.column(settings.id().get());
       engine.run(
           ("INSERT INTO ids SELECT %s, %s::VARCHAR FROM source WHERE bad IS NULL AND %s IS NOT"
                   + " NULL")
@@ -163,31 +151,25 @@ final class RawRows {
 
   /** Returns SQL for the columns of the text, together. */
   private String text() {
-    List<String> columns = new ArrayList<>();
-    settings.textColumns().forEach(column -> columns.add(Source.name(column)));
-    return columns.size() == 1
-        ? "coalesce(" + columns.get(0) + ", '')"
-        : "concat_ws(chr(31), " + String.join(", ", columns) + ")";
+    String columns = Source.names(settings.textColumns());
+    return settings.textColumns().size() == 1
+        ? "coalesce(" + columns + ", '')"
+        : "concat_ws(chr(31), " + columns + ")";
   }
 
   private String reason() {
     StringBuilder sql = new StringBuilder("CASE WHEN bad IN ('broken JSON', 'no JSON object')");
     sql.append(" THEN 'broken' WHEN bad IS NOT NULL THEN 'schema' WHEN chars = 0 THEN 'empty'");
-    settings
-        .rules()
-        .minChars()
-        .ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
-    settings
-        .rules()
-        .maxChars()
-        .ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
-    if (!settings.rules().languages().isEmpty()) {
-      sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.rules().languages()));
+    PrepareSettings.TextRules rules = settings.rules();
+    rules.minChars().ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
+    rules.maxChars().ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
+    if (!rules.languages().isEmpty()) {
+      sql.append(" WHEN NOT list_contains(").append(Sql.texts(rules.languages()));
       sql.append(", language) THEN 'language'");
     }
     if (settings.id().isPresent()) {
       // A request needs an id; without requests an optional id may be missing.
-      String id = Source.name(settings.column(settings.id().get())) + "::VARCHAR";
+      String id = settings.column(settings.id().get()) + "::VARCHAR";
       String none = settings.files().requests().isPresent() ? "coalesce(" + id + ", '')" : id;
       sql.append(" WHEN " + none + " = '' THEN 'empty id'");
     }

@@ -1,31 +1,25 @@
 package dev.nexa.slurm.data.prepare;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchRequest;
 import dev.nexa.slurm.data.collect.JsonLines;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.prepare.PrepareSettings.Requests;
-import dev.nexa.slurm.data.rows.Source;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The lines that {@code vllm run-batch} reads: custom_id, method, url, body. */
-final class RequestQuery {
+record RequestQuery(PrepareSettings settings, Requests requests) {
   private static final String URL = "/v1/chat/completions";
   private static final Pattern PLACE = Pattern.compile("\\{([^{}]+)}");
 
-  private final PrepareSettings settings;
-  private final Requests requests;
-
   RequestQuery(PrepareSettings settings) {
-    this.settings = settings;
-    this.requests = settings.files().requests().orElseThrow();
+    this(settings, settings.files().requests().orElseThrow());
   }
 
   /**
@@ -38,18 +32,12 @@ final class RequestQuery {
     requests.options().members().forEach(body::with);
     body.with("model", requests.model())
         .with("messages", List.of(new JsonObject().with("role", "user").with("content", "")));
-    JsonObject line =
-        new JsonObject()
-            .with("custom_id", "id")
-            .with("method", "POST")
-            .with("url", URL)
-            .with("body", body);
-    List<String> problems = BatchRequest.problems(Json.compact(line));
+    String line = Json.compact(new BatchRequest("id", URL, body).json());
+    List<String> problems = BatchRequest.problems(line);
     if (!problems.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           "data.prepare.requests: no request could be sent: " + String.join("; ", problems),
-          Advice.step("correct the keys of data.prepare.requests, then run the step again"));
+          "correct the keys of data.prepare.requests, then run the step again");
     }
   }
 
@@ -64,9 +52,7 @@ final class RequestQuery {
   }
 
   private String id() {
-    return settings.id().isPresent()
-        ? Source.name(settings.column(settings.id().get())) + "::VARCHAR"
-        : "key";
+    return settings.id().map(id -> settings.column(id) + "::VARCHAR").orElse("key");
   }
 
   /** Returns the columns of the file. */
@@ -98,7 +84,7 @@ final class RequestQuery {
       String name = place.group(1);
       if (settings.columns().stream().anyMatch(column -> column.name().equals(name))) {
         parts.add(Sql.text(template.substring(from, place.start())));
-        parts.add("coalesce(" + Source.name(settings.column(name)) + "::VARCHAR, '')");
+        parts.add("coalesce(" + settings.column(name) + "::VARCHAR, '')");
         from = place.end();
       }
     }

@@ -3,8 +3,8 @@ package dev.nexa.slurm.data.prepare;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.Output;
 import dev.nexa.slurm.data.rows.Share;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The files that {@code prepare} writes and reads when the tasks of an array look for near
@@ -14,11 +14,7 @@ import java.util.List;
 record SharedSignatures(Engine engine, Share share) {
   /** Returns the first parts of the files' names. */
   static List<String> stems() {
-    List<String> stems = new ArrayList<>();
-    for (int band = 0; band < NearDuplicates.BANDS; band++) {
-      stems.add(stem(band));
-    }
-    return stems;
+    return IntStream.range(0, NearDuplicates.BANDS).mapToObj(SharedSignatures::stem).toList();
   }
 
   private static String stem(int band) {
@@ -63,13 +59,10 @@ record SharedSignatures(Engine engine, Share share) {
     String then = file.rows().get(share.task());
     String now = fingerprint();
     if (!then.equals(now)) {
+      String rows = count(then).equals(count(now)) ? "other rows" : count(now) + " rows";
       throw StageFile.invalid(
           "%s: task %s wrote the signatures of %s rows; now it has %s"
-              .formatted(
-                  file.path(),
-                  share.task(),
-                  count(then),
-                  count(then).equals(count(now)) ? "other rows" : count(now) + " rows"),
+              .formatted(file.path(), share.task(), count(then), rows),
           "the input or the settings have changed since: run the stages again, from the signatures on");
     }
     engine.run("CREATE TABLE labels AS SELECT n, label FROM " + StageFile.relation(files));

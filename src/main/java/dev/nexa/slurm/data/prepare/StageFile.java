@@ -82,12 +82,11 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
    */
   static List<StageFile> find(Engine engine, List<String> input, Kind kind) {
     Map<String, Map<String, String>> metadata = new TreeMap<>();
-    List<String> paths = new ArrayList<>();
-    for (InputFile file : InputFile.find(engine, input)) {
-      if (file.format() == InputFile.Format.PARQUET) {
-        paths.add(file.path());
-      }
-    }
+    List<String> paths =
+        InputFile.find(engine, input).stream()
+            .filter(file -> file.format() == InputFile.Format.PARQUET)
+            .map(InputFile::path)
+            .toList();
     if (!paths.isEmpty()) {
       String query =
           "SELECT file_name, decode(key), decode(value) FROM parquet_kv_metadata("

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * SQL expressions about texts.
@@ -87,27 +89,24 @@ public final class Texts {
   static String language(String text) {
     String start = "left(" + text + ", " + LOOKED_AT + ")";
     StringBuilder sql = new StringBuilder("CASE");
-    for (Map.Entry<String, String> script : SCRIPTS.entrySet()) {
-      // Kana between many Han characters is enough for Japanese.
-      String share = script.getKey().equals("ja") ? "10" : "2";
-      sql.append(" WHEN ").append(count(start, script.getValue())).append(" * ").append(share);
-      sql.append(" > ").append(count(start, "\\pL")).append(" AND ");
-      sql.append(count(start, "\\pL")).append(" > 0 THEN '").append(script.getKey()).append("'");
-    }
+    String letters = count(start, "\\pL");
+    SCRIPTS.forEach(
+        (name, script) -> {
+          // Kana between many Han characters is enough for Japanese.
+          sql.append(
+              " WHEN " + count(start, script) + (name.equals("ja") ? " * 10 > " : " * 2 > "));
+          sql.append(letters + " AND " + letters + " > 0 THEN '" + name + "'");
+        });
     // The struct with the most hits; among equals, the smaller name.
-    StringBuilder hits = new StringBuilder("list_max([");
-    String separator = "";
-    for (Map.Entry<String, String> language : STOP_WORDS.entrySet()) {
-      hits.append(separator).append("{n: ");
-      hits.append(count("lower(" + start + ")", "\\b(?:" + language.getValue() + ")\\b"));
-      hits.append(", l: '").append(language.getKey()).append("'}");
-      separator = ", ";
-    }
-    hits.append("])");
-    String words = count(start, "\\pL+");
-    sql.append(" WHEN ").append(hits).append(".n >= greatest(2, ").append(words);
-    sql.append(" // 20) THEN ").append(hits).append(".l ELSE 'unknown' END");
-    return sql.toString();
+    List<String> hits = new ArrayList<>();
+    STOP_WORDS.forEach(
+        (name, words) -> {
+          String found = count("lower(" + start + ")", "\\b(?:" + words + ")\\b");
+          hits.add("{n: " + found + ", l: '" + name + "'}");
+        });
+    String most = "list_max([" + String.join(", ", hits) + "])";
+    return "%s WHEN %s.n >= greatest(2, %s // 20) THEN %s.l ELSE 'unknown' END"
+        .formatted(sql, most, count(start, "\\pL+"), most);
   }
 
   private static String count(String text, String pattern) {
@@ -127,12 +126,12 @@ public final class Texts {
    */
   static String ngrams(String hashes, int n) {
     // If a lambda reads another list than its own, it copies that list for each element.
-    List<String> shifted = new ArrayList<>();
-    for (int i = 1; i <= n; i++) {
-      shifted.add(hashes + "[" + i + ":]");
-    }
+    String shifted =
+        IntStream.rangeClosed(1, n)
+            .mapToObj(i -> hashes + "[" + i + ":]")
+            .collect(Collectors.joining(", "));
     return ("CASE WHEN len(%s) < %s THEN [hash(%s)] ELSE list_transform(list_zip(%s, true), g ->"
             + " hash(g)) END")
-        .formatted(hashes, n, hashes, String.join(", ", shifted));
+        .formatted(hashes, n, hashes, shifted);
   }
 }

@@ -1,14 +1,15 @@
 package dev.nexa.slurm.data.rows;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
@@ -23,14 +24,24 @@ public record InputFile(String path, Format format) {
   /** The formats. */
   public enum Format {
     /** One JSON object on each line. */
-    JSONL,
-    CSV,
-    PARQUET
+    JSONL(".*\\.(jsonl|ndjson)(\\.gz|\\.zst)?"),
+    CSV(".*\\.csv(\\.gz|\\.zst)?"),
+    PARQUET(".*\\.parquet");
+
+    private final Pattern names;
+
+    Format(String names) {
+      this.names = Pattern.compile(names);
+    }
+
+    /** Returns the format that a name says; empty if it says none. */
+    private static Optional<Format> of(String name) {
+      return Arrays.stream(values()).filter(it -> it.names.matcher(name).matches()).findFirst();
+    }
   }
 
-  private static final Pattern JSONL = Pattern.compile(".*\\.(jsonl|ndjson)(\\.gz|\\.zst)?");
-  private static final Pattern CSV = Pattern.compile(".*\\.csv(\\.gz|\\.zst)?");
-  private static final Pattern PARQUET = Pattern.compile(".*\\.parquet");
+  private static final String ENDS =
+      "a file ends in .jsonl, .ndjson, .csv (also .gz, .zst) or .parquet";
 
   /** Names of files that our own stages write beside their rows. */
   private static final Pattern BESIDE =
@@ -51,10 +62,7 @@ public record InputFile(String path, Format format) {
     for (String pattern : patterns) {
       List<String> found = paths(engine, pattern, "*", InputFile::isData);
       if (found.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
-            "there is no data file " + pattern,
-            Advice.step("a file ends in .jsonl, .ndjson, .csv (also .gz, .zst) or .parquet"));
+        throw DataException.invalid("there is no data file " + pattern, ENDS);
       }
       TaskReport.require(pattern, found, InputFile::isData);
       paths.addAll(found);
@@ -86,32 +94,16 @@ public record InputFile(String path, Format format) {
 
   private static boolean isData(String path) {
     String name = path.substring(path.lastIndexOf('/') + 1);
-    return !BESIDE.matcher(name).matches()
-        && (JSONL.matcher(name).matches()
-            || CSV.matcher(name).matches()
-            || PARQUET.matcher(name).matches());
+    return !BESIDE.matcher(name).matches() && Format.of(name).isPresent();
   }
 
   static Format format(String path) {
-    String lower = path.toLowerCase(Locale.ROOT);
     if (GLOB.matcher(path).matches()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           path + ": a name with '*', '?', '[' or ']' would be read as a pattern",
-          Advice.step("rename the file"));
+          "rename the file");
     }
-    if (JSONL.matcher(lower).matches()) {
-      return Format.JSONL;
-    }
-    if (CSV.matcher(lower).matches()) {
-      return Format.CSV;
-    }
-    if (PARQUET.matcher(lower).matches()) {
-      return Format.PARQUET;
-    }
-    throw new NexaException(
-        ErrorCode.DATA_INVALID,
-        path + ": the name says no known format",
-        Advice.step("a file ends in .jsonl, .ndjson, .csv (also .gz, .zst) or .parquet"));
+    return Format.of(path.toLowerCase(Locale.ROOT))
+        .orElseThrow(() -> DataException.invalid(path + ": the name says no known format", ENDS));
   }
 }

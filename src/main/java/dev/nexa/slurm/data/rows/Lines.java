@@ -58,14 +58,8 @@ public final class Lines {
       ByteArrayOutputStream start = new ByteArrayOutputStream(SHOWN);
       for (int next = in.read(); ; next = in.read()) {
         if (next == '\n' || next < 0) {
-          if (!blank) {
-            record++;
-            String shown = start.toString(StandardCharsets.UTF_8);
-            if (!visitor.visit(record, line, bytes, shown)) {
-              return true;
-            }
-          }
-          if (next < 0) {
+          String shown = start.toString(StandardCharsets.UTF_8);
+          if ((!blank && !visitor.visit(++record, line, bytes, shown)) || next < 0) {
             return true;
           }
           line++;
@@ -103,11 +97,9 @@ public final class Lines {
   public static OptionalLong tooDeep(InputStream text) throws IOException {
     JsonNesting nesting = new JsonNesting(JsonNesting.DEEPEST);
     byte[] part = new byte[1 << 16];
-    for (int read = text.read(part); read >= 0; read = text.read(part)) {
+    for (int read = text.read(part); read >= 0; ) {
       nesting.add(part, read);
-      if (nesting.found().isPresent()) {
-        break;
-      }
+      read = nesting.found().isPresent() ? -1 : text.read(part);
     }
     return nesting.found();
   }

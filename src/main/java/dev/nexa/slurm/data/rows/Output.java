@@ -39,17 +39,13 @@ public final class Output {
    */
   public static Output in(Engine engine, Path folder, Share share, List<String> stems) {
     DurableFiles.onDisk().directories(folder);
-    List<String> all = new ArrayList<>(stems);
-    all.addAll(List.of("rejects", "report"));
+    String stem = "[.]?(rejects|report|\\Q" + String.join("\\E|\\Q", stems) + "\\E)";
     String task = share.all() ? "" : String.format("-%05d", share.task());
+    String own = stem + task + "(-[0-9]{5})?[.](parquet|jsonl|json)([.]tmp)?";
     try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
       for (Path file : files) {
-        String name = file.getFileName().toString();
-        for (String stem : all) {
-          if (name.matches(
-              "[.]?\\Q" + stem + "\\E" + task + "(-[0-9]{5})?[.](parquet|jsonl|json)([.]tmp)?")) {
-            Files.delete(file);
-          }
+        if (file.getFileName().toString().matches(own)) {
+          Files.delete(file);
         }
       }
     } catch (IOException failed) {

@@ -2,11 +2,11 @@ package dev.nexa.slurm.data.rows;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -128,12 +128,7 @@ public record Portion(int file, long from, long to, boolean whole) {
   /** Copies the portion to a file, and returns the number of its ends of lines. */
   public long copy(String path, Path target) {
     try (FileChannel in = FileChannel.open(Path.of(path));
-        FileChannel out =
-            FileChannel.open(
-                target,
-                StandardOpenOption.CREATE,
-                StandardOpenOption.TRUNCATE_EXISTING,
-                StandardOpenOption.WRITE)) {
+        OutputStream out = Files.newOutputStream(target)) {
       byte[] bytes = new byte[BUFFER];
       long lines = 0;
       for (long place = from; place < to; ) {
@@ -144,9 +139,7 @@ public record Portion(int file, long from, long to, boolean whole) {
         for (int i = 0; i < read; i++) {
           lines += bytes[i] == '\n' ? 1 : 0;
         }
-        for (ByteBuffer rest = ByteBuffer.wrap(bytes, 0, read); rest.hasRemaining(); ) {
-          out.write(rest);
-        }
+        out.write(bytes, 0, read);
         place += read;
       }
       return lines;

@@ -2,7 +2,6 @@ package dev.nexa.slurm.data.rows;
 
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,18 +14,12 @@ import java.util.TreeMap;
  * has {@code n}, {@code reason}, {@code detail}; a row has at most one. The view {@code kept} is
  * the rows of {@code data} without a reject.
  */
-public final class Rows {
+public record Rows(Engine engine) {
   /** A file has fewer rows than this. */
   private static final long FILE = 1L << 40;
 
   /** For so many broken rows the file's line and its start are looked up. */
   private static final int LOOKED_UP = 1000;
-
-  private final Engine engine;
-
-  private Rows(Engine engine) {
-    this.engine = engine;
-  }
 
   /** Makes the tables {@code files} and {@code rejects}. */
   public static Rows of(Engine engine, List<InputFile> files) {
@@ -37,11 +30,6 @@ public final class Rows {
       engine.run("INSERT INTO files VALUES (" + f + ", " + Sql.text(files.get(f).path()) + ")");
     }
     return new Rows(engine);
-  }
-
-  /** Returns SQL for the number of a row of the view {@code source}. */
-  public static String number(int file) {
-    return number(new Place(file, 0, 0));
   }
 
   /** Returns SQL for the number of a row of the view {@code source}, which begins at a place. */
@@ -105,13 +93,8 @@ public final class Rows {
             .formatted(Sql.texts(List.of(broken)), FILE, file));
   }
 
-  /** Adds the line and its start to the broken rows of a JSONL file. */
-  public void findLines(int file, String path, long records) {
-    findLines(new Place(file, 0, 0), path, records);
-  }
-
   /**
-   * Adds the line and its start to the broken rows of the part of a file that was read last.
+   * Adds the line and its start to the broken rows of the part of a JSONL file that was read last.
    *
    * @param path the part, as a file of its own
    */
@@ -154,24 +137,21 @@ public final class Rows {
   /** Returns how many rows are rejected, by reason. */
   public Map<String, Long> rejected() {
     Map<String, Long> counts = new TreeMap<>();
-    for (List<String> row : engine.rows("SELECT reason, count(*) FROM rejects GROUP BY 1")) {
-      counts.put(row.get(0), Long.parseLong(row.get(1)));
-    }
+    engine
+        .rows("SELECT reason, count(*) FROM rejects GROUP BY 1")
+        .forEach(row -> counts.put(row.get(0), Long.parseLong(row.get(1))));
     return counts;
   }
 
-  /** Returns the query of the reject file: file, row, line, reason, detail, start; in order. */
-  public static String rejectQuery(List<String> more) {
-    List<String> columns = new ArrayList<>();
-    columns.add("f.path AS file");
-    columns.add("x.n % " + FILE + " AS row");
-    columns.add("x.line");
-    columns.add("x.reason");
-    columns.add("x.detail");
-    columns.addAll(more);
-    return ("SELECT %s FROM rejects x JOIN files f ON f.f = x.n // %s JOIN data d ON d.n = x.n"
-            + " ORDER BY x.n")
-        .formatted(String.join(", ", columns), FILE);
+  /**
+   * Returns the query of the reject file: file, row, line, reason, detail, start; in order.
+   *
+   * @param more the columns from the start on
+   */
+  public static String rejectQuery(String more) {
+    return ("SELECT f.path AS file, x.n %% %s AS row, x.line, x.reason, x.detail, %s FROM rejects x"
+            + " JOIN files f ON f.f = x.n // %s JOIN data d ON d.n = x.n ORDER BY x.n")
+        .formatted(FILE, more, FILE);
   }
 
   /** Returns SQL for {@code FILE row N} of a row's number. */

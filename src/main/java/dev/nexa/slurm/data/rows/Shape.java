@@ -116,14 +116,11 @@ public final class Shape {
   private boolean countCsv(String path) {
     try {
       int fields = new Source(engine, List.of(), LONGEST_LINE).header(path).size();
-      List<String> declared = new ArrayList<>();
-      for (int i = 0; i < Math.max(1, fields); i++) {
-        declared.add("'c" + i + "': 'VARCHAR'");
-      }
+      String declared = Source.listed(Math.max(1, fields), i -> "'c" + i + "': 'VARCHAR'");
       rows +=
           engine.number(
               "SELECT count(*) FROM read_csv(%s, auto_detect = false, columns = {%s}%s)"
-                  .formatted(Sql.text(path), String.join(", ", declared), COMMAS));
+                  .formatted(Sql.text(path), declared, COMMAS));
       return true;
     } catch (DataException broken) {
       problems.add(

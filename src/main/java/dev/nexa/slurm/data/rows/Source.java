@@ -58,8 +58,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
    * @param original the path of the whole file, which messages name
    */
   public void open(InputFile file, String original) {
-    engine.run("DROP VIEW IF EXISTS source");
-    engine.run("DROP TABLE IF EXISTS " + RAW);
+    close();
     String select =
         switch (file.format()) {
           case JSONL -> json(file.path(), original);
@@ -77,12 +76,11 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
   public void requireRows(InputFile file, String key) {
     String any = "coalesce(" + names(columns.size()) + ") IS NOT NULL";
     if (engine.number("SELECT count(*) FROM source WHERE bad IS NULL AND " + any) == 0) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           file.path()
               + ": no row has text in "
               + String.join(", ", columns.stream().map(Column::name).toList()),
-          Advice.step("name the columns with text in data.prepare." + key));
+          "name the columns with text in data.prepare." + key);
     }
   }
 
@@ -107,11 +105,11 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
                     ("UPDATE %s SET json = (SELECT CASE WHEN json_valid(l) THEN l::JSON END"
                             + " FROM (SELECT %s AS l)) WHERE rowid = 0 AND json IS NULL")
                         .formatted(RAW, Sql.text(line))));
-    List<String> paths = new ArrayList<>();
-    for (Column column : columns) {
-      String quoted = column.name().replace("\\", "\\\\").replace("\"", "\\\"");
-      paths.add("$.\"" + quoted + "\"");
-    }
+    List<String> paths =
+        columns.stream()
+            .map(column -> column.name().replace("\\", "\\\\").replace("\"", "\\\""))
+            .map(quoted -> "$.\"" + quoted + "\"")
+            .toList();
     List<String> values = new ArrayList<>();
     List<String> wrongs = new ArrayList<>();
     for (int i = 0; i < columns.size(); i++) {
@@ -139,6 +137,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
           "CASE WHEN NOT " + none + " AND " + fits + " THEN " + typed + " END AS " + name(i));
       wrongs.add(wrong(columns.get(i), none, fits, json + "::VARCHAR"));
     }
+    String all = Sql.texts(paths);
     // One call for all paths parses the line once. A valid line is an object if it starts as one.
     return ("SELECT r, CASE WHEN broken IS NOT NULL THEN broken %s END AS bad, %s FROM (SELECT r,"
             + " json, broken, CASE WHEN broken IS NULL THEN json_type(json, %s) END AS kinds, CASE"
@@ -146,25 +145,19 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
             + " rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json) THEN 'broken"
             + " JSON' WHEN NOT starts_with(ltrim(json, ' ' || chr(9) || chr(10) || chr(13)), '{')"
             + " THEN 'no JSON object' END AS broken FROM %s))")
-        .formatted(
-            String.join(" ", wrongs),
-            String.join(", ", values),
-            Sql.texts(paths),
-            Sql.texts(paths),
-            RAW);
+        .formatted(String.join(" ", wrongs), String.join(", ", values), all, all, RAW);
   }
 
   private String csv(String path) {
     List<String> header = header(path);
     requireColumns(path, header);
-    List<String> declared = new ArrayList<>();
-    header.forEach(name -> declared.add(Sql.text(name) + ": 'VARCHAR'"));
+    String declared = listed(header.size(), i -> Sql.text(header.get(i)) + ": 'VARCHAR'");
     // Nothing is guessed: a guess from the first rows would differ between files.
     String read =
         ("read_csv(%s, auto_detect = false, header = true, delim = ',', quote = '\"', escape ="
                 + " '\"', columns = {%s}, strict_mode = true, max_line_size = %s, buffer_size ="
                 + " %s)")
-            .formatted(Sql.text(path), String.join(", ", declared), maxRow, 2 * maxRow);
+            .formatted(Sql.text(path), declared, maxRow, 2 * maxRow);
     load(path, "SELECT * FROM " + read);
     List<String> values = new ArrayList<>();
     List<String> wrongs = new ArrayList<>();
@@ -180,9 +173,8 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
             case JSON -> "json_valid(" + value + ")";
             default -> cast + " IS NOT NULL";
           };
-      String none = "(" + value + " IS NULL)";
       values.add("CASE WHEN " + fits + " THEN " + cast + " END AS " + name(i));
-      wrongs.add(wrong(column, none, fits, value));
+      wrongs.add(wrong(column, "(" + value + " IS NULL)", fits, value));
     }
     return "SELECT rowid + 1 AS r, CASE %s END AS bad, %s FROM %s"
         .formatted(String.join(" ", wrongs), String.join(", ", values), RAW);
@@ -231,11 +223,10 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
       Column column = columns.get(i);
       String type = found.getOrDefault(column.name(), "");
       if (!type.isEmpty() && !holds(column.type(), type)) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
+        throw DataException.invalid(
             "%s: the column '%s' is %s, expected %s"
                 .formatted(path, column.name(), type, column.type().word()),
-            Advice.step("change data.prepare.columns, or leave the file out"));
+            "change data.prepare.columns, or leave the file out");
       }
       String value = type.isEmpty() ? "NULL" : Sql.name(column.name());
       String typed =
@@ -282,9 +273,18 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     return listed(columns, Source::name);
   }
 
-  /** Returns SQL that gives the columns of {@code source} their declared names. */
-  public static String renamed(List<Column> columns) {
-    return listed(columns.size(), i -> name(i) + " AS " + Sql.name(columns.get(i).name()));
+  /** Returns the names of some columns in {@code source}, separated by commas. */
+  public static String names(List<Integer> columns) {
+    return listed(columns.size(), i -> name(columns.get(i)));
+  }
+
+  /**
+   * Returns SQL that gives the columns of {@code source} their declared names.
+   *
+   * @param table names the table of the columns, such as {@code d.}; empty if that is clear
+   */
+  public static String renamed(String table, List<Column> columns) {
+    return listed(columns.size(), i -> table + name(i) + " AS " + Sql.name(columns.get(i).name()));
   }
 
   /** Returns the columns of {@code source} with their types, for a new table. */
@@ -292,7 +292,8 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     return listed(columns.size(), i -> name(i) + " " + columns.get(i).type().sql());
   }
 
-  private static String listed(int columns, IntFunction<String> column) {
+  /** Returns SQL for each of the first columns, separated by commas. */
+  static String listed(int columns, IntFunction<String> column) {
     return IntStream.range(0, columns).mapToObj(column).collect(Collectors.joining(", "));
   }
 
@@ -304,23 +305,18 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     } catch (DataException failed) {
       Optional<String> csv = csvProblem(path, failed);
       if (csv.isPresent()) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
-            csv.get(),
-            failed,
-            Advice.step("mend the line, or leave the file out"));
+        Advice mend = Advice.step("mend the line, or leave the file out");
+        throw new NexaException(ErrorCode.DATA_INVALID, csv.get(), failed, mend);
       }
       throw Lines.longer(path, maxRow)
           .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))
           .<NexaException>map(
               found ->
-                  new NexaException(
-                      ErrorCode.DATA_INVALID,
+                  DataException.invalid(
                       "%s:%s: the line has %s bytes, more than max_row, which is %s"
                           .formatted(path, found[0], found[1], maxRow),
-                      Advice.step(
-                          "raise data.prepare.max_row, which needs three times as much memory, or"
-                              + " take the line out")))
+                      "raise data.prepare.max_row, which needs three times as much memory, or"
+                          + " take the line out"))
           .orElse(failed);
     } finally {
       engine.run("SET preserve_insertion_order = false");
@@ -329,25 +325,21 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
 
   private Map<String, String> types(String relation) {
     Map<String, String> types = new LinkedHashMap<>();
-    for (List<String> row : engine.rows("DESCRIBE SELECT * FROM " + relation)) {
-      types.put(row.get(0), row.get(1));
-    }
+    engine
+        .rows("DESCRIBE SELECT * FROM " + relation)
+        .forEach(row -> types.put(row.get(0), row.get(1)));
     types.remove("file_row_number");
     return types;
   }
 
   private void requireColumns(String path, Collection<String> names) {
+    String there = names.isEmpty() ? "none" : String.join(", ", names);
     for (Column column : columns) {
       if (!column.optional() && !names.contains(column.name())) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
+        throw DataException.invalid(
             "%s: there is no column '%s'%s; its columns are %s"
-                .formatted(
-                    path,
-                    column.name(),
-                    Nearest.hint(column.name(), names),
-                    names.isEmpty() ? "none" : String.join(", ", names)),
-            Advice.step("change data.prepare.columns, or leave the file out"));
+                .formatted(path, column.name(), Nearest.hint(column.name(), names), there),
+            "change data.prepare.columns, or leave the file out");
       }
     }
   }

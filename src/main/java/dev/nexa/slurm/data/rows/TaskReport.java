@@ -102,15 +102,13 @@ public final class TaskReport {
         advice.add(Advice.step("if you changed the file on purpose, remove " + report));
         throw new NexaException(
             ErrorCode.DATA_INVALID,
-            file
-                + (there ? " has " + Files.size(file) + " bytes" : " is missing")
-                + ": by "
-                + report.getFileName()
-                + ", task "
-                + task
-                + " of the earlier step wrote "
-                + files.number(name)
-                + " bytes",
+            "%s%s: by %s, task %s of the earlier step wrote %s bytes"
+                .formatted(
+                    file,
+                    there ? " has " + Files.size(file) + " bytes" : " is missing",
+                    report.getFileName(),
+                    task,
+                    files.number(name)),
             advice);
       }
     }

@@ -44,18 +44,16 @@ public record EvalSummary(
 
   /** Returns the document. */
   public JsonObject json() {
-    JsonObject json =
-        new JsonObject()
-            .with("run_id", runId)
-            .with("model", model.orElse(null))
-            .with("source", source)
-            .with("judge", judge.orElse(null))
-            .with(EVALUATED, evaluated)
-            .with(SchemaVersion.KEY, NEWEST);
-    if (items > 0) {
-      json.with("items", items).with(UNSCORED, unscored);
-    }
-    return json.with("confidence", MetricSummary.number(MetricSummary.CONFIDENCE))
+    return new JsonObject()
+        .with("run_id", runId)
+        .with("model", model.orElse(null))
+        .with("source", source)
+        .with("judge", judge.orElse(null))
+        .with(EVALUATED, evaluated)
+        .with(SchemaVersion.KEY, NEWEST)
+        .withOptional("items", Optional.of(items).filter(known -> known > 0))
+        .withOptional(UNSCORED, Optional.of(unscored).filter(count -> items > 0))
+        .with("confidence", MetricSummary.number(MetricSummary.CONFIDENCE))
         .withOptional("seed", seed)
         .with(METRICS, metrics.stream().map(MetricSummary::json).toList());
   }
@@ -66,7 +64,6 @@ public record EvalSummary(
    * @throws IllegalArgumentException if it is no such document
    */
   public static EvalSummary of(JsonObject json) {
-    List<MetricSummary> metrics = json.objects(METRICS).stream().map(MetricSummary::of).toList();
     return new EvalSummary(
         json.text("run_id"),
         json.optionalText("model"),
@@ -76,7 +73,7 @@ public record EvalSummary(
         json.optionalDecimal("items").map(Number::longValue).orElse(0L),
         json.optionalDecimal(UNSCORED).map(Number::longValue).orElse(0L),
         json.optionalDecimal("seed").map(Number::longValue),
-        metrics);
+        json.objects(METRICS).stream().map(MetricSummary::of).toList());
   }
 
   /**

@@ -5,8 +5,10 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonNesting;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Lines;
 import dev.nexa.slurm.data.rows.TaskReport;
 import java.nio.file.Files;
@@ -15,17 +17,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Rows of items in files, as a view in DuckDB with the columns of the files. */
-public final class Items {
-  private final Engine engine;
-  private final String shown;
-  private final List<String> columns;
-
-  private Items(Engine engine, String shown, List<String> columns) {
-    this.engine = engine;
-    this.shown = shown;
-    this.columns = List.copyOf(columns);
-  }
+/**
+ * Rows of items in files, as a view in DuckDB with the columns of the files.
+ *
+ * @param shown the files, for messages
+ * @param columns the names of the columns
+ */
+public record Items(Engine engine, String shown, List<String> columns) {
 
   /**
    * Makes a view of the files.
@@ -50,10 +48,8 @@ public final class Items {
     }
     boolean parquet = files.stream().allMatch(file -> file.endsWith(".parquet"));
     if (!parquet && files.stream().anyMatch(file -> file.endsWith(".parquet"))) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
-          "the files of items are .parquet and others: " + files,
-          Advice.step("name files of one format"));
+      throw DataException.invalid(
+          "the files of items are .parquet and others: " + files, "name files of one format");
     }
     if (!parquet) {
       files.forEach(Items::requireFlat);
@@ -73,30 +69,21 @@ public final class Items {
   private static void requireFlat(String file) {
     OptionalLong line = Lines.tooDeep(file);
     if (line.isPresent()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           "%s:%s: expected at most %s levels of arrays and objects"
               .formatted(file, line.getAsLong(), JsonNesting.DEEPEST),
-          Advice.step("mend the line, or leave the file out"));
+          "mend the line, or leave the file out");
     }
   }
 
   private static List<String> find(Engine engine, String pattern) {
     Path path = Path.of(pattern);
-    if (Files.isRegularFile(path)) {
-      return List.of(pattern);
-    }
-    if (!Files.isDirectory(path)) {
-      return glob(engine, pattern);
-    }
     Path generated = path.resolve("generated.parquet");
+    Path evaluated = path.resolve("science_eval_*.parquet");
     return Files.exists(generated)
         ? List.of(generated.toString())
-        : glob(engine, path.resolve("science_eval_*.parquet").toString());
-  }
-
-  private static List<String> glob(Engine engine, String pattern) {
-    return engine.column("SELECT file FROM glob(" + Sql.text(pattern) + ") ORDER BY 1");
+        : InputFile.paths(
+            engine, Files.isDirectory(path) ? evaluated.toString() : pattern, "", name -> true);
   }
 
   /** Returns whether the files have a column. */
@@ -112,11 +99,10 @@ public final class Items {
    */
   public String require(String column, String key) {
     if (!has(column)) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           "%s: there is no column '%s'%s; its columns are %s"
               .formatted(shown, column, Nearest.hint(column, columns), String.join(", ", columns)),
-          Advice.step("change " + key));
+          "change " + key);
     }
     return column;
   }
@@ -133,11 +119,6 @@ public final class Items {
     return Sql.name(require(column, key)) + "::VARCHAR || " + choice;
   }
 
-  /** Returns the names of the columns. */
-  List<String> columns() {
-    return columns;
-  }
-
   /**
    * Checks that each row has an id, and that no two rows have the same id.
    *
@@ -152,11 +133,10 @@ public final class Items {
                     + " id HAVING count(*) > 1 ORDER BY id LIMIT 1")
                 .formatted(id, from));
     if (!twice.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           "%s: the id '%s' is there %s times"
               .formatted(shown, twice.get(0).get(0), twice.get(0).get(1)),
-          Advice.step("items are matched by their id, so each id must be there once"));
+          "items are matched by their id, so each id must be there once");
     }
   }
 }

@@ -2,11 +2,12 @@ package dev.nexa.slurm.data.score;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.collect.BatchRequest;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The request to a judge to score one answer, as a line of a batch's input. One request asks for
@@ -48,8 +49,6 @@ public final class JudgeRequest {
   /** Whole scales of up to this many scores are listed, because every guide knows lists. */
   private static final int LISTED = 11;
 
-  private static final String OBJECT = "object";
-
   private JudgeRequest() {}
 
   /** Returns the request. Its temperature is 0. */
@@ -84,11 +83,7 @@ public final class JudgeRequest {
         // The instruction asks for the same object.
       }
     }
-    return new JsonObject()
-        .with("custom_id", item.id())
-        .with("method", "POST")
-        .with("url", "/v1/chat/completions")
-        .with("body", body);
+    return new BatchRequest(item.id(), "/v1/chat/completions", body).json();
   }
 
   private static JsonObject message(String role, String content) {
@@ -112,35 +107,28 @@ public final class JudgeRequest {
   private static String question(Item item) {
     // An answer cannot close its own mark: it would have to contain its own digest.
     String mark = "-" + Sha256.of(item.prompt() + "\0" + item.completion()).substring(0, 8);
-    StringBuilder text = new StringBuilder();
-    part(text, "question" + mark, item.prompt());
-    item.reference().ifPresent(reference -> part(text, "reference" + mark, reference));
-    part(text, "answer" + mark, item.completion());
-    return text.toString();
+    return part("question" + mark, item.prompt())
+        + item.reference().map(text -> part("reference" + mark, text)).orElse("")
+        + part("answer" + mark, item.completion()).stripTrailing();
   }
 
-  private static void part(StringBuilder text, String name, String content) {
-    text.append(text.isEmpty() ? "" : "\n\n");
-    text.append("<").append(name).append(">\n").append(content);
-    text.append("\n</").append(name).append(">");
+  private static String part(String name, String content) {
+    return "<" + name + ">\n" + content + "\n</" + name + ">\n\n";
   }
 
   /** Returns the JSON schema of an answer. The reason comes before the score. */
   static JsonObject schema(List<Rubric> rubrics, Scale scale) {
     JsonObject properties = new JsonObject();
     for (Rubric rubric : rubrics) {
-      JsonObject one =
-          new JsonObject()
-              .with("reason", new JsonObject().with("type", "string"))
-              .with("score", score(scale));
-      properties.with(rubric.name(), object(one));
+      JsonObject one = new JsonObject().with("reason", new JsonObject().with("type", "string"));
+      properties.with(rubric.name(), object(one.with("score", score(scale))));
     }
     return object(properties);
   }
 
   private static JsonObject object(JsonObject properties) {
     return new JsonObject()
-        .with("type", OBJECT)
+        .with("type", "object")
         .with("properties", properties)
         .with("required", List.copyOf(properties.members().keySet()))
         .with("additionalProperties", false);
@@ -150,13 +138,13 @@ public final class JudgeRequest {
     JsonObject score = new JsonObject().with("type", scale.integers() ? "integer" : "number");
     BigDecimal width = scale.highest().subtract(scale.lowest());
     if (scale.integers() && width.compareTo(BigDecimal.valueOf(LISTED)) < 0) {
-      List<Object> all = new ArrayList<>();
-      for (BigDecimal one = scale.lowest();
-          one.compareTo(scale.highest()) <= 0;
-          one = one.add(BigDecimal.ONE)) {
-        all.add(one);
-      }
-      return score.with("enum", all);
+      return score.with(
+          "enum",
+          Stream.iterate(
+                  scale.lowest(),
+                  one -> one.compareTo(scale.highest()) <= 0,
+                  one -> one.add(BigDecimal.ONE))
+              .toList());
     }
     return score.with("minimum", scale.lowest()).with("maximum", scale.highest());
   }

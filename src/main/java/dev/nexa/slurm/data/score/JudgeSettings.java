@@ -1,6 +1,7 @@
 package dev.nexa.slurm.data.score;
 
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.score.JudgeRequest.Guided;
 import dev.nexa.slurm.data.score.JudgeRequest.Judge;
@@ -86,10 +87,9 @@ public record JudgeSettings(
 
   /** Reads the rubrics of the settings, or of {@code judge.json}. */
   static List<Rubric> rubrics(JsonObject json) {
-    Object given = json.members().get(RUBRICS);
     boolean own = json.members().containsKey(OWN);
     List<Rubric> rubrics = new ArrayList<>();
-    if (given instanceof List<?> names) {
+    if (json.members().get(RUBRICS) instanceof List<?> names) {
       names.forEach(element -> rubrics.add(rubric(element)));
     } else if (!own) {
       SCIENCE.forEach(name -> rubrics.add(rubric(name)));
@@ -130,22 +130,18 @@ public record JudgeSettings(
 
   /** Returns the document {@code judge.json}. */
   JsonObject rubricsJson() {
-    List<JsonObject> all = new ArrayList<>();
-    for (Rubric rubric : rubrics) {
-      all.add(
-          new JsonObject()
-              .with("name", rubric.name())
-              .with("question", rubric.question())
-              .with(BETTER, rubric.higherIsBetter() ? "higher" : "lower"));
-    }
+    List<JsonObject> all =
+        rubrics.stream()
+            .map(
+                rubric ->
+                    new JsonObject()
+                        .with("name", rubric.name())
+                        .with("question", rubric.question())
+                        .with(BETTER, rubric.higherIsBetter() ? "higher" : "lower"))
+            .toList();
     return JsonObject.ofVersion(NEWEST)
         .with("model", judge.model())
         .with(RUBRICS, all)
-        .with(
-            "scale",
-            new JsonObject()
-                .with("lowest", scale.lowest())
-                .with("highest", scale.highest())
-                .with("integers", scale.integers()));
+        .with("scale", Codec.write(scale));
   }
 }

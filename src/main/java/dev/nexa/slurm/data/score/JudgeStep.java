@@ -1,13 +1,11 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.JsonLines;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.TaskReport;
@@ -24,17 +22,23 @@ import java.util.Optional;
  */
 public final class JudgeStep {
   private static final String STEM = "judge-requests-";
-  private static final String LINES = ".judge.jsonl.tmp";
 
   private final Engine engine;
   private final JudgeSettings settings;
+  private final Path folder;
   private final List<String> files = new ArrayList<>();
+
+  /** The request file that is open, and its lines. */
+  private Optional<StagedFile> open = Optional.empty();
+
+  private int rows;
   private long in;
   private long out;
 
-  private JudgeStep(Engine engine, JudgeSettings settings) {
+  private JudgeStep(Engine engine, JudgeSettings settings, Path folder) {
     this.engine = engine;
     this.settings = settings;
+    this.folder = folder;
   }
 
   /**
@@ -46,11 +50,11 @@ public final class JudgeStep {
   public static JsonObject run(
       Engine engine, List<String> input, Path folder, JudgeSettings settings) {
     DurableFiles.onDisk().directories(folder);
-    clear(folder);
-    JudgeStep step = new JudgeStep(engine, settings);
-    Path lines = folder.resolve(LINES);
+    DurableFiles.list(folder, STEM + "*.jsonl").forEach(DurableFiles.onDisk()::unmark);
+    JudgeStep step = new JudgeStep(engine, settings, folder);
+    Path lines = folder.resolve(".judge.jsonl.tmp");
     long all = step.select(input, lines);
-    step.write(lines, folder);
+    step.write(lines);
     DurableFiles.onDisk().unmark(lines);
     DurableFiles.onDisk()
         .replace(folder.resolve(JudgeSettings.FILE), Json.pretty(settings.rubricsJson()));
@@ -62,10 +66,6 @@ public final class JudgeStep {
             .with("rows_not_sampled", all - step.in);
     TaskReport.write(folder, 0, metrics, step.files);
     return metrics;
-  }
-
-  private static void clear(Path folder) {
-    DurableFiles.list(folder, STEM + "*.jsonl").forEach(DurableFiles.onDisk()::unmark);
   }
 
   /** Writes the columns of the sampled rows as JSON lines, ordered by id. Returns all rows. */
@@ -91,85 +91,61 @@ public final class JudgeStep {
             ? query
             : "SELECT * FROM (%s) ORDER BY md5(id || '/%s'), id LIMIT %s"
                 .formatted(query, settings.seed(), settings.sample().get());
-    engine.run("SET preserve_insertion_order = true");
-    engine.write("SELECT * FROM (" + sampled + ") ORDER BY id", lines, "FORMAT json");
-    engine.run("SET preserve_insertion_order = false");
+    engine.writeInOrder("SELECT * FROM (" + sampled + ") ORDER BY id", lines, "FORMAT json");
     items.requireUnique("(SELECT id FROM (" + query + "))", "id");
     return engine.number("SELECT count(*) FROM judged");
   }
 
-  private void write(Path lines, Path folder) {
-    Batch batch = new Batch(folder);
+  private void write(Path lines) {
     try (StagedFile rejects = new StagedFile(folder.resolve("judge.rejects.jsonl"))) {
-      JsonLines.read(lines, line -> write(line, batch, rejects));
-      batch.end();
+      JsonLines.read(lines, line -> write(line, rejects));
+      end();
       rejects.commit();
     } finally {
-      batch.close();
+      open.ifPresent(StagedFile::close);
     }
   }
 
-  private void write(JsonLines.Line line, Batch batch, StagedFile rejects) {
+  private void write(JsonLines.Line line, StagedFile rejects) {
     in++;
     JsonObject row;
     try {
       row = Json.parseObject(line.text());
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
+      throw DataException.invalid(
           line.place() + ": " + broken.getMessage(),
-          Advice.step("look for a text of many megabytes in the rows"));
+          "look for a text of many megabytes in the rows");
     }
     Optional<String> prompt = row.optionalText("prompt");
     Optional<String> completion = row.optionalText("completion");
     String id = row.optionalText("id").orElse("");
     if (id.isEmpty() || prompt.isEmpty() || completion.isEmpty()) {
       String missing = id.isEmpty() ? "id" : prompt.isEmpty() ? "prompt" : "completion";
-      rejects.line(
-          Json.compact(
-              new JsonObject().with("custom_id", id).with("reason", "the row has no " + missing)));
+      JsonObject reject = new JsonObject().with("custom_id", id);
+      rejects.line(Json.compact(reject.with("reason", "the row has no " + missing)));
       return;
     }
     out++;
     JudgeRequest.Item item =
         new JudgeRequest.Item(id, prompt.get(), completion.get(), row.optionalText("reference"));
-    batch.line(
-        Json.compact(
-            JudgeRequest.of(item, settings.rubrics(), settings.scale(), settings.judge())));
+    JsonObject request =
+        JudgeRequest.of(item, settings.rubrics(), settings.scale(), settings.judge());
+    if (rows == settings.rowsPerFile()) {
+      end();
+    }
+    if (open.isEmpty()) {
+      String name = String.format(STEM + "%05d.jsonl", files.size());
+      open = Optional.of(new StagedFile(folder.resolve(name)));
+      files.add(name);
+    }
+    open.get().line(Json.compact(request));
+    rows++;
   }
 
-  /** The request files, of which one is open. */
-  private final class Batch {
-    private final Path folder;
-    private Optional<StagedFile> open = Optional.empty();
-    private int rows;
-
-    Batch(Path folder) {
-      this.folder = folder;
-    }
-
-    void line(String text) {
-      if (rows == settings.rowsPerFile()) {
-        end();
-      }
-      if (open.isEmpty()) {
-        String name = String.format(STEM + "%05d.jsonl", files.size());
-        open = Optional.of(new StagedFile(folder.resolve(name)));
-        files.add(name);
-        rows = 0;
-      }
-      open.get().line(text);
-      rows++;
-    }
-
-    void end() {
-      open.ifPresent(StagedFile::commit);
-      open = Optional.empty();
-      rows = 0;
-    }
-
-    void close() {
-      open.ifPresent(StagedFile::close);
-    }
+  /** Ends the request file that is open. */
+  private void end() {
+    open.ifPresent(StagedFile::commit);
+    open = Optional.empty();
+    rows = 0;
   }
 }

@@ -38,6 +38,10 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
       long items,
       long unscored,
       Map<String, MetricSummary> metrics) {
+    private Row at(Optional<Integer> place) {
+      return new Row(place, runId, model, judge, evaluated, items, unscored, metrics);
+    }
+
     /** Returns a metric; empty if the run has none of this name. */
     public Optional<MetricSummary> metric(String name) {
       return Optional.ofNullable(metrics.get(name));
@@ -77,7 +81,7 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
   }
 
   private static Row row(String id, List<EvalSummary> newestFirst) {
-    EvalSummary newest = newestFirst.get(0);
+
     Map<String, MetricSummary> metrics = new LinkedHashMap<>();
     Optional<String> model = Optional.empty();
     Optional<String> judge = Optional.empty();
@@ -92,15 +96,8 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
         unscored = summary.unscored();
       }
     }
-    return new Row(
-        Optional.empty(),
-        id,
-        model,
-        judge,
-        newest.evaluated().toString(),
-        items,
-        unscored,
-        metrics);
+    String evaluated = newestFirst.get(0).evaluated().toString();
+    return new Row(Optional.empty(), id, model, judge, evaluated, items, unscored, metrics);
   }
 
   private static Comparator<Row> order(String metric) {
@@ -117,22 +114,10 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
     for (int i = 0; i < rows.size(); i++) {
       Row row = rows.get(i);
       Optional<Double> value = row.metric(metric).map(MetricSummary::value);
-      Optional<Integer> rank = value.isEmpty() ? Optional.empty() : Optional.of(i + 1);
-      if (i > 0
-          && value.isPresent()
-          && value.equals(rows.get(i - 1).metric(metric).map(MetricSummary::value))) {
-        rank = ranked.get(i - 1).rank();
-      }
-      ranked.add(
-          new Row(
-              rank,
-              row.runId(),
-              row.model(),
-              row.judge(),
-              row.evaluated(),
-              row.items(),
-              row.unscored(),
-              row.metrics()));
+      int place = i + 1;
+      boolean same =
+          i > 0 && value.equals(rows.get(i - 1).metric(metric).map(MetricSummary::value));
+      ranked.add(row.at(same ? ranked.get(i - 1).rank() : value.map(any -> place)));
     }
     return ranked;
   }

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LmEvalResults {
   private static final String STDERR = "_stderr";
+  private static final double NORMAL = Normal.quantile(0.5 + MetricSummary.CONFIDENCE / 2);
 
   private LmEvalResults() {}
 
@@ -63,16 +64,9 @@ public final class LmEvalResults {
     if (metrics.isEmpty()) {
       throw new IllegalArgumentException("no task has a number under \"results\"");
     }
+    Optional<String> model = json.optionalText("model_name");
     return new EvalSummary(
-        runId,
-        json.optionalText("model_name"),
-        "lm_eval",
-        Optional.empty(),
-        evaluated,
-        0,
-        0,
-        Optional.empty(),
-        metrics);
+        runId, model, "lm_eval", Optional.empty(), evaluated, 0, 0, Optional.empty(), metrics);
   }
 
   private static void metrics(
@@ -82,33 +76,23 @@ public final class LmEvalResults {
       if (name.length == 2
           && !name[0].endsWith(STDERR)
           && one.getValue() instanceof BigDecimal value) {
-        String filter = name[1].equals("none") ? "" : "," + name[1];
-        Object error = values.members().get(name[0] + STDERR + "," + name[1]);
+        double mean = value.doubleValue();
+        OptionalDouble error =
+            values.members().get(name[0] + STDERR + "," + name[1]) instanceof BigDecimal number
+                ? OptionalDouble.of(number.doubleValue())
+                : OptionalDouble.empty();
+        double width = NORMAL * error.orElse(Double.NaN);
+        Interval around = new Interval(mean - width, mean + width, MetricSummary.CONFIDENCE);
         metrics.add(
-            metric(
-                task + "/" + name[0] + filter,
-                value.doubleValue(),
-                error instanceof BigDecimal number
-                    ? OptionalDouble.of(number.doubleValue())
-                    : OptionalDouble.empty(),
+            new MetricSummary(
+                task + "/" + name[0] + (name[1].equals("none") ? "" : "," + name[1]),
+                mean,
                 samples(json, task),
+                error,
+                Optional.of(around).filter(known -> error.isPresent()),
                 isHigherBetter(json, task, name[0])));
       }
     }
-  }
-
-  private static MetricSummary metric(
-      String name, double value, OptionalDouble stderr, long n, boolean higherIsBetter) {
-    double width = Normal.quantile(0.5 + MetricSummary.CONFIDENCE / 2) * stderr.orElse(Double.NaN);
-    return new MetricSummary(
-        name,
-        value,
-        n,
-        stderr,
-        stderr.isEmpty()
-            ? Optional.empty()
-            : Optional.of(new Interval(value - width, value + width, MetricSummary.CONFIDENCE)),
-        higherIsBetter);
   }
 
   private static long samples(JsonObject json, String task) {

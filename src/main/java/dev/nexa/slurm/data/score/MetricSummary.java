@@ -47,18 +47,13 @@ public record MetricSummary(
             Sample.mean(values),
             values.length,
             Double.isNaN(error) ? OptionalDouble.empty() : OptionalDouble.of(error),
-            interval(values, seed),
+            values.length < 2
+                ? Optional.empty()
+                : Optional.of(
+                    Sample.isBinary(values)
+                        ? Wilson.of(values, CONFIDENCE)
+                        : Bootstrap.of(values, seed).interval(CONFIDENCE)),
             higherIsBetter));
-  }
-
-  private static Optional<Interval> interval(double[] values, long seed) {
-    if (values.length < 2) {
-      return Optional.empty();
-    }
-    return Optional.of(
-        Sample.isBinary(values)
-            ? Wilson.of(values, CONFIDENCE)
-            : Bootstrap.of(values, seed).interval(CONFIDENCE));
   }
 
   /** Returns a number for JSON: ten digits. */
@@ -69,9 +64,7 @@ public record MetricSummary(
 
   JsonObject json() {
     JsonObject json = new JsonObject().with("metric", name).with("value", number(value));
-    if (n > 0) {
-      json.with("n", n);
-    }
+    json.withOptional("n", Optional.of(n).filter(known -> known > 0));
     stderr.ifPresent(it -> json.with("stderr", number(it)));
     interval.ifPresent(
         it -> json.with("lower", number(it.lower())).with("upper", number(it.upper())));
@@ -81,13 +74,11 @@ public record MetricSummary(
   static MetricSummary of(JsonObject json) {
     Optional<Interval> interval =
         json.optionalDecimal("lower")
+            .map(BigDecimal::doubleValue)
             .flatMap(
                 lower ->
                     json.optionalDecimal("upper")
-                        .map(
-                            upper ->
-                                new Interval(
-                                    lower.doubleValue(), upper.doubleValue(), CONFIDENCE)));
+                        .map(upper -> new Interval(lower, upper.doubleValue(), CONFIDENCE)));
     Optional<BigDecimal> stderr = json.optionalDecimal("stderr");
     return new MetricSummary(
         json.text("metric"),

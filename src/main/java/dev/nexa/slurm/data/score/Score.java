@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.DoubleStream;
 
 /** Reads a judge's answers and writes one row for each item, scored or not. */
 public final class Score {
@@ -60,12 +61,8 @@ public final class Score {
     if (!options.weights().isEmpty()) {
       columns.put(options.composite(), "DOUBLE");
     }
-    for (Rubric rubric : options.rubrics()) {
-      columns.put(rubric.name(), "DOUBLE");
-    }
-    for (Rubric rubric : options.rubrics()) {
-      columns.put(rubric.name() + "_reason", "VARCHAR");
-    }
+    options.rubrics().forEach(rubric -> columns.put(rubric.name(), "DOUBLE"));
+    options.rubrics().forEach(rubric -> columns.put(rubric.name() + "_reason", "VARCHAR"));
     columns.put("unscored_reason", "VARCHAR");
     return columns;
   }
@@ -92,17 +89,13 @@ public final class Score {
     private final ScoreOptions options;
     private final StagedFile row;
     private final StagedFile reject;
-    private final Map<String, NumberList> values = new LinkedHashMap<>();
+    private final Map<String, DoubleStream.Builder> values = new LinkedHashMap<>();
     private long unscored;
 
     Sink(ScoreOptions options, StagedFile row, StagedFile reject) {
       this.options = options;
       this.row = row;
       this.reject = reject;
-      if (!options.weights().isEmpty()) {
-        values.put(options.composite(), new NumberList());
-      }
-      options.rubrics().forEach(rubric -> values.put(rubric.name(), new NumberList()));
     }
 
     @Override
@@ -133,10 +126,7 @@ public final class Score {
 
     private void put(JsonObject json, String metric, BigDecimal value) {
       json.with(metric, value);
-      NumberList list = values.get(metric);
-      if (list != null) {
-        list.add(value.doubleValue());
-      }
+      values.computeIfAbsent(metric, first -> DoubleStream.builder()).add(value.doubleValue());
     }
 
     @Override
@@ -156,25 +146,17 @@ public final class Score {
 
     private void reject(String id, String reason, Optional<String> text) {
       unscored++;
-      row.line(
-          Json.compact(
-              new JsonObject()
-                  .with("custom_id", id)
-                  .with("status", "unscored")
-                  .with("unscored_reason", reason)));
-      reject.line(
-          Json.compact(
-              new JsonObject()
-                  .with("custom_id", id)
-                  .with("reason", reason)
-                  .with("answer", text.orElse(null))));
+      JsonObject none = new JsonObject().with("custom_id", id).with("status", "unscored");
+      row.line(Json.compact(none.with("unscored_reason", reason)));
+      JsonObject why = new JsonObject().with("custom_id", id).with("reason", reason);
+      reject.line(Json.compact(why.with("answer", text.orElse(null))));
     }
 
     private List<MetricSummary> metrics() {
       List<MetricSummary> metrics = new ArrayList<>();
       values.forEach(
           (name, list) ->
-              MetricSummary.of(name, list.array(), isBetterHigher(name), options.seed())
+              MetricSummary.of(name, list.build().toArray(), isBetterHigher(name), options.seed())
                   .ifPresent(metrics::add));
       return metrics;
     }

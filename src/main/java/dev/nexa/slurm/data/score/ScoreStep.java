@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.data.collect.BatchFiles;
+import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.RowFile;
 import dev.nexa.slurm.data.engine.Sql;
@@ -118,32 +119,24 @@ public final class ScoreStep {
       Instant now) {
     DurableFiles.onDisk().directories(folder);
     Path lines = folder.resolve("." + STEM + runId + ".jsonl.tmp");
+
     Path rejects = folder.resolve(STEM + runId + ".rejects.jsonl");
-    Score.Result result =
-        Score.run(
-            BatchFiles.find(engine, "requests", requests),
-            BatchFiles.find(engine, "answers", answers),
-            options,
-            lines,
-            rejects);
+    List<Path> asked = BatchFiles.find(engine, "requests", requests);
+    List<Path> came = BatchFiles.find(engine, "answers", answers);
+    Score.Result result = Score.run(asked, came, options, lines, rejects);
     Path parquet = folder.resolve(STEM + runId + ".parquet");
     RowFile.toParquet(engine, lines, Score.columns(options), result.longest(), parquet);
+    Optional<String> judge = judge(engine, requests).optionalText("model");
+    long items = result.items();
+    long unscored = result.unscored();
+    Optional<Long> seed = Optional.of(options.seed());
     EvalSummary summary =
-        new EvalSummary(
-            runId,
-            model,
-            "judge",
-            judge(engine, requests).optionalText("model"),
-            now,
-            result.items(),
-            result.unscored(),
-            Optional.of(options.seed()),
-            result.metrics());
+        new EvalSummary(runId, model, "judge", judge, now, items, unscored, seed, result.metrics());
     JsonObject metrics =
         new JsonObject()
-            .with("rows_in", result.items())
-            .with("rows_out", result.items() - result.unscored())
-            .with("rows_rejected", result.unscored());
+            .with("rows_in", items)
+            .with("rows_out", items - unscored)
+            .with("rows_rejected", unscored);
     result.counts().addTo(metrics);
     return new Written(finish(summary, folder, metrics), Optional.of(result));
   }
@@ -164,21 +157,18 @@ public final class ScoreStep {
     for (String column :
         engine.column("SELECT column_name FROM (DESCRIBE SELECT * FROM " + read + ")")) {
       if (!column.equals("custom_id") && rows.columns().contains(column)) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
+        throw DataException.invalid(
             "the rows have a column '" + column + "', which is the name of a score's column",
-            Advice.step("rename the column, or the rubric"));
+            "rename the column, or the rubric");
       }
     }
     rows.requireUnique("scored_items", key);
-    engine.run("SET preserve_insertion_order = true");
-    engine.write(
+    engine.writeInOrder(
         ("SELECT i.*, s.* EXCLUDE (custom_id) FROM (SELECT *, %s AS scored_id FROM scored_items)"
                 + " AS i LEFT JOIN %s AS s ON i.scored_id = s.custom_id ORDER BY scored_id")
             .formatted(key, read),
         folder.resolve("scored.parquet"),
         "FORMAT parquet, COMPRESSION zstd");
-    engine.run("SET preserve_insertion_order = false");
   }
 
   /**
@@ -227,9 +217,7 @@ public final class ScoreStep {
   private static JsonObject finish(EvalSummary summary, Path folder, JsonObject metrics) {
     Path file = folder.resolve(STEM + summary.runId() + ".json");
     DurableFiles.onDisk().replace(file, Json.pretty(summary.json()));
-    for (MetricSummary metric : summary.metrics()) {
-      metrics.with(metric.name(), MetricSummary.number(metric.value()));
-    }
+    summary.metrics().forEach(it -> metrics.with(it.name(), MetricSummary.number(it.value())));
     return metrics
         .with("eval_report", file.toAbsolutePath().toString())
         .with("evaluation", summary.json());

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.data.stats;
 
+import java.util.Arrays;
 import org.apache.commons.statistics.descriptive.Quantile;
 
 /**
@@ -75,19 +76,13 @@ public final class Bootstrap {
    * of draws: the p-value of "the true mean is not below the value".
    */
   public double atLeast(double value) {
-    int count = 0;
-    for (double mean : means) {
-      count += mean >= value ? 1 : 0;
-    }
-    return (count + 1.0) / (means.length + 1.0);
+    return (Arrays.stream(means).filter(mean -> mean >= value).count() + 1.0)
+        / (means.length + 1.0);
   }
 
   /** As {@link #atLeast}, for a mean of at most {@code value}. */
   public double atMost(double value) {
-    int count = 0;
-    for (double mean : means) {
-      count += mean <= value ? 1 : 0;
-    }
-    return (count + 1.0) / (means.length + 1.0);
+    return (Arrays.stream(means).filter(mean -> mean <= value).count() + 1.0)
+        / (means.length + 1.0);
   }
 }
