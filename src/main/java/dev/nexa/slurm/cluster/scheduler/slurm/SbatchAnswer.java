@@ -86,7 +86,7 @@ public final class SbatchAnswer {
    * SubmitAnswer.Unknown}.
    */
   public static SubmitAnswer read(CommandResult result) {
-    String said = firstOf(result.err(), result.out());
+    String said = (result.err().isBlank() ? result.out() : result.err()).strip();
     if (result.timedOut()) {
       return new SubmitAnswer.Unknown(
           "sbatch did not answer in time" + (said.isEmpty() ? "" : ": " + said));
@@ -102,7 +102,8 @@ public final class SbatchAnswer {
 
   private static SubmitAnswer id(String out, String said) {
     String plain = plain(out).strip();
-    String last = lastLine(plain);
+    String[] lines = plain.split("\\R", -1);
+    String last = lines[lines.length - 1].strip();
     Matcher id = PARSABLE.matcher(last);
     if (!id.matches()) {
       return new SubmitAnswer.Unknown("sbatch ended with 0 but printed no job id: " + said);
@@ -170,14 +171,5 @@ public final class SbatchAnswer {
 
   private static String plain(String text) {
     return text.indexOf('\u001b') < 0 ? text : text.replaceAll(ESCAPES, "");
-  }
-
-  private static String lastLine(String text) {
-    String[] lines = text.split("\\R", -1);
-    return lines[lines.length - 1].strip();
-  }
-
-  private static String firstOf(String err, String out) {
-    return err.isBlank() ? out.strip() : err.strip();
   }
 }
