@@ -215,9 +215,7 @@ public final class AfterSubmit {
       out.println("  cost      " + submitted.run().cost().normalize());
       UseNotes.of(submitted.run()).forEach(note -> out.println("  use       " + note));
     }
-    return manifest.status() == RunStatus.COMPLETED
-        ? ExitCode.OK.status()
-        : ExitCode.RUN_FAILED.status();
+    return (manifest.status() == RunStatus.COMPLETED ? ExitCode.OK : ExitCode.RUN_FAILED).status();
   }
 
   /** Stops the thread that submits, and returns the lines about its run. */

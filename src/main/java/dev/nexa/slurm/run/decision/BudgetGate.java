@@ -238,11 +238,10 @@ public final class BudgetGate implements AutoCloseable {
    */
   List<String> notes(List<Money> needs) {
     List<String> notes = new ArrayList<>();
-    for (BudgetClaim claim : claims(needs)) {
-      if (claim.warns() || !claim.comparable()) {
-        notes.add(claim.warning());
-      }
-    }
+    claims(needs).stream()
+        .filter(claim -> claim.warns() || !claim.comparable())
+        .map(BudgetClaim::warning)
+        .forEach(notes::add);
     for (OfRun run : runs) {
       run.notCounted().stream().filter(note -> !notes.contains(note)).forEach(notes::add);
     }

@@ -353,10 +353,9 @@ public record RunOutcome(
       return JobState.CANCELLED;
     }
     // A stage of a pipeline that has no job yet waits for its turn.
-    boolean stopped = journal.submissions().isEmpty() && journal.pipeline().isEmpty();
-    for (Submission submission : journal.submissions()) {
-      stopped |= submission.phase() == Phase.REFUSED;
-    }
+    boolean stopped =
+        (journal.submissions().isEmpty() && journal.pipeline().isEmpty())
+            || journal.submissions().stream().anyMatch(sent -> sent.phase() == Phase.REFUSED);
     return stopped ? JobState.NOT_SUBMITTED : JobState.PENDING;
   }
 

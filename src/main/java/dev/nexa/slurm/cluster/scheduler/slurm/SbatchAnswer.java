@@ -5,6 +5,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Reads sbatch's exit status and output into a {@link SubmitAnswer}. Pure. */
 public final class SbatchAnswer {
@@ -161,12 +162,10 @@ public final class SbatchAnswer {
 
   /** Compiles the pattern on each call, because it is needed only after a failure. */
   private static Pattern refusal() {
-    StringBuilder pattern = new StringBuilder();
-    for (String message : VALIDATION) {
-      String one = message.contains(".*") ? message : Pattern.quote(message);
-      pattern.append(pattern.length() == 0 ? "" : "|").append(one);
-    }
-    return Pattern.compile(pattern.toString());
+    return Pattern.compile(
+        VALIDATION.stream()
+            .map(message -> message.contains(".*") ? message : Pattern.quote(message))
+            .collect(Collectors.joining("|")));
   }
 
   private static String plain(String text) {
