@@ -134,9 +134,7 @@ public final class Commands {
     if (RootCommand.NAMES.contains(first)) {
       root.addSubcommand(first, command(first).spec());
     } else if (!first.equals("--version") && !first.equals("-V")) {
-      for (String name : RootCommand.NAMES) {
-        root.addSubcommand(name, command(name).spec());
-      }
+      RootCommand.NAMES.forEach(name -> root.addSubcommand(name, command(name).spec()));
       root.addSubcommand("generate-completion", new CompletionCommand().spec());
     }
     return root.setExecutionExceptionHandler(new Failures())

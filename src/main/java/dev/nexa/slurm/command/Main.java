@@ -66,15 +66,9 @@ public final class Main {
    * cannot open a file with a non-ASCII name.
    */
   private static boolean canNameFiles(String[] args, PrintWriter err) {
-    if (System.getProperty("sun.jnu.encoding", "").equalsIgnoreCase("UTF-8")) {
-      return true;
-    }
     String names = System.getProperty("user.dir") + String.join("", args);
-    boolean plain = true;
-    for (int i = 0; i < names.length(); i++) {
-      plain &= names.charAt(i) < 128;
-    }
-    if (plain) {
+    if (System.getProperty("sun.jnu.encoding", "").equalsIgnoreCase("UTF-8")
+        || names.chars().allMatch(c -> c < 128)) {
       return true;
     }
     err.println(

@@ -29,6 +29,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The state that all use cases share: the workspace, its files and the schedulers.
@@ -217,12 +219,10 @@ public record Context(
    * Returns the command that starts the local scheduler's supervisor with this JVM and class path.
    */
   private static List<String> ourselves() {
-    StringBuilder classPath = new StringBuilder();
-    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-      classPath
-          .append(classPath.length() == 0 ? "" : File.pathSeparator)
-          .append(Path.of(entry).toAbsolutePath());
-    }
+    String classPath =
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+            .map(entry -> Path.of(entry).toAbsolutePath().toString())
+            .collect(Collectors.joining(File.pathSeparator));
     // It waits for programs as long as a run takes: one compiler and one thread for the heap are
     // enough.
     return List.of(
@@ -230,6 +230,6 @@ public record Context(
         "-XX:TieredStopAtLevel=1",
         "-XX:+UseSerialGC",
         "-cp",
-        classPath.toString());
+        classPath);
   }
 }

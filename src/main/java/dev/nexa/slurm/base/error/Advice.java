@@ -2,6 +2,7 @@ package dev.nexa.slurm.base.error;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * One line of help below an error.
@@ -81,17 +82,11 @@ public record Advice(Kind kind, List<String> command, String text) {
    */
   @Override
   public String toString() {
-    if (kind == Kind.NOTE) {
-      return "note: " + text;
+    if (kind != Kind.COMMAND) {
+      return kind == Kind.NOTE ? "note: " + text : text;
     }
-    if (kind == Kind.STEP || kind == Kind.INSTEAD) {
-      return text;
-    }
-    StringBuilder line = new StringBuilder();
-    for (String word : command) {
-      line.append(line.length() == 0 ? "" : " ").append(quoted(word));
-    }
-    return text.isEmpty() ? line.toString() : line.append("  # ").append(text).toString();
+    String line = command.stream().map(Advice::quoted).collect(Collectors.joining(" "));
+    return text.isEmpty() ? line : line + "  # " + text;
   }
 
   private static String quoted(String word) {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.base.error;
 
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The stable name of each failure that a user can meet. {@code docs/errors} has a page for each,
@@ -174,12 +175,7 @@ public enum ErrorCode {
 
   /** Returns the code with this printed name; empty if there is none. */
   public static Optional<ErrorCode> of(String text) {
-    for (ErrorCode code : values()) {
-      if (code.text().equals(text)) {
-        return Optional.of(code);
-      }
-    }
-    return Optional.empty();
+    return Stream.of(values()).filter(code -> code.text().equals(text)).findFirst();
   }
 
   /** Returns the printed name, such as {@code config-unknown-key}. */

@@ -578,11 +578,9 @@ public final class DurableFiles {
   }
 
   private static boolean isNumber(String text) {
-    boolean digits = !text.isEmpty() && text.length() < 19;
-    for (int i = 0; i < text.length(); i++) {
-      digits &= text.charAt(i) >= '0' && text.charAt(i) <= '9';
-    }
-    return digits;
+    return !text.isEmpty()
+        && text.length() < 19
+        && text.chars().allMatch(c -> c >= '0' && c <= '9');
   }
 
   static Path parent(Path file) {
@@ -625,7 +623,6 @@ public final class DurableFiles {
     if (cause instanceof java.nio.file.NotDirectoryException) {
       return "it is no folder";
     }
-    String message = cause.getMessage();
-    return message == null ? cause.getClass().getSimpleName() : message;
+    return Objects.requireNonNullElse(cause.getMessage(), cause.getClass().getSimpleName());
   }
 }

@@ -197,8 +197,7 @@ public final class FileLock implements AutoCloseable {
 
   /** Returns whether this process still holds the lock: no other process took it over. */
   public boolean holds() {
-    Optional<String> holder = holder(lock);
-    return holder.isPresent() && holder.get().equals(owner);
+    return holder(lock).equals(Optional.of(owner));
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
@@ -119,9 +120,7 @@ public final class FileModes {
 
   private static SeekableByteChannel open(Path file, Set<OpenOption> how, String permissions)
       throws IOException {
-    return has("posix", file)
-        ? Files.newByteChannel(file, how, attribute(permissions))
-        : Files.newByteChannel(file, how);
+    return Files.newByteChannel(file, how, attributes(file, permissions));
   }
 
   /**
@@ -130,11 +129,7 @@ public final class FileModes {
    * @throws java.nio.file.FileAlreadyExistsException if the folder exists
    */
   public static void createDirectory(Path directory) throws IOException {
-    if (!has("posix", directory)) {
-      Files.createDirectory(directory);
-      return;
-    }
-    Files.createDirectory(directory, attribute(DIRECTORY));
+    Files.createDirectory(directory, attributes(directory, DIRECTORY));
     share(directory, DIRECTORY);
   }
 
@@ -161,14 +156,10 @@ public final class FileModes {
       group &= secret ? 0 : 050;
       mode &= folder | 0700;
     } else if ((folder & GROUP_WRITES_AND_INHERITS) != GROUP_WRITES_AND_INHERITS
-        || !mayGroupWrite(permissions)) {
+        || !(permissions.equals(USUAL) || permissions.equals(DIRECTORY))) {
       return;
     }
     Files.setAttribute(path, "unix:mode", inherited | (mode & 0707) | group);
-  }
-
-  private static boolean mayGroupWrite(String permissions) {
-    return permissions.equals(USUAL) || permissions.equals(DIRECTORY);
   }
 
   private static int modeOfFolder(Path path) throws IOException {
@@ -185,8 +176,11 @@ public final class FileModes {
     return mode;
   }
 
-  private static FileAttribute<?> attribute(String permissions) {
-    return PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(permissions));
+  private static FileAttribute<?>[] attributes(Path path, String permissions) {
+    Set<PosixFilePermission> mode = PosixFilePermissions.fromString(permissions);
+    return has("posix", path)
+        ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(mode)}
+        : new FileAttribute<?>[0];
   }
 
   private static boolean has(String view, Path path) {

@@ -12,7 +12,7 @@ import java.util.HexFormat;
 /** Computes SHA-256 digests as 64 lower-case hex digits. */
 public final class Sha256 {
   /** Shared: the JVM generates a class after 15 calls of {@code getInstance}. */
-  private static final MessageDigest DIGEST = sha256();
+  private static final MessageDigest DIGEST = digest();
 
   private Sha256() {}
 
@@ -21,14 +21,6 @@ public final class Sha256 {
    */
   public static void load() {
     of("");
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException("Java guarantees SHA-256", impossible);
-    }
   }
 
   /** Returns the digest of the bytes. */
@@ -56,7 +48,11 @@ public final class Sha256 {
 
   /** Returns a new SHA-256 for content that is not in memory as a whole. */
   public static MessageDigest digest() {
-    return sha256();
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException("Java guarantees SHA-256", impossible);
+    }
   }
 
   /** Finishes a digest. */

@@ -72,12 +72,7 @@ public final class Json {
   }
 
   private static boolean holdsContainer(List<?> list) {
-    for (Object element : list) {
-      if (element instanceof JsonObject || element instanceof List) {
-        return true;
-      }
-    }
-    return false;
+    return list.stream().anyMatch(one -> one instanceof JsonObject || one instanceof List);
   }
 
   private static void write(StringBuilder text, @Nullable Object value) {
@@ -124,23 +119,19 @@ public final class Json {
    *     a number with an exponent or a fraction of more than 1000 digits
    */
   public static JsonObject parseObject(String text) {
-    if (parse(text) instanceof JsonObject object) {
-      return object;
-    }
-    throw new IllegalArgumentException("expected a JSON object");
-  }
-
-  private static @Nullable Object parse(String text) {
     try (JsonParser parser =
         FACTORY.createParser(tools.jackson.core.ObjectReadContext.empty(), text)) {
       Object value = read(parser, parser.nextToken());
       if (parser.nextToken() != null) {
         throw new IllegalArgumentException("text after the end of the JSON value");
       }
-      return value;
+      if (value instanceof JsonObject object) {
+        return object;
+      }
     } catch (JacksonException broken) {
       throw new IllegalArgumentException("not JSON: " + broken.getOriginalMessage(), broken);
     }
+    throw new IllegalArgumentException("expected a JSON object");
   }
 
   /**

@@ -3,7 +3,7 @@ package dev.nexa.slurm.base.json;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,10 +44,25 @@ public final class JsonObject {
 
   /** Adds the member if the value is present, and returns this object. */
   public JsonObject withOptional(String name, Optional<?> value) {
-    if (value.isPresent()) {
-      members.put(name, value.get());
-    }
+    value.ifPresent(given -> members.put(name, given));
     return this;
+  }
+
+  /** Adds {@code values} unless there are none. */
+  public JsonObject withUnlessEmpty(String name, Collection<?> values) {
+    return values.isEmpty() ? this : with(name, values);
+  }
+
+  /** Adds {@code text} unless it is empty. */
+  public JsonObject withUnlessEmpty(String name, String text) {
+    return text.isEmpty() ? this : with(name, text);
+  }
+
+  /** A copy that lacks {@code names}. */
+  public JsonObject without(String... names) {
+    Map<String, @Nullable Object> rest = new LinkedHashMap<>(members);
+    rest.keySet().removeAll(List.of(names));
+    return new JsonObject(rest);
   }
 
   /** Returns an unmodifiable view of the members, in order. */
@@ -149,24 +164,14 @@ public final class JsonObject {
   }
 
   private static <T> T required(Optional<T> value, String name, String expected) {
-    if (value.isEmpty()) {
-      throw wrong(name, expected);
-    }
-    return value.get();
+    return value.orElseThrow(() -> wrong(name, expected));
   }
 
   private <T> List<T> list(String name, Class<T> type, String expected) {
-    if (!(members.get(name) instanceof List<?> list)) {
+    if (!(members.get(name) instanceof List<?> list) || !list.stream().allMatch(type::isInstance)) {
       throw wrong(name, expected);
     }
-    List<T> elements = new ArrayList<>(list.size());
-    for (Object element : list) {
-      if (!type.isInstance(element)) {
-        throw wrong(name, expected);
-      }
-      elements.add(type.cast(element));
-    }
-    return elements;
+    return list.stream().<T>map(type::cast).toList();
   }
 
   static IllegalArgumentException wrong(String name, String expected) {

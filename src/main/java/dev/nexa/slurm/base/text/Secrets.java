@@ -27,63 +27,25 @@ public final class Secrets {
   /** Names of secrets that contain none of these words. */
   private static final Set<String> NAMES =
       Set.of(
-          "PGPASS",
-          "NETRC",
-          "DOCKERCONFIGJSON",
-          "DOCKER_AUTH_CONFIG",
-          "NPM_AUTH",
-          "BASIC_AUTH",
-          "AUTH_HEADER",
-          "KRB5_KEYTAB");
+          ("PGPASS NETRC DOCKERCONFIGJSON DOCKER_AUTH_CONFIG NPM_AUTH BASIC_AUTH"
+                  + " AUTH_HEADER KRB5_KEYTAB")
+              .split(" ", -1));
 
   /** Endings of names whose value is an address, often with a password. */
   private static final List<String> ADDRESSES =
       List.of(
-          "DATABASE_URL",
-          "DATABASE_URI",
-          "DB_URL",
-          "DB_URI",
-          "REDIS_URL",
-          "MONGO_URL",
-          "MONGO_URI",
-          "MONGODB_URL",
-          "MONGODB_URI",
-          "AMQP_URL",
-          "RABBITMQ_URL",
-          "BROKER_URL",
-          "POSTGRES_URL",
-          "POSTGRESQL_URL",
-          "MYSQL_URL",
-          "CONNECTION_STRING",
-          "DSN");
+          ("DATABASE_URL DATABASE_URI DB_URL DB_URI REDIS_URL MONGO_URL MONGO_URI"
+                  + " MONGODB_URL MONGODB_URI AMQP_URL RABBITMQ_URL BROKER_URL POSTGRES_URL"
+                  + " POSTGRESQL_URL MYSQL_URL CONNECTION_STRING DSN")
+              .split(" ", -1));
 
   /** Beginnings of ordinary words that contain TOKEN or KEY. */
   private static final Set<String> ORDINARY_WORDS =
       Set.of(
-          "TOKENIZER",
-          "TOKENIZERS",
-          "TOKENIZE",
-          "TOKENIZED",
-          "TOKENIZATION",
-          "TOKENS",
-          "MONKEY",
-          "DONKEY",
-          "TURKEY",
-          "HOCKEY",
-          "JOCKEY",
-          "WHISKEY",
-          "KEYBOARD",
-          "KEYWORD",
-          "KEYWORDS",
-          "KEYFRAME",
-          "KEYFRAMES",
-          "KEYNOTE",
-          "KEYMAP",
-          "KEYPOINT",
-          "KEYPOINTS",
-          "HOTKEY",
-          "KEYS",
-          "KEYED");
+          ("TOKENIZER TOKENIZERS TOKENIZE TOKENIZED TOKENIZATION TOKENS MONKEY DONKEY"
+                  + " TURKEY HOCKEY JOCKEY WHISKEY KEYBOARD KEYWORD KEYWORDS KEYFRAME"
+                  + " KEYFRAMES KEYNOTE KEYMAP KEYPOINT KEYPOINTS HOTKEY KEYS KEYED")
+              .split(" ", -1));
 
   /**
    * Words before TOKEN, KEY and PASS that make a name ordinary: words of language models and
@@ -91,108 +53,25 @@ public final class Secrets {
    */
   private static final Set<String> BEFORE_ORDINARY =
       Set.of(
-          "EOS",
-          "BOS",
-          "PAD",
-          "UNK",
-          "MASK",
-          "SEP",
-          "CLS",
-          "SPECIAL",
-          "MAX",
-          "MIN",
-          "NUM",
-          "STOP",
-          "START",
-          "END",
-          "IMAGE",
-          "AUDIO",
-          "VIDEO",
-          "PER",
-          "EXTRA",
-          "NEW",
-          "NEXT",
-          "LAST",
-          "FIRST",
-          "DRAFT",
-          "PUBLIC",
-          "SORT",
-          "PRIMARY",
-          "FOREIGN",
-          "CACHE",
-          "TEXT",
-          "LABEL",
-          "INPUT",
-          "OUTPUT",
-          "PROMPT",
-          "RESPONSE",
-          "GROUP",
-          "PARTITION",
-          "INDEX",
-          "COLUMN",
-          "DATA",
-          "ROW",
-          "FORWARD",
-          "BACKWARD",
-          "SINGLE",
-          "SECOND",
-          "MULTI",
-          "ONE",
-          "TWO",
-          "BY");
+          ("EOS BOS PAD UNK MASK SEP CLS SPECIAL MAX MIN NUM STOP START END IMAGE"
+                  + " AUDIO VIDEO PER EXTRA NEW NEXT LAST FIRST DRAFT PUBLIC SORT PRIMARY"
+                  + " FOREIGN CACHE TEXT LABEL INPUT OUTPUT PROMPT RESPONSE GROUP PARTITION"
+                  + " INDEX COLUMN DATA ROW FORWARD BACKWARD SINGLE SECOND MULTI ONE TWO BY")
+              .split(" ", -1));
 
   /** Words before KEY that mark a secret. */
   private static final Set<String> BEFORE_KEY =
       Set.of(
-          "API",
-          "ACCESS",
-          "PRIVATE",
-          "ENCRYPTION",
-          "SSH",
-          "SIGNING",
-          "LICENSE",
-          "DEPLOY",
-          "MASTER",
-          "SERVICE",
-          "ACCOUNT",
-          "AUTH",
-          "WANDB",
-          "OPENAI",
-          "STORAGE",
-          "SHARED");
+          ("API ACCESS PRIVATE ENCRYPTION SSH SIGNING LICENSE DEPLOY MASTER SERVICE"
+                  + " ACCOUNT AUTH WANDB OPENAI STORAGE SHARED")
+              .split(" ", -1));
 
   private static final Set<String> PLACEHOLDERS =
       Set.of(
-          "",
-          "true",
-          "false",
-          "yes",
-          "no",
-          "on",
-          "off",
-          "none",
-          "null",
-          "empty",
-          "dummy",
-          "test",
-          "changeme",
-          "fake",
-          "placeholder",
-          "unused",
-          "not-needed",
-          "not-used",
-          "auto",
-          "file",
-          "disabled",
-          "enabled",
-          "default",
-          "bearer",
-          "basic",
-          "x",
-          "xxx",
-          "sk-xxx",
-          "-",
-          "local");
+          ("true false yes no on off none null empty dummy test changeme fake"
+                  + " placeholder unused not-needed not-used auto file disabled enabled"
+                  + " default bearer basic x xxx sk-xxx - local")
+              .split(" ", -1));
 
   /**
    * The form of one kind of secret.
@@ -270,31 +149,17 @@ public final class Secrets {
   }
 
   private static boolean beginsOrdinary(String word) {
-    for (String ordinary : ORDINARY_WORDS) {
-      if (word.startsWith(ordinary)) {
-        return true;
-      }
-    }
-    return false;
+    return ORDINARY_WORDS.stream().anyMatch(word::startsWith);
   }
 
   private static boolean lastWordsAre(String upper) {
-    for (String address : ADDRESSES) {
-      if (upper.equals(address) || upper.endsWith("_" + address)) {
-        return true;
-      }
-    }
-    return false;
+    return ADDRESSES.stream()
+        .anyMatch(address -> upper.equals(address) || upper.endsWith("_" + address));
   }
 
   /** Returns whether any value of a variable with that name counts as a secret. */
   static boolean isStrong(String upper) {
-    for (String part : PARTS) {
-      if (upper.contains(part)) {
-        return true;
-      }
-    }
-    if (NAMES.contains(upper)) {
+    if (NAMES.contains(upper) || PARTS.stream().anyMatch(upper::contains)) {
       return true;
     }
     String[] words = upper.split("[_.-]", -1);
@@ -336,15 +201,13 @@ public final class Secrets {
 
   static boolean isHarmless(String value, String upper) {
     String word = value.strip().toLowerCase(Locale.ROOT);
-    if (PLACEHOLDERS.contains(word)
+    if (word.isEmpty()
+        || PLACEHOLDERS.contains(word)
         || "/~.$<{".indexOf(word.charAt(0)) >= 0
         || word.contains("${")) {
       return true;
     }
-    boolean number = true;
-    for (int i = 0; i < word.length(); i++) {
-      number &= "0123456789.".indexOf(word.charAt(i)) >= 0;
-    }
+    boolean number = word.chars().allMatch(c -> "0123456789.".indexOf(c) >= 0);
     return number && !upper.contains("PASS") && !upper.contains("SECRET") && !upper.contains("PWD");
   }
 

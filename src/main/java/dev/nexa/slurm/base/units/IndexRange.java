@@ -1,8 +1,8 @@
 package dev.nexa.slurm.base.units;
 
-import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * A set of array indices in Slurm's notation (sbatch(1), {@code --array}): {@code 0-15}, {@code
@@ -25,11 +25,7 @@ public record IndexRange(List<Integer> indices) {
 
   /** Returns the range from 0 to {@code count - 1}. */
   public static IndexRange upTo(int count) {
-    List<Integer> all = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      all.add(i);
-    }
-    return new IndexRange(all);
+    return new IndexRange(IntStream.range(0, count).boxed().toList());
   }
 
   /**
@@ -50,11 +46,7 @@ public record IndexRange(List<Integer> indices) {
       throw new IllegalArgumentException(
           "expected array indices such as 0-15 or 1,3,5-7, got '" + text + "'", notANumber);
     }
-    List<Integer> indices = new ArrayList<>(bits.cardinality());
-    for (int i = bits.nextSetBit(0); i >= 0; i = bits.nextSetBit(i + 1)) {
-      indices.add(i);
-    }
-    return new IndexRange(indices);
+    return new IndexRange(bits.stream().boxed().toList());
   }
 
   private static void add(BitSet bits, String part) {
@@ -82,14 +74,9 @@ public record IndexRange(List<Integer> indices) {
 
   /** Returns a range with {@code offset} added to each index. */
   public IndexRange plus(int offset) {
-    if (offset == 0) {
-      return this;
-    }
-    List<Integer> moved = new ArrayList<>(indices.size());
-    for (int index : indices) {
-      moved.add(index + offset);
-    }
-    return new IndexRange(moved);
+    return offset == 0
+        ? this
+        : new IndexRange(indices.stream().map(index -> index + offset).toList());
   }
 
   /** Returns the range in Slurm's notation: {@code 0-3,7}. */
@@ -101,13 +88,8 @@ public record IndexRange(List<Integer> indices) {
       while (j + 1 < indices.size() && indices.get(j + 1) == indices.get(j) + 1) {
         j++;
       }
-      if (text.length() > 0) {
-        text.append(',');
-      }
-      text.append(indices.get(i));
-      if (j > i) {
-        text.append('-').append(indices.get(j));
-      }
+      text.append(text.length() == 0 ? "" : ",").append(indices.get(i));
+      text.append(j > i ? "-" + indices.get(j) : "");
       i = j + 1;
     }
     return text.toString();

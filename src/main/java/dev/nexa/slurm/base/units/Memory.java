@@ -122,13 +122,10 @@ public final class Memory {
   }
 
   private static long factor(String suffix) {
-    if (suffix.isEmpty()) {
-      return MIB;
-    }
-    return switch (Character.toUpperCase(suffix.charAt(0))) {
-      case 'K' -> 1L << 10;
-      case 'G' -> 1L << 30;
-      case 'T' -> 1L << 40;
+    return switch (suffix.toUpperCase(Locale.ROOT)) {
+      case "K" -> 1L << 10;
+      case "G" -> 1L << 30;
+      case "T" -> 1L << 40;
       default -> MIB;
     };
   }

@@ -66,13 +66,10 @@ public final class SlurmSize {
     int step = SUFFIXES.indexOf(Character.toUpperCase(text.charAt(length - 1))) + 1;
     String digits = step > 0 ? text.substring(0, length - 1) : text;
     BigDecimal factor = step > 0 ? BigDecimal.valueOf(base).pow(step) : BigDecimal.valueOf(unit);
-    OptionalLong whole = count(digits);
-    if (whole.isEmpty() && !isFraction(digits)) {
+    if (count(digits).isEmpty() && !isFraction(digits)) {
       return OptionalLong.empty();
     }
-    BigDecimal number =
-        whole.isPresent() ? BigDecimal.valueOf(whole.getAsLong()) : new BigDecimal(digits);
-    BigDecimal bytes = number.multiply(factor);
+    BigDecimal bytes = new BigDecimal(digits).multiply(factor);
     // Slurm prints NO_VAL of 64 bits as 16.00E.
     return bytes.compareTo(BigDecimal.valueOf(Long.MAX_VALUE)) > 0
         ? OptionalLong.empty()
@@ -82,15 +79,10 @@ public final class SlurmSize {
   /** Returns whether the text has the form {@code 2.50}. */
   private static boolean isFraction(String text) {
     int point = text.indexOf('.');
-    if (point < 1 || point == text.length() - 1 || text.length() > MOST_DIGITS) {
-      return false;
-    }
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (i != point && (c < '0' || c > '9')) {
-        return false;
-      }
-    }
-    return true;
+    return point >= 1
+        && point < text.length() - 1
+        && point == text.lastIndexOf('.')
+        && text.length() <= MOST_DIGITS
+        && text.chars().allMatch(c -> c == '.' || (c >= '0' && c <= '9'));
   }
 }

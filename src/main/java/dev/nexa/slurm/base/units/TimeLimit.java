@@ -68,13 +68,9 @@ public final class TimeLimit {
     long first = number(slurm, 2);
     long second = number(slurm, 3);
     long third = number(slurm, 4);
-    if (slurm.group(1) != null) {
-      return seconds(number(slurm, 1), first, second, third);
-    }
-    if (slurm.group(4) != null) {
-      return seconds(0, first, second, third);
-    }
-    return seconds(0, 0, first, second);
+    return slurm.group(1) != null || slurm.group(4) != null
+        ? seconds(number(slurm, 1), first, second, third)
+        : seconds(0, 0, first, second);
   }
 
   /**
@@ -138,13 +134,10 @@ public final class TimeLimit {
   }
 
   private static void word(StringBuilder words, long number, String unit) {
-    if (number == 0) {
-      return;
+    if (number != 0) {
+      words.append(words.length() == 0 ? "" : " ").append(number);
+      words.append(' ').append(unit).append(number == 1 ? "" : "s");
     }
-    if (words.length() > 0) {
-      words.append(' ');
-    }
-    words.append(number).append(' ').append(unit).append(number == 1 ? "" : "s");
   }
 
   /**

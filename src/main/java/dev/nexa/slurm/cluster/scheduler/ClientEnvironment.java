@@ -3,6 +3,7 @@ package dev.nexa.slurm.cluster.scheduler;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * The environment variables that Slurm's commands, and the jobs they submit, may inherit: an
@@ -16,21 +17,9 @@ import java.util.TreeMap;
 public final class ClientEnvironment {
   private static final Set<String> NAMES =
       Set.of(
-          "PATH",
-          "HOME",
-          "USER",
-          "LOGNAME",
-          "SHELL",
-          "LANG",
-          "LC_CTYPE",
-          "LD_LIBRARY_PATH",
-          "MODULEPATH",
-          "MODULESHOME",
-          "MODULES_CMD",
-          "LOADEDMODULES",
-          "_LMFILES_",
-          "BASH_ENV",
-          "SLURM_CONF");
+          ("PATH HOME USER LOGNAME SHELL LANG LC_CTYPE LD_LIBRARY_PATH MODULEPATH"
+                  + " MODULESHOME MODULES_CMD LOADEDMODULES _LMFILES_ BASH_ENV SLURM_CONF")
+              .split(" ", -1));
   private static final Set<String> PREFIXES = Set.of("LMOD_", "BASH_FUNC_module", "BASH_FUNC_ml");
 
   /** Variables for Slurm's commands only. A job that inherited this token could act as the user. */
@@ -40,14 +29,7 @@ public final class ClientEnvironment {
 
   /** Returns the variables that a job may inherit, sorted by name. */
   public static Map<String, String> forJobs(Map<String, String> all) {
-    Map<String, String> kept = new TreeMap<>();
-    for (Map.Entry<String, String> variable : all.entrySet()) {
-      String name = variable.getKey();
-      if (NAMES.contains(name) || hasPrefix(name)) {
-        kept.put(name, variable.getValue());
-      }
-    }
-    return kept;
+    return only(all, ClientEnvironment::isForJobs);
   }
 
   /**
@@ -55,14 +37,7 @@ public final class ClientEnvironment {
    * credentials.
    */
   public static Map<String, String> forClients(Map<String, String> all) {
-    Map<String, String> kept = forJobs(all);
-    for (String name : CLIENT_ONLY) {
-      String value = all.get(name);
-      if (value != null) {
-        kept.put(name, value);
-      }
-    }
-    return kept;
+    return only(all, name -> isForJobs(name) || isClientOnly(name));
   }
 
   /** Returns whether the variable must not reach a job. */
@@ -70,12 +45,13 @@ public final class ClientEnvironment {
     return CLIENT_ONLY.contains(name);
   }
 
-  private static boolean hasPrefix(String name) {
-    for (String prefix : PREFIXES) {
-      if (name.startsWith(prefix)) {
-        return true;
-      }
-    }
-    return false;
+  private static Map<String, String> only(Map<String, String> all, Predicate<String> wanted) {
+    Map<String, String> kept = new TreeMap<>(all);
+    kept.keySet().removeIf(wanted.negate());
+    return kept;
+  }
+
+  private static boolean isForJobs(String name) {
+    return NAMES.contains(name) || PREFIXES.stream().anyMatch(name::startsWith);
   }
 }

@@ -2,7 +2,6 @@ package dev.nexa.slurm.cluster.scheduler;
 
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.base.units.BillingWeights;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,13 +48,7 @@ public interface Scheduler {
 
   /** Returns the tasks that the scheduler lists now under this job name. */
   default List<QueueEntry> queue(String key) {
-    List<QueueEntry> entries = new ArrayList<>();
-    for (QueueEntry entry : queue()) {
-      if (entry.name().equals(key)) {
-        entries.add(entry);
-      }
-    }
-    return entries;
+    return queue().stream().filter(entry -> entry.name().equals(key)).toList();
   }
 
   /** Passes the query's accounting rows to the consumer, all attempts, in the scheduler's order. */

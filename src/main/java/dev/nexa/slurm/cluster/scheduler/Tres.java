@@ -40,15 +40,15 @@ public record Tres(
       String name = equals < 0 ? item : item.substring(0, equals);
       String value = equals < 0 ? "" : item.substring(equals + 1);
       if (name.equals("cpu")) {
-        cpus = count(value);
+        cpus = SlurmSize.count(value);
       } else if (name.equals("mem")) {
         memory = SlurmSize.bytes(value, SlurmSize.MIB);
       } else if (name.equals(GPU)) {
-        OptionalLong gpus = count(value);
+        OptionalLong gpus = SlurmSize.count(value);
         allTyped &= gpus.isPresent();
         total = gpus.isPresent() ? Optional.of(gpus.getAsLong()) : Optional.empty();
       } else if (name.startsWith(GPU + ":")) {
-        OptionalLong gpus = count(value);
+        OptionalLong gpus = SlurmSize.count(value);
         allTyped &= gpus.isPresent();
         if (gpus.isPresent()) {
           types.merge(name.substring(GPU.length() + 1), gpus.getAsLong(), Long::sum);
@@ -126,15 +126,12 @@ public record Tres(
     return all;
   }
 
-  private static long sum(Map<String, Long> types) {
+  /** The sum of all counts. */
+  public static long sum(Map<String, Long> types) {
     long sum = 0;
     for (long count : types.values()) {
       sum += count;
     }
     return sum;
-  }
-
-  private static OptionalLong count(String value) {
-    return SlurmSize.count(value);
   }
 }

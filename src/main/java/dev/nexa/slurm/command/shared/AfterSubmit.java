@@ -139,9 +139,7 @@ public final class AfterSubmit {
     String run = submitted.run().id().value();
     String asks = submitted.asks().isEmpty() ? "" : ": " + submitted.asks();
     out.println(submitted.run().id() + ": " + submitted.atMost() + asks);
-    for (String note : submitted.notes()) {
-      out.println(note);
-    }
+    submitted.notes().forEach(out::println);
     String jobs = jobs(submitted);
     if (!jobs.isEmpty()) {
       int tasks = submitted.tasks().indices().size();
@@ -217,8 +215,7 @@ public final class AfterSubmit {
       out.println("  cost      " + submitted.run().cost().normalize());
       UseNotes.of(submitted.run()).forEach(note -> out.println("  use       " + note));
     }
-    boolean well = manifest.status() == RunStatus.COMPLETED;
-    return well ? ExitCode.OK.status() : ExitCode.RUN_FAILED.status();
+    return (manifest.status() == RunStatus.COMPLETED ? ExitCode.OK : ExitCode.RUN_FAILED).status();
   }
 
   /** Stops the thread that submits, and returns the lines about its run. */

@@ -149,9 +149,7 @@ public final class ConfigOptions {
     List<String> set = overrides.getValue();
     Map<String, String> typed = flags();
     List<String> all = new ArrayList<>(set);
-    for (Map.Entry<String, String> option : typed.entrySet()) {
-      all.add(option.getKey() + "=" + option.getValue());
-    }
+    typed.forEach((key, value) -> all.add(key + "=" + value));
     Prepared.Request request =
         new Prepared.Request(
             config.getValue(),
@@ -189,15 +187,13 @@ public final class ConfigOptions {
   /** Throws if the words are a launcher's command, or if a word before {@code --} is none. */
   private void requireNoOtherWords() {
     List<String> all = command.spec().commandLine().getParseResult().originalArgs();
-    Optional<NexaException> launcher = LauncherWords.refusal(command.spec(), all);
-    if (launcher.isPresent()) {
-      throw launcher.get();
-    }
     List<String> typed = new ArrayList<>(args());
     typed.add(0, config.getValue());
-    Optional<NexaException> stray = StrayWords.refusal(command.spec(), all, typed);
-    if (stray.isPresent()) {
-      throw stray.get();
+    Optional<NexaException> refusal =
+        LauncherWords.refusal(command.spec(), all)
+            .or(() -> StrayWords.refusal(command.spec(), all, typed));
+    if (refusal.isPresent()) {
+      throw refusal.get();
     }
   }
 

@@ -131,9 +131,7 @@ public final class Failures implements IExecutionExceptionHandler {
     if (at.line() > 0) {
       place.with("line", at.line());
     }
-    if (!problem.key().isEmpty()) {
-      place.with("key", problem.key());
-    }
+    place.withUnlessEmpty("key", problem.key());
     return new JsonObject()
         .with("code", problem.code().text())
         .with("message", problem.message())

@@ -35,45 +35,11 @@ public final class RootCommand implements Runnable {
   /** The names of all commands, in the order of the help text. */
   public static final List<String> NAMES =
       List.of(
-          "submit",
-          "estimate",
-          "approve",
-          "approvals",
-          "render",
-          "status",
-          "logs",
-          "why",
-          "monitor",
-          "postmortem",
-          "shell",
-          "cancel",
-          "interrupt",
-          "rerun",
-          "reconcile",
-          "audit",
-          "cron",
-          "notify",
-          "runs",
-          "usage",
-          "costs",
-          "report",
-          "prices",
-          "policy",
-          "serve",
-          "pipeline",
-          "data",
-          "eval",
-          "datasets",
-          "lineage",
-          "release",
-          "storage",
-          "cleanup",
-          "archive",
-          "sync",
-          "halt",
-          "unhalt",
-          "init",
-          "explain");
+          ("submit estimate approve approvals render status logs why monitor"
+                  + " postmortem shell cancel interrupt rerun reconcile audit cron notify"
+                  + " runs usage costs report prices policy serve pipeline data eval datasets"
+                  + " lineage release storage cleanup archive sync halt unhalt init explain")
+              .split(" ", -1));
 
   private static final Path HERE = Path.of("").toAbsolutePath();
 
@@ -261,9 +227,7 @@ public final class RootCommand implements Runnable {
     if (named().isEmpty() && !search.found().equals(Optional.of(here))) {
       search.found().ifPresent(this::refuseSecond);
     }
-    if (named().isPresent()) {
-      requireFolder(named().get());
-    }
+    named().ifPresent(RootCommand::requireFolder);
     return new Context(named().orElse(here.equals(HERE) ? Path.of(".") : here), environment);
   }
 

@@ -154,9 +154,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Adds subcommands. */
   protected final void subcommands(Specified... commands) {
-    for (Specified command : commands) {
-      spec.addSubcommand(command.spec().name(), command.spec());
-    }
+    Stream.of(commands).forEach(one -> spec.addSubcommand(one.spec().name(), one.spec()));
   }
 
   public final OptionSpec add(OptionSpec.Builder builder, String description) {
@@ -428,8 +426,6 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Prints the notes of a plan, and what its code is, as lines for the user. */
   protected final void tellNotes(Plan plan) {
     plan.notes().forEach(this::note);
-    if (plan.payload().code().isPresent()) {
-      err().println(plan.payload().code().get().sentence());
-    }
+    plan.payload().code().ifPresent(code -> err().println(code.sentence()));
   }
 }

@@ -38,14 +38,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
   /** How other programs (make, rsync, git clean, kubectl) name --dry-run. */
   private static final Set<String> DRY =
       Set.of(
-          "-n",
-          "--dryrun",
-          "--just-print",
-          "--recon",
-          "--simulate",
-          "--check",
-          "--whatif",
-          "--what-if");
+          "-n --dryrun --just-print --recon --simulate --check --whatif --what-if".split(" ", -1));
 
   /** The name of an option's value in an advice. */
   private static final String VALUES = "NAME|NODES|NAMES|FEATURES|DIR|IMAGE|VALUE|CONFIG";
@@ -139,12 +132,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static String example(MissingParameterException wrong, String[] lines) {
     List<String> examples = Stream.of(lines).map(Subcommand::typed).toList();
     if (!wrong.getMissing().isEmpty() && wrong.getMissing().get(0) instanceof OptionSpec option) {
-      for (String example : examples) {
-        if (example.contains(option.longestName() + " ")) {
-          return example;
-        }
-      }
-      return option.longestName() + " " + option.paramLabel();
+      return examples.stream()
+          .filter(example -> example.contains(option.longestName() + " "))
+          .findFirst()
+          .orElse(option.longestName() + " " + option.paramLabel());
     }
     return examples.get(0);
   }
@@ -287,11 +278,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
       CommandSpec spec, String typed, List<String> args, boolean any) {
     String name = typed.split("=", 2)[0];
     List<String> own = new ArrayList<>();
-    for (OptionSpec option : spec.options()) {
-      if (!option.hidden() && !option.longestName().equals(CONSENT)) {
-        own.add(option.longestName());
-      }
-    }
+    spec.options().stream()
+        .filter(option -> !option.hidden() && !option.longestName().equals(CONSENT))
+        .forEach(option -> own.add(option.longestName()));
     if (List.of("--top", "--head", "--max").contains(name) && own.contains("--limit")) {
       return Optional.of(didYouMean("--limit"));
     }

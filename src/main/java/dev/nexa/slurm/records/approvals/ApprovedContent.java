@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.plan.PlanFile;
-import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;
 import java.util.List;
 import java.util.Map;
@@ -58,13 +57,9 @@ public final class ApprovedContent {
             .with("script_sha256", Sha256.of(script.text()))
             .with("options_sha256", Sha256.of(limits.toString()));
     Map<String, String> digests = new TreeMap<>();
-    for (RunnerFile file : script.files()) {
-      digests.put(file.name(), file.digest());
-    }
+    script.files().forEach(file -> digests.put(file.name(), file.digest()));
     JsonObject byName = new JsonObject();
-    for (Map.Entry<String, String> file : digests.entrySet()) {
-      byName.with(file.getKey(), file.getValue());
-    }
+    digests.forEach(byName::with);
     json.withOptional("code_sha256", codeDigest);
     json.withOptional("program_sha256", programDigest);
     json.with("files_sha256", Sha256.of(byName.toString())).with("plan_sha256", planDigest);
@@ -94,16 +89,12 @@ public final class ApprovedContent {
             .with("cpus", plan.cpus())
             .with("memory_bytes", plan.memoryBytes())
             .with("cluster", plan.cluster());
-    for (ResourceOption option : ALWAYS_SIGNED) {
-      limits.with(option.approvalKey(), plan.option(option).orElse(null));
-    }
+    ALWAYS_SIGNED.forEach(one -> limits.with(one.approvalKey(), plan.option(one).orElse(null)));
     limits.with("exclusive", plan.exclusive());
     for (ResourceOption option : ResourceOption.values()) {
       limits.withOptional(option.approvalKey(), plan.option(option));
     }
-    if (plan.apiTokens().isPresent()) {
-      plan.apiTokens().get().addTo(limits);
-    }
+    plan.apiTokens().ifPresent(tokens -> tokens.addTo(limits));
     return limits;
   }
 }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Usage;
@@ -147,9 +148,7 @@ public final class CostFile {
 
   /** Adds sentences about rows that do not come from accounting. */
   public CostFile limits(List<String> limits) {
-    if (!limits.isEmpty()) {
-      json.with("limits", limits);
-    }
+    json.withUnlessEmpty("limits", limits);
     return this;
   }
 
@@ -172,12 +171,10 @@ public final class CostFile {
    */
   public CostFile waste(Money total, Map<JobState, Money> failures, Optional<Money> idleGpus) {
     JsonObject waste = new JsonObject();
-    for (Map.Entry<JobState, Money> failure : failures.entrySet()) {
-      waste.with(failure.getKey().name().toLowerCase(Locale.ROOT), plain(failure.getValue()));
-    }
+    failures.forEach(
+        (state, money) -> waste.with(state.name().toLowerCase(Locale.ROOT), plain(money)));
     json.with("wasted", plain(total))
-        .with(
-            "waste", waste.with("idle_gpus", idleGpus.isPresent() ? plain(idleGpus.get()) : null));
+        .with("waste", waste.with("idle_gpus", idleGpus.map(CostFile::plain).orElse(null)));
     return this;
   }
 
@@ -273,9 +270,7 @@ public final class CostFile {
 
   private static JsonObject amounts(Map<String, Money> parts) {
     JsonObject json = new JsonObject();
-    for (Map.Entry<String, Money> part : parts.entrySet()) {
-      json.with(part.getKey(), plain(part.getValue()));
-    }
+    parts.forEach((name, money) -> json.with(name, plain(money)));
     return json;
   }
 
@@ -390,9 +385,7 @@ public final class CostFile {
   /** Returns the states whose attempts the cluster pays for. */
   public Set<JobState> credited() {
     Set<JobState> credited = EnumSet.noneOf(JobState.class);
-    for (String state : json.object("credit").texts("states")) {
-      credited.add(JobState.parse(state));
-    }
+    json.object("credit").texts("states").forEach(state -> credited.add(JobState.parse(state)));
     return credited;
   }
 
@@ -424,28 +417,13 @@ public final class CostFile {
   public JsonObject comparableTo(CostFile kept) {
     JsonObject all = json;
     if (!kept.json.object("actual").members().containsKey(UNKNOWN_TOKENS)) {
-      all =
-          without(json, List.of())
-              .with("actual", without(json.object("actual"), List.of(UNKNOWN_TOKENS)));
+      all = json.without().with("actual", json.object("actual").without(UNKNOWN_TOKENS));
     }
     if (kept.json.members().containsKey("difference_parts")) {
       return all;
     }
-    return without(all, List.of("difference_parts"))
-        .with("estimate", without(json.object("estimate"), List.of("quote", "promised")));
-  }
-
-  private static JsonObject without(JsonObject whole, List<String> names) {
-    JsonObject rest = new JsonObject();
-    whole
-        .members()
-        .forEach(
-            (name, value) -> {
-              if (!names.contains(name)) {
-                rest.with(name, value);
-              }
-            });
-    return rest;
+    return all.without("difference_parts")
+        .with("estimate", json.object("estimate").without("quote", "promised"));
   }
 
   private Money money(String amount) {
@@ -489,11 +467,7 @@ public final class CostFile {
     public record Held(String nodes, long cpus, Map<String, Long> gpus) {
       /** Returns the number of GPUs of all types. */
       public long gpuCount() {
-        long count = 0;
-        for (long gpusOfType : gpus.values()) {
-          count += gpusOfType;
-        }
-        return count;
+        return Tres.sum(gpus);
       }
     }
 

@@ -160,9 +160,7 @@ public final class ManifestFile {
   /** Adds the tasks by state and the number of attempts. */
   public ManifestFile tasks(int tasks, Map<JobState, Integer> counts, int attempts) {
     JsonObject states = new JsonObject();
-    for (Map.Entry<JobState, Integer> state : counts.entrySet()) {
-      states.with(state.getKey().name().toLowerCase(Locale.ROOT), state.getValue());
-    }
+    counts.forEach((state, count) -> states.with(state.name().toLowerCase(Locale.ROOT), count));
     json.with("tasks", new JsonObject().with("total", tasks).with("states", states))
         .with("attempts", attempts);
     return this;
@@ -189,16 +187,10 @@ public final class ManifestFile {
   /** Adds MLflow's id of the run, and what the tasks found, if they found anything. */
   public ManifestFile findings(
       List<String> disagreements, List<JsonObject> unfitNodes, List<JsonObject> failures) {
-    json.withOptional("mlflow_run_id", text(json.object("metrics"), "mlflow_run_id"));
-    if (!disagreements.isEmpty()) {
-      json.with("disagreements", disagreements);
-    }
-    if (!unfitNodes.isEmpty()) {
-      json.with("unfit_nodes", unfitNodes);
-    }
-    if (!failures.isEmpty()) {
-      json.with("failures", failures);
-    }
+    json.withOptional("mlflow_run_id", text(json.object("metrics"), "mlflow_run_id"))
+        .withUnlessEmpty("disagreements", disagreements)
+        .withUnlessEmpty("unfit_nodes", unfitNodes)
+        .withUnlessEmpty("failures", failures);
     return this;
   }
 
@@ -215,9 +207,7 @@ public final class ManifestFile {
 
   /** Adds what came of each point of a sweep. */
   public ManifestFile points(List<JsonObject> points) {
-    if (!points.isEmpty()) {
-      json.with(POINTS, points);
-    }
+    json.withUnlessEmpty(POINTS, points);
     return this;
   }
 
@@ -238,9 +228,7 @@ public final class ManifestFile {
 
   /** Adds what was done about failures of the run, oldest first. */
   public ManifestFile remediation(List<RunState.Remediation> steps) {
-    if (!steps.isEmpty()) {
-      json.with(REMEDIATION, steps.stream().map(Codec::write).toList());
-    }
+    json.withUnlessEmpty(REMEDIATION, steps.stream().map(Codec::write).toList());
     return this;
   }
 
@@ -254,20 +242,15 @@ public final class ManifestFile {
   private static List<JsonObject> listed(RunState journal) {
     List<JsonObject> submissions = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
-      JsonObject one =
+      submissions.add(
           new JsonObject()
               .with("key", submission.key())
               .with("tasks", submission.tasks().toString())
               .with("phase", submission.phase().name().toLowerCase(Locale.ROOT))
-              .withOptional("job_id", submission.jobId());
-      if (!submission.dependency().isEmpty()) {
-        one.with("dependency", submission.dependency());
-      }
-      if (!submission.duplicates().isEmpty()) {
-        one.with("duplicates", submission.duplicates());
-      }
-      submissions.add(
-          submission.message().isEmpty() ? one : one.with("message", submission.message()));
+              .withOptional("job_id", submission.jobId())
+              .withUnlessEmpty("dependency", submission.dependency())
+              .withUnlessEmpty("duplicates", submission.duplicates())
+              .withUnlessEmpty("message", submission.message()));
     }
     return submissions;
   }
@@ -360,10 +343,8 @@ public final class ManifestFile {
 
   /** Returns the cost; empty for a run that was never submitted. */
   public Optional<Money> cost() {
-    Optional<String> cost = json.optionalText("cost");
-    return cost.isPresent()
-        ? Optional.of(new Money(new BigDecimal(cost.get()), json.text("currency")))
-        : Optional.empty();
+    return json.optionalText("cost")
+        .map(cost -> new Money(new BigDecimal(cost), json.text("currency")));
   }
 
   /** Returns a phrase that names what the cost does not include; empty if it includes all. */
@@ -376,13 +357,7 @@ public final class ManifestFile {
    * such member. An audit does not report a member that they did not know.
    */
   public JsonObject comparableTo(ManifestFile kept) {
-    JsonObject comparable = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> member : json.members().entrySet()) {
-      if (!member.getKey().equals(LACKS) || kept.costLacks().isPresent()) {
-        comparable.with(member.getKey(), member.getValue());
-      }
-    }
-    return comparable;
+    return kept.costLacks().isPresent() ? json.without() : json.without(LACKS);
   }
 
   /** Returns the profile's name; empty for a run that was never submitted. */
@@ -448,16 +423,7 @@ public final class ManifestFile {
 
   /** Returns the submissions, oldest first. */
   public List<Listed> submissions() {
-    List<Listed> submissions = new ArrayList<>();
-    for (JsonObject one : objects("submissions")) {
-      submissions.add(
-          new Listed(
-              one.text("key"),
-              one.optionalNumber("job_id"),
-              one.text("phase"),
-              one.optionalText("message")));
-    }
-    return submissions;
+    return objects("submissions").stream().map(one -> Codec.read(one, Listed.class)).toList();
   }
 
   /** Returns whether the manifest has exactly the submissions of a journal. */

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.records.runs;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -28,22 +28,10 @@ public record Earlier(String type, String reference, Optional<String> stage) {
 
   /** Returns the list as a journal keeps it. */
   public static List<JsonObject> toJson(List<Earlier> all) {
-    List<JsonObject> json = new ArrayList<>();
-    for (Earlier one : all) {
-      json.add(
-          new JsonObject()
-              .with("type", one.type)
-              .with("reference", one.reference)
-              .withOptional("stage", one.stage));
-    }
-    return json;
+    return all.stream().map(Codec::write).toList();
   }
 
   static List<Earlier> fromJson(List<JsonObject> json) {
-    List<Earlier> all = new ArrayList<>();
-    for (JsonObject one : json) {
-      all.add(new Earlier(one.text("type"), one.text("reference"), one.optionalText("stage")));
-    }
-    return List.copyOf(all);
+    return json.stream().map(one -> Codec.read(one, Earlier.class)).toList();
   }
 }

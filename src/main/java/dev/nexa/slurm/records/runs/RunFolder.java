@@ -235,9 +235,7 @@ public final class RunFolder {
       String mode = file.isProgram() ? READ_AND_RUN : READ_ONLY;
       files.create(runner.resolve(file.name()), file.content(), mode);
     }
-    for (Path folder : folders) {
-      files.force(folder);
-    }
+    folders.forEach(files::force);
     files.force(runner);
     JsonObject digests = new JsonObject();
     keep(script(), script.bytes(), digests);
@@ -267,14 +265,12 @@ public final class RunFolder {
    * @param task the only task that counts; empty for all
    */
   public String attempts(OptionalInt task) {
-    List<String> lines = new ArrayList<>();
-    for (Map.Entry<String, Path> done : linksOfCompleted().entrySet()) {
-      if (task.isEmpty() || done.getKey().equals("" + task.getAsInt())) {
-        lines.add(done.getKey() + " " + done.getValue() + "\n");
-      }
-    }
-    lines.sort(null);
-    return Sha256.of(String.join("", lines));
+    return Sha256.of(
+        linksOfCompleted().entrySet().stream()
+            .filter(done -> task.isEmpty() || done.getKey().equals("" + task.getAsInt()))
+            .map(done -> done.getKey() + " " + done.getValue() + "\n")
+            .sorted()
+            .collect(Collectors.joining()));
   }
 
   /**
@@ -497,9 +493,7 @@ public final class RunFolder {
     DurableFiles files = workspace.files();
     files.sweep(path(), ".", LOCK);
     files.sweep(runner(), ".", LOCK);
-    for (String key : names(path().resolve("submissions"))) {
-      files.sweep(submission(key), ".", LOCK);
-    }
+    names(path().resolve("submissions")).forEach(key -> files.sweep(submission(key), ".", LOCK));
     files.sweep(workspace.manifests(), "." + id + ".json.", LOCK);
     files.sweep(workspace.manifests(), ".cost_" + id + ".", LOCK);
   }

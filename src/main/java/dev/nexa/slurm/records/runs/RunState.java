@@ -173,9 +173,7 @@ public record RunState(
   }
 
   private static List<Long> duplicates(JsonObject data) {
-    List<Long> duplicates = new ArrayList<>();
-    data.texts("duplicates").forEach(id -> duplicates.add(Long.parseLong(id)));
-    return duplicates;
+    return data.texts("duplicates").stream().map(Long::valueOf).toList();
   }
 
   /** Returns the submission that was made last. */
@@ -225,24 +223,17 @@ public record RunState(
       return submissions;
     }
     Set<Submission> counting = new HashSet<>(newest().values());
-    List<Submission> current = new ArrayList<>();
-    for (Submission submission : submissions) {
-      if (counting.contains(submission)) {
-        current.add(submission);
-      }
-    }
-    return current;
+    return submissions.stream().filter(counting::contains).toList();
   }
 
   /** Returns how many links of its chain a task has, since the last rerun. */
   public int links(int task) {
-    Set<String> links = new HashSet<>();
-    for (Submission submission : sinceRerun()) {
-      if (submission.tasks().indices().contains(task)) {
-        links.add(submission.link());
-      }
-    }
-    return links.size();
+    return (int)
+        sinceRerun().stream()
+            .filter(submission -> submission.tasks().indices().contains(task))
+            .map(Submission::link)
+            .distinct()
+            .count();
   }
 
   /**

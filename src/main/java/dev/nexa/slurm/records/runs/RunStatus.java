@@ -3,6 +3,7 @@ package dev.nexa.slurm.records.runs;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The {@code status} of a run in manifests, cost files and the ledger. */
 public enum RunStatus {
@@ -28,12 +29,7 @@ public enum RunStatus {
 
   /** Returns the status of a word; empty for an unknown word. */
   public static Optional<RunStatus> of(String text) {
-    for (RunStatus status : values()) {
-      if (status.text().equals(text)) {
-        return Optional.of(status);
-      }
-    }
-    return Optional.empty();
+    return Stream.of(values()).filter(status -> status.text().equals(text)).findFirst();
   }
 
   /**

@@ -56,13 +56,9 @@ public final class StorageClaims {
 
   /** Returns whether another run has the name on a tier. */
   boolean taken(RunFolder run) {
-    for (Path folder : folders) {
-      Path claim = folder.resolve(run.id().value());
-      if (Files.exists(claim) && !isOwn(claim, run)) {
-        return true;
-      }
-    }
-    return false;
+    return folders.stream()
+        .map(folder -> folder.resolve(run.id().value()))
+        .anyMatch(claim -> Files.exists(claim) && !isOwn(claim, run));
   }
 
   /**
@@ -71,13 +67,11 @@ public final class StorageClaims {
    * @return false if another run has the name on a tier; then it is reserved on no tier
    */
   public boolean take(RunFolder run) {
-    for (Path folder : folders) {
-      if (!take(folder, run)) {
-        release(run);
-        return false;
-      }
+    boolean taken = folders.stream().allMatch(folder -> take(folder, run));
+    if (!taken) {
+      release(run);
     }
-    return true;
+    return taken;
   }
 
   private static boolean take(Path folder, RunFolder run) {
@@ -118,9 +112,7 @@ public final class StorageClaims {
 
   /** Releases the run's name on all tiers. Call it only if no job ran under the name. */
   public void release(RunFolder run) {
-    for (Path folder : folders) {
-      release(folder.resolve(run.id().value()), run);
-    }
+    folders.forEach(folder -> release(folder.resolve(run.id().value()), run));
   }
 
   /**

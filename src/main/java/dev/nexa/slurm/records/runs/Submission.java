@@ -108,70 +108,49 @@ public record Submission(
 
   Submission in(Phase next, String said) {
     boolean unsure = next == Phase.UNKNOWN || next == Phase.REFUSED || next == Phase.CLOSED;
-    return with(next, job, doubted || unsure, said);
+    return with(dependency, client, clientGone, next, job, doubted || unsure, said);
   }
 
   Submission withClient(ProcessIdentity process) {
-    return with(dependency, Optional.of(process), clientGone);
+    return with(dependency, Optional.of(process), clientGone, phase, job, doubted, message);
   }
 
   Submission withClientGone(Instant at) {
-    return with(dependency, client, Optional.of(at));
+    return with(dependency, client, Optional.of(at), phase, job, doubted, message);
   }
 
   /** Returns a copy that waits for other jobs. */
   Submission waitingFor(String other) {
-    return with(other, client, clientGone);
+    return with(other, client, clientGone, phase, job, doubted, message);
   }
 
   Submission withMissed(Instant at) {
     Optional<Job> missed =
         job.map(known -> new Job(known.id, known.answered, Optional.of(at), known.duplicates));
-    return with(phase, missed, doubted, message);
+    return with(dependency, client, clientGone, phase, missed, doubted, message);
   }
 
   Submission withJob(long id, Instant at, List<Long> further) {
     Job known = new Job(id, at, Optional.empty(), List.copyOf(further));
-    return with(Phase.SUBMITTED, Optional.of(known), doubted, "");
+    return with(dependency, client, clientGone, Phase.SUBMITTED, Optional.of(known), doubted, "");
   }
 
   /** Returns a copy with a job that was found by its name. */
   Submission found(long id, Instant at, List<Long> further) {
-    Submission found = withJob(id, at, further);
-    return found.with(found.phase, found.job, true, found.message);
+    Optional<Job> known = withJob(id, at, further).job;
+    return with(dependency, client, clientGone, Phase.SUBMITTED, known, true, "");
   }
 
   private Submission with(
-      String other, Optional<ProcessIdentity> process, Optional<Instant> processGone) {
+      String other,
+      Optional<ProcessIdentity> process,
+      Optional<Instant> processGone,
+      Phase next,
+      Optional<Job> known,
+      boolean unsure,
+      String said) {
     return new Submission(
-        key,
-        tasks,
-        offset,
-        other,
-        link,
-        intended,
-        phase,
-        process,
-        processGone,
-        job,
-        doubted,
-        message);
-  }
-
-  private Submission with(Phase next, Optional<Job> known, boolean unsure, String said) {
-    return new Submission(
-        key,
-        tasks,
-        offset,
-        dependency,
-        link,
-        intended,
-        next,
-        client,
-        clientGone,
-        known,
-        unsure,
-        said);
+        key, tasks, offset, other, link, intended, next, process, processGone, known, unsure, said);
   }
 
   /** Returns the array's job id; empty until it is known. */

@@ -279,14 +279,10 @@ public final class Workspace {
   }
 
   private List<PipelineFolder> pipelines(Path folder) {
-    List<PipelineFolder> found = new ArrayList<>();
-    for (RunId id : ids(folder, "")) {
-      PipelineFolder pipeline = pipeline(id.value());
-      if (pipeline.exists()) {
-        found.add(pipeline);
-      }
-    }
-    return found;
+    return ids(folder, "").stream()
+        .map(id -> pipeline(id.value()))
+        .filter(PipelineFolder::exists)
+        .toList();
   }
 
   /** Returns the folder of our own program with this digest; it need not exist. */
@@ -310,9 +306,7 @@ public final class Workspace {
       program.forEach(file -> file.requireIn(folder));
       return;
     }
-    for (ProgramFile file : program) {
-      file.layIn(folder, files);
-    }
+    program.forEach(file -> file.layIn(folder, files));
     files.force(folder);
   }
 
@@ -452,10 +446,9 @@ public final class Workspace {
     }
     DurableFiles.sweepDead(state(), now);
     DurableFiles.sweepDead(open(), now);
-    clear(state().resolve("import.lock"));
-    clear(state().resolve("budgets.lock"));
-    clear(state().resolve("accounting.lock"));
-    clear(state().resolve("cleanup.lock"));
+    for (String lock : List.of("import.lock", "budgets.lock", "accounting.lock", "cleanup.lock")) {
+      clear(state().resolve(lock));
+    }
     clear(ledgerLock());
     Path swept = state().resolve("swept");
     if (Files.exists(swept)) {
@@ -465,20 +458,12 @@ public final class Workspace {
       }
     }
     DurableFiles.sweepDead(root, now);
-    for (String folder :
-        List.of(
-            "runs",
-            "runs/manifests",
-            "runs/statements",
-            "estimates",
-            CODE,
-            "pipelines",
-            "configs",
-            "configs/clusters",
-            "configs/prices",
-            "configs/data",
-            "configs/train",
-            "docs/schemas")) {
+    String folders =
+        ("runs runs/manifests runs/statements estimates "
+            + CODE
+            + " pipelines configs"
+            + " configs/clusters configs/prices configs/data configs/train docs/schemas");
+    for (String folder : folders.split(" ", -1)) {
       DurableFiles.sweepDead(root.resolve(folder), now);
     }
     sweepBills(now);
@@ -541,9 +526,7 @@ public final class Workspace {
       return;
     }
     try (DirectoryStream<Path> providers = Files.newDirectoryStream(bills)) {
-      for (Path provider : providers) {
-        DurableFiles.sweepDead(provider, now);
-      }
+      providers.forEach(provider -> DurableFiles.sweepDead(provider, now));
       clear(bills.resolve(".lock"));
     } catch (IOException none) {
       // No bill was imported.
@@ -597,10 +580,7 @@ public final class Workspace {
       }
     }
     for (String name : runsWithCost()) {
-      Optional<RunId> id = RunId.parse(name);
-      if (id.isPresent() && known.add(id.get())) {
-        every.add(id.get());
-      }
+      RunId.parse(name).filter(known::add).ifPresent(every::add);
     }
     return every;
   }
@@ -637,13 +617,7 @@ public final class Workspace {
 
   /** Returns every run of the stage that has a folder, even an empty one, ordered by id. */
   public List<RunId> claimed(String stage) {
-    List<RunId> claimed = new ArrayList<>();
-    for (RunId id : ids(runs(), "")) {
-      if (id.value().startsWith(stage + "_")) {
-        claimed.add(id);
-      }
-    }
-    return claimed;
+    return ids(runs(), "").stream().filter(id -> id.value().startsWith(stage + "_")).toList();
   }
 
   /**
@@ -724,12 +698,9 @@ public final class Workspace {
    * @throws FileLock.LockedException if another process still holds the lock
    */
   public Optional<FileLock> askAccounting(Duration patience) {
-    Optional<Path> state = stateForWriting();
-    if (state.isEmpty()) {
-      return Optional.empty();
-    }
-    Path lock = state.get().resolve("accounting.lock");
-    return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
+    return stateForWriting()
+        .map(state -> state.resolve("accounting.lock"))
+        .map(lock -> FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
   }
 
   /** Points the user's {@code runs/latest} at the run. */
@@ -766,8 +737,7 @@ public final class Workspace {
       for (Path entry : (Iterable<Path>) entries::iterator) {
         String name = entry.getFileName().toString();
         if (name.endsWith(suffix)) {
-          Optional<RunId> id = RunId.parse(name.substring(0, name.length() - suffix.length()));
-          id.ifPresent(ids::add);
+          RunId.parse(name.substring(0, name.length() - suffix.length())).ifPresent(ids::add);
         }
       }
       Collections.sort(ids);

@@ -143,11 +143,8 @@ public record WorkspaceSearch(
 
   /** Returns whether the folder has a file or folder that commands would read as a workspace's. */
   private static boolean hasParts(Path folder) {
-    return Files.exists(folder.resolve(".nexa"))
-        || Files.exists(folder.resolve("configs"))
-        || Files.exists(folder.resolve("templates"))
-        || Files.exists(folder.resolve("plugins"))
-        || Files.exists(folder.resolve("runs"));
+    return Stream.of(".nexa", "configs", "templates", "plugins", "runs")
+        .anyMatch(part -> Files.exists(folder.resolve(part)));
   }
 
   /** Returns whether only this user, root and their groups can have put files there. */

@@ -40,11 +40,10 @@ public record RequireGate(Context context, Policy policy) {
           policy,
           plan.config(),
           plan.stage(),
-          after.isEmpty()
-              ? Advice.step(
-                  "run a gate first, and add: --dependency afterok:RUN, with the gate's run")
-              : Advice.step(
-                  "no run that it waits for is a run of data.gate; name the gate's run with afterok"));
+          Advice.step(
+              after.isEmpty()
+                  ? "run a gate first, and add: --dependency afterok:RUN, with the gate's run"
+                  : "no run that it waits for is a run of data.gate; name the gate's run with afterok"));
     }
   }
 

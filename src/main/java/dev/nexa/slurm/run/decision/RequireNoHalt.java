@@ -92,11 +92,9 @@ public final class RequireNoHalt {
    * @return empty also if the pipeline's document is gone
    */
   public static Optional<String> nameOf(Context context, Optional<String> id) {
-    if (id.isEmpty()) {
-      return Optional.empty();
-    }
-    PipelineFolder folder = context.workspace().pipeline(id.get());
-    return folder.exists() ? Optional.of(PipelineFile.read(folder).name()) : Optional.empty();
+    return id.map(context.workspace()::pipeline)
+        .filter(PipelineFolder::exists)
+        .map(folder -> PipelineFile.read(folder).name());
   }
 
   /**

@@ -88,20 +88,16 @@ public record RunLookup(Workspace workspace) {
    */
   private RunId begunOrNamed(String reference, boolean whole) {
     List<RunId> all = workspace.allRuns();
-    List<RunId> fitting = new ArrayList<>();
-    for (RunId id : all) {
-      if (!whole && !reference.isEmpty() && id.value().startsWith(reference)) {
-        fitting.add(id);
-      }
-    }
-    boolean begun = !fitting.isEmpty();
-    if (!begun && !whole && !reference.isEmpty()) {
-      fitting.addAll(findByName(reference, all));
-    }
+    boolean searches = !whole && !reference.isEmpty();
+    List<RunId> begun =
+        all.stream().filter(id -> searches && id.value().startsWith(reference)).toList();
+    List<RunId> fitting = begun.isEmpty() && searches ? findByName(reference, all) : begun;
     if (fitting.size() == 1) {
       return fitting.get(0);
     }
-    throw fitting.isEmpty() ? unknown(reference, all) : ambiguous(reference, fitting, begun);
+    throw fitting.isEmpty()
+        ? unknown(reference, all)
+        : ambiguous(reference, fitting, !begun.isEmpty());
   }
 
   /**
@@ -190,12 +186,8 @@ public record RunLookup(Workspace workspace) {
    * start again.
    */
   private RunFolder byJob(long jobId) {
-    List<RunFolder> runs = new ArrayList<>();
-    for (RunId id : workspace.allRuns()) {
-      if (hasJob(workspace.run(id), jobId)) {
-        runs.add(workspace.run(id));
-      }
-    }
+    List<RunFolder> runs =
+        workspace.allRuns().stream().map(workspace::run).filter(run -> hasJob(run, jobId)).toList();
     if (runs.size() == 1) {
       return withFolder(runs.get(0));
     }
@@ -260,14 +252,11 @@ public record RunLookup(Workspace workspace) {
    *     journal does not, because it may have been edited
    */
   public static String scheduler(RunFolder run, List<Event> events) {
-    for (Event event : events) {
-      if (event.type() == Event.Type.SUBMITTING) {
-        Optional<String> asked = event.data().optionalText("scheduler");
-        if (asked.isPresent()) {
-          return asked.get();
-        }
-      }
-    }
-    return Files.exists(run.plan()) ? run.shownPlan().scheduler() : ClusterProfile.LOCAL;
+    return events.stream()
+        .filter(event -> event.type() == Event.Type.SUBMITTING)
+        .flatMap(event -> event.data().optionalText("scheduler").stream())
+        .findFirst()
+        .orElseGet(
+            () -> Files.exists(run.plan()) ? run.shownPlan().scheduler() : ClusterProfile.LOCAL);
   }
 }

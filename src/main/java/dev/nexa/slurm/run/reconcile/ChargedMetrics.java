@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The metrics that costs depend on. Immutable; reads no file.
@@ -176,10 +175,7 @@ record ChargedMetrics(
     if (bytes == null && part == null) {
       return own;
     }
-    JsonObject same = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> metric : own.members().entrySet()) {
-      same.with(metric.getKey(), metric.getValue());
-    }
+    JsonObject same = own.without();
     if (bytes != null) {
       same.with(Metric.EGRESS.key, bytes);
     }
@@ -188,10 +184,6 @@ record ChargedMetrics(
 
   /** Returns the bytes that all tasks sent out; empty if no task reports them. */
   Optional<BigDecimal> egress() {
-    Optional<BigDecimal> sum = Optional.empty();
-    for (BigDecimal bytes : egressBytes.values()) {
-      sum = Optional.of(sum.orElse(BigDecimal.ZERO).add(bytes));
-    }
-    return sum;
+    return egressBytes.values().stream().reduce(BigDecimal::add);
   }
 }

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
  * The queue at one moment, by job name.
@@ -60,25 +61,17 @@ public record QueueSnapshot(
 
   /** Returns the arrays with tasks that have ended but are still listed. */
   Set<Long> ended(Collection<Long> arrays) {
-    Set<Long> ended = new TreeSet<>();
-    for (List<QueueEntry> entries : queue.values()) {
-      for (QueueEntry entry : entries) {
-        if (!entry.active() && arrays.contains(entry.arrayJobId())) {
-          ended.add(entry.arrayJobId());
-        }
-      }
-    }
-    return ended;
+    return queue.values().stream()
+        .flatMap(List::stream)
+        .filter(entry -> !entry.active() && arrays.contains(entry.arrayJobId()))
+        .map(QueueEntry::arrayJobId)
+        .collect(Collectors.toCollection(TreeSet::new));
   }
 
   /** Returns whether the queue lists the submission's job under the submission's key. */
   boolean shows(Submission submission) {
-    for (QueueEntry entry : entries(submission.key())) {
-      if (submission.jobId().isPresent() && entry.arrayJobId() == submission.jobId().get()) {
-        return true;
-      }
-    }
-    return false;
+    return entries(submission.key()).stream()
+        .anyMatch(entry -> submission.jobId().equals(Optional.of(entry.arrayJobId())));
   }
 
   /**

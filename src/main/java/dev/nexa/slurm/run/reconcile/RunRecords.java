@@ -116,10 +116,7 @@ public final class RunRecords {
         .findings(outcome.disagreements(), results.unfitNodes(), results.failures())
         .submissions(journal)
         .points(points)
-        .telemetry(
-            results.telemetry().isPresent()
-                ? Optional.of(Codec.write(results.telemetry().get()))
-                : Optional.empty())
+        .telemetry(results.telemetry().map(Codec::write))
         .remediation(journal.remediations());
   }
 

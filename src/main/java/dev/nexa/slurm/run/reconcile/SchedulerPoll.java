@@ -3,7 +3,6 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.Submission;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -63,10 +62,7 @@ public final class SchedulerPoll {
    * while no query runs.
    */
   private static List<Map<RunId, RunState>> parts(Map<RunId, RunState> runs) {
-    long left = 0;
-    for (RunState state : runs.values()) {
-      left += tasks(state);
-    }
+    long left = runs.values().stream().mapToLong(SchedulerPoll::tasks).sum();
     List<Map<RunId, RunState>> parts = new ArrayList<>();
     Map<RunId, RunState> part = new LinkedHashMap<>();
     long held = 0;
@@ -87,11 +83,7 @@ public final class SchedulerPoll {
   }
 
   private static long tasks(RunState state) {
-    long tasks = 0;
-    for (Submission submission : state.submissions()) {
-      tasks += submission.tasks().indices().size();
-    }
-    return tasks;
+    return state.submissions().stream().mapToLong(sent -> sent.tasks().indices().size()).sum();
   }
 
   private static Question<TaskEvidence> ask(

@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -131,12 +132,7 @@ public final class TaskEvidence {
     List<AccountingRecord> all = new ArrayList<>(early.keySet());
     all.removeIf(row -> !row.name().equals(submission.key()));
     all.addAll(rows.getOrDefault(submission.key(), List.of()));
-    for (AccountingRecord row : all) {
-      if (submission.jobId().isPresent() && row.arrayJobId() == submission.jobId().get()) {
-        return true;
-      }
-    }
-    return false;
+    return all.stream().anyMatch(row -> submission.jobId().equals(Optional.of(row.arrayJobId())));
   }
 
   private void add(AccountingRecord row) {
@@ -203,21 +199,14 @@ public final class TaskEvidence {
   /** Returns the lines for the run's records: missing rows and contradictory rows. */
   public List<String> disagreements(RunState state, List<String> missing) {
     List<String> all = new ArrayList<>(missing);
-    List<FaultyRow> faults = faulty(state);
-    for (FaultyRow row : faults.subList(0, Math.min(faults.size(), MOST_FAULTS))) {
-      all.add(row.told(asked()));
-    }
+    faulty(state).stream().limit(MOST_FAULTS).forEach(row -> all.add(row.told(asked())));
     return all;
   }
 
   /** Returns whether the run must wait until a contradictory row is corrected. */
   public boolean isInDoubt(RunState state) {
-    for (FaultyRow row : faulty(state)) {
-      if (row.waits(asked()) || (!row.counts() && isOnly(row.row()))) {
-        return true;
-      }
-    }
-    return false;
+    return faulty(state).stream()
+        .anyMatch(row -> row.waits(asked()) || (!row.counts() && isOnly(row.row())));
   }
 
   /** Returns whether a row that is not the run's is the only row about its task. */
@@ -265,11 +254,7 @@ public final class TaskEvidence {
 
   /** Returns the queue entries of all submissions of a run, with the run's task numbers. */
   public List<QueueEntry> queue(RunState state) {
-    List<QueueEntry> entries = new ArrayList<>();
-    for (Submission submission : state.submissions()) {
-      entries.addAll(queue(submission));
-    }
-    return entries;
+    return state.submissions().stream().flatMap(sent -> queue(sent).stream()).toList();
   }
 
   /**

@@ -19,7 +19,6 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -104,22 +103,15 @@ public record TaskResults(
         continue;
       }
       JsonObject metrics = byTask.computeIfAbsent(own.getKey(), task -> new JsonObject());
-      own.getValue()
-          .members()
-          .forEach(
-              (name, value) -> {
-                if (!metrics.members().containsKey(name)) {
-                  metrics.with(name, value);
-                }
-              });
+      for (Map.Entry<String, @Nullable Object> one : own.getValue().members().entrySet()) {
+        if (!metrics.members().containsKey(one.getKey())) {
+          metrics.with(one.getKey(), one.getValue());
+        }
+      }
     }
     ChargedMetrics charged = ChargedMetrics.of(byTask, broken);
-    for (String sentence : charged.unread()) {
-      problems.add(run.id() + ": " + sentence);
-    }
-    for (Map.Entry<Integer, JsonObject> own : byTask.entrySet()) {
-      own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
-    }
+    charged.unread().forEach(sentence -> problems.add(run.id() + ": " + sentence));
+    byTask.replaceAll(charged::inOneForm);
     return new TaskResults(
         together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty(), Map.of());
   }
@@ -134,10 +126,7 @@ public record TaskResults(
     }
     Map<Integer, JsonObject> all = new TreeMap<>(byTask);
     for (Map.Entry<Integer, BigDecimal> task : sampled.gpuUtilization().entrySet()) {
-      JsonObject own = new JsonObject();
-      if (all.containsKey(task.getKey())) {
-        Objects.requireNonNull(all.get(task.getKey())).members().forEach(own::with);
-      }
+      JsonObject own = all.getOrDefault(task.getKey(), new JsonObject()).without();
       if (!own.members().containsKey(ChargedMetrics.GPU_UTILIZATION)) {
         all.put(task.getKey(), own.with(ChargedMetrics.GPU_UTILIZATION, task.getValue()));
       }
@@ -208,11 +197,8 @@ public record TaskResults(
       }
     }
     JsonObject metrics = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> metric : merged.entrySet()) {
-      if (!differing.contains(metric.getKey())) {
-        metrics.with(metric.getKey(), metric.getValue());
-      }
-    }
+    merged.keySet().removeAll(differing);
+    merged.forEach(metrics::with);
     return metrics;
   }
 
@@ -270,9 +256,7 @@ public record TaskResults(
     }
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-      for (Path file : entries) {
-        files.add(file);
-      }
+      entries.forEach(files::add);
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }

@@ -21,9 +21,7 @@ import java.util.Optional;
 record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String currency) {
   static Waste of(RunFacts facts, RunOutcome outcome, TaskResults results) {
     EnumSet<JobState> states = EnumSet.noneOf(JobState.class);
-    for (AccountingRecord row : outcome.attempts()) {
-      states.add(outcome.cameTo(row));
-    }
+    outcome.attempts().forEach(row -> states.add(outcome.cameTo(row)));
     states.removeAll(RunOutcome.withResult(facts.labels().stage()));
     Map<JobState, Money> failures = new EnumMap<>(JobState.class);
     for (JobState state : states) {
@@ -52,10 +50,6 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
   }
 
   Money total() {
-    Money total = idleGpus.isPresent() ? idleGpus.get() : Money.zero(currency);
-    for (Money failure : failures.values()) {
-      total = total.plus(failure);
-    }
-    return total;
+    return failures.values().stream().reduce(idleGpus.orElse(Money.zero(currency)), Money::plus);
   }
 }

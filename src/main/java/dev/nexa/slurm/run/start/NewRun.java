@@ -141,9 +141,7 @@ public record NewRun(
   /** Stores what the job runs before the run has a name: a crash leaves no run without it. */
   private void storeCode(Context context) {
     try {
-      if (code.isPresent()) {
-        context.workspace().storeCode(code.get().sha256(), code.get()::writeTo);
-      }
+      code.ifPresent(one -> context.workspace().storeCode(one.sha256(), one::writeTo));
       if (!program.isEmpty()) {
         context.workspace().storeProgram(program);
       }
@@ -250,9 +248,7 @@ public record NewRun(
       run.keepApproval(grant.get().file().text());
     }
     JsonObject digests = run.stage(script, plan, estimate);
-    for (RunInput input : inputs) {
-      run.linkInput(input);
-    }
+    inputs.forEach(run::linkInput);
     if (plan.servedModel().isPresent()) {
       ApiKey.make(run, context.workspace().files());
     }

@@ -10,7 +10,6 @@ import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LostFolder;
@@ -225,28 +224,15 @@ public final class StatusRows {
             cost.lacks(),
             evidence.queue(state),
             Instant.now());
+    // squeue lists ended jobs too, for some minutes.
+    boolean active = evidence.queue(state).stream().anyMatch(QueueEntry::active);
     return evidence.isInDoubt(state)
         ? row.noted(evidence.disagreements(state, List.of()).get(0))
-        : row.leaving(!isActive(evidence.queue(state)) && hasBegun(run, state));
-  }
-
-  /** Returns whether a job may still run. squeue lists ended jobs too, for some minutes. */
-  private static boolean isActive(List<QueueEntry> queue) {
-    for (QueueEntry entry : queue) {
-      if (entry.active()) {
-        return true;
-      }
-    }
-    return false;
+        : row.leaving(!active && hasBegun(run, state));
   }
 
   /** Returns whether a task of the run has claimed its number, which it does before it works. */
   private static boolean hasBegun(RunFolder run, RunState state) {
-    for (Submission submission : state.submissions()) {
-      if (!run.claims(submission.key()).isEmpty()) {
-        return true;
-      }
-    }
-    return false;
+    return state.submissions().stream().anyMatch(sent -> !run.claims(sent.key()).isEmpty());
   }
 }

@@ -54,17 +54,24 @@ public record SubmitOnce(
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
     // Built before the intent is written, because an invalid request needs no recovery.
-    SubmitRequest request = request(run, key, part, dependency, comment);
+    SubmitRequest request =
+        new SubmitRequest(
+            key,
+            run.script(),
+            run.submission(key),
+            run.logPattern(),
+            comment,
+            run.path(),
+            part.array(),
+            dependency);
     JsonObject data =
         new JsonObject()
             .with("key", key)
             .with("tasks", part.tasks().toString())
             .with("offset", part.offset())
             .with("link", "" + link)
-            .with("scheduler", scheduler.name());
-    if (!dependency.isEmpty()) {
-      data.with("dependency", dependency);
-    }
+            .with("scheduler", scheduler.name())
+            .withUnlessEmpty("dependency", dependency);
     Event intent = Event.now(Event.Type.SUBMITTING, data);
     try {
       run.stageSubmission(key, part.tasks(), part.offset());
@@ -103,19 +110,6 @@ public record SubmitOnce(
     interruption.write(() -> journal.append(receipt));
     passing.accept(CrashPoint.RECEIPT_WRITTEN);
     return answer;
-  }
-
-  private static SubmitRequest request(
-      RunFolder run, String key, Part part, String dependency, String comment) {
-    return new SubmitRequest(
-        key,
-        run.script(),
-        run.submission(key),
-        run.logPattern(),
-        comment,
-        run.path(),
-        part.array(),
-        dependency);
   }
 
   private void started(Journal journal, String key, ProcessIdentity client) {

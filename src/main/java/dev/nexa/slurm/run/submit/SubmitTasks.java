@@ -1,7 +1,6 @@
 package dev.nexa.slurm.run.submit;
 
 import dev.nexa.slurm.base.units.IndexRange;
-import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -96,11 +95,8 @@ public final class SubmitTasks {
   private boolean isShown(Submission submission) {
     long jobId = submission.jobId().orElseThrow();
     try {
-      for (QueueEntry entry : scheduler.queue(submission.key())) {
-        if (entry.arrayJobId() == jobId) {
-          return true;
-        }
-      }
+      return scheduler.queue(submission.key()).stream()
+          .anyMatch(entry -> entry.arrayJobId() == jobId);
     } catch (SchedulerUnavailable unknown) {
       // The next pass of reconcile asks again and continues the chain.
     }

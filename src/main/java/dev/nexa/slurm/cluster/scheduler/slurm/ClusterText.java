@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
 import dev.nexa.slurm.job.config.site.NodeSharing;
@@ -242,11 +243,10 @@ public final class ClusterText {
       cpus = Math.max(cpus, number(node[2]));
       gpus = Math.max(gpus, count(node[4]));
     }
-    Optional<Long> perCpu = ownOr(partition, cluster, "MaxMemPer", "CPU");
     return new NodeSharing(
         exclusive(partition, cluster),
         (int) together,
-        perCpu.isPresent() ? Optional.of(perCpu.get() << 20) : perCpu,
+        ownOr(partition, cluster, "MaxMemPer", "CPU").map(mib -> mib << 20),
         cpus == 0 ? Optional.empty() : Optional.of((int) cpus),
         nodes.isEmpty() ? Optional.empty() : Optional.of((int) gpus));
   }
@@ -304,8 +304,7 @@ public final class ClusterText {
     boolean own =
         limit(partition.get(key + "CPU")).isPresent()
             || limit(partition.get(key + "Node")).isPresent();
-    Optional<Long> mib = limit((own ? partition : cluster).get(key + per));
-    return mib.isPresent() && mib.get() == 0 ? Optional.empty() : mib;
+    return limit((own ? partition : cluster).get(key + per)).filter(mib -> mib != 0);
   }
 
   private static Optional<Duration> maxTime(String text) {
@@ -331,11 +330,7 @@ public final class ClusterText {
   }
 
   private static long count(String gres) {
-    long all = 0;
-    for (Long gpus : GresText.gpus(gres).values()) {
-      all += gpus;
-    }
-    return all;
+    return Tres.sum(GresText.gpus(gres));
   }
 
   private static boolean is(Map<String, String> values, String key, String value) {

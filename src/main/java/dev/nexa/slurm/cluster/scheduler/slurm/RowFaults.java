@@ -155,11 +155,7 @@ final class RowFaults {
     if (nodes.isEmpty() || nodes.getAsLong() != nodeCount) {
       faults.add("NNodes says " + nodeCount + ", but AllocTRES says '" + allocated + "'");
     }
-    long typed = 0;
-    for (long gpus : tres.gpusByType().values()) {
-      typed += gpus;
-    }
-    if (tres.gpus().isPresent() && tres.gpus().get() < typed) {
+    if (tres.gpus().isPresent() && tres.gpus().get() < Tres.sum(tres.gpusByType())) {
       faults.add("AllocTRES names more GPUs by type than in all: '" + allocated + "'");
     }
     faults.addAll(lessThanAsked(allocated, requested));

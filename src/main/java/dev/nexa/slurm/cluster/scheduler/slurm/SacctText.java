@@ -33,24 +33,9 @@ public final class SacctText extends OutputStream {
    */
   public static final List<String> FIELDS =
       List.of(
-          "JobIDRaw",
-          "JobID",
-          "Cluster",
-          "User",
-          "Account",
-          "Partition",
-          "State",
-          "ExitCode",
-          "Submit",
-          "Start",
-          "End",
-          "ElapsedRaw",
-          "NNodes",
-          "NodeList",
-          "AllocTRES",
-          "JobName",
-          "Reason",
-          "ReqTRES");
+          ("JobIDRaw JobID Cluster User Account Partition State ExitCode Submit Start"
+                  + " End ElapsedRaw NNodes NodeList AllocTRES JobName Reason ReqTRES")
+              .split(" ", -1));
 
   /**
    * The fields that every call adds after {@link #FIELDS}, in this order, to check a row against
@@ -347,10 +332,8 @@ public final class SacctText extends OutputStream {
   }
 
   private static IndexRange tasks(Matcher id) {
-    if (id.group(2) != null) {
-      return IndexRange.parse(id.group(2));
-    }
-    return id.group(3) != null ? IndexRange.parse(id.group(3)) : IndexRange.upTo(0);
+    String tasks = id.group(2) != null ? id.group(2) : id.group(3);
+    return tasks == null ? IndexRange.upTo(0) : IndexRange.parse(tasks);
   }
 
   /** Parses a state only when it changes, because most rows repeat the state of the row before. */

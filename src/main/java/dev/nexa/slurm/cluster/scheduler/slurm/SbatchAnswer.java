@@ -5,6 +5,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Reads sbatch's exit status and output into a {@link SubmitAnswer}. Pure. */
 public final class SbatchAnswer {
@@ -86,7 +87,7 @@ public final class SbatchAnswer {
    * SubmitAnswer.Unknown}.
    */
   public static SubmitAnswer read(CommandResult result) {
-    String said = firstOf(result.err(), result.out());
+    String said = (result.err().isBlank() ? result.out() : result.err()).strip();
     if (result.timedOut()) {
       return new SubmitAnswer.Unknown(
           "sbatch did not answer in time" + (said.isEmpty() ? "" : ": " + said));
@@ -102,7 +103,8 @@ public final class SbatchAnswer {
 
   private static SubmitAnswer id(String out, String said) {
     String plain = plain(out).strip();
-    String last = lastLine(plain);
+    String[] lines = plain.split("\\R", -1);
+    String last = lines[lines.length - 1].strip();
     Matcher id = PARSABLE.matcher(last);
     if (!id.matches()) {
       return new SubmitAnswer.Unknown("sbatch ended with 0 but printed no job id: " + said);
@@ -160,24 +162,13 @@ public final class SbatchAnswer {
 
   /** Compiles the pattern on each call, because it is needed only after a failure. */
   private static Pattern refusal() {
-    StringBuilder pattern = new StringBuilder();
-    for (String message : VALIDATION) {
-      String one = message.contains(".*") ? message : Pattern.quote(message);
-      pattern.append(pattern.length() == 0 ? "" : "|").append(one);
-    }
-    return Pattern.compile(pattern.toString());
+    return Pattern.compile(
+        VALIDATION.stream()
+            .map(message -> message.contains(".*") ? message : Pattern.quote(message))
+            .collect(Collectors.joining("|")));
   }
 
   private static String plain(String text) {
     return text.indexOf('\u001b') < 0 ? text : text.replaceAll(ESCAPES, "");
-  }
-
-  private static String lastLine(String text) {
-    String[] lines = text.split("\\R", -1);
-    return lines[lines.length - 1].strip();
-  }
-
-  private static String firstOf(String err, String out) {
-    return err.isBlank() ? out.strip() : err.strip();
   }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 
 /** Builds the argument list of each Slurm command. Pure. */
 public final class SlurmCommands {
@@ -69,16 +70,8 @@ public final class SlurmCommands {
    * job.
    */
   private static String export(Map<String, String> environment) {
-    List<String> names = new ArrayList<>();
-    boolean secret = false;
-    for (String name : environment.keySet()) {
-      if (ClientEnvironment.isClientOnly(name)) {
-        secret = true;
-      } else {
-        names.add(name);
-      }
-    }
-    return secret ? String.join(",", names) : "ALL";
+    List<String> names = new ArrayList<>(environment.keySet());
+    return names.removeIf(ClientEnvironment::isClientOnly) ? String.join(",", names) : "ALL";
   }
 
   /**
@@ -117,7 +110,9 @@ public final class SlurmCommands {
     if (query.jobIds().isEmpty()) {
       argv.add("--name=" + String.join(",", query.names()));
     } else {
-      argv.add("--jobs=" + joined(query.jobIds()));
+      argv.add(
+          "--jobs="
+              + query.jobIds().stream().map(String::valueOf).collect(Collectors.joining(",")));
     }
     return argv;
   }
@@ -188,14 +183,6 @@ public final class SlurmCommands {
     return since.minus(Duration.ofDays(1));
   }
 
-  private static String joined(List<Long> jobIds) {
-    StringBuilder text = new StringBuilder();
-    for (Long id : jobIds) {
-      text.append(text.length() == 0 ? "" : ",").append(id);
-    }
-    return text.toString();
-  }
-
   /**
    * Returns the scancel call. The name restricts it to our job, in case the id now belongs to
    * another job. For a single task the name is left out: with a name, 22.05 cancels every waiting
@@ -216,29 +203,21 @@ public final class SlurmCommands {
   }
 
   static List<String> account(String name) {
-    return List.of(
-        "sacctmgr",
-        "--noheader",
-        "--parsable2",
-        "show",
-        "account",
-        "name=" + name,
-        "format=Account");
+    return sacctmgr("account", "name=" + name, "format=Account");
   }
 
   static List<String> qos() {
-    return List.of("sacctmgr", "--noheader", "--parsable2", "show", "qos", "format=Name");
+    return sacctmgr("qos", "format=Name");
   }
 
   static List<String> defaultAccount(String user) {
-    return List.of(
-        "sacctmgr",
-        "--noheader",
-        "--parsable2",
-        "show",
-        "user",
-        "name=" + user,
-        "format=DefaultAccount");
+    return sacctmgr("user", "name=" + user, "format=DefaultAccount");
+  }
+
+  private static List<String> sacctmgr(String... asked) {
+    List<String> argv = new ArrayList<>(List.of("sacctmgr", "--noheader", "--parsable2", "show"));
+    argv.addAll(List.of(asked));
+    return argv;
   }
 
   /**

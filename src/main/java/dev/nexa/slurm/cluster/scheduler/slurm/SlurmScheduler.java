@@ -43,6 +43,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** Runs jobs on Slurm through Slurm's own commands. */
 public final class SlurmScheduler implements Scheduler {
@@ -115,12 +116,8 @@ public final class SlurmScheduler implements Scheduler {
    * any file.
    */
   public static boolean installed(Map<String, String> environment) {
-    for (String folder : environment.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-      if (Files.isExecutable(Path.of(folder, "sbatch"))) {
-        return true;
-      }
-    }
-    return false;
+    return Stream.of(environment.getOrDefault("PATH", "").split(File.pathSeparator, -1))
+        .anyMatch(folder -> Files.isExecutable(Path.of(folder, "sbatch")));
   }
 
   @Override
@@ -318,12 +315,9 @@ public final class SlurmScheduler implements Scheduler {
 
   /** Returns whether the job with this id has this name and this task in the queue. */
   private boolean holds(String key, long jobId, int task) {
-    for (QueueEntry entry : queue()) {
-      if (entry.name().equals(key) && entry.arrayJobId() == jobId && entry.task() == task) {
-        return true;
-      }
-    }
-    return false;
+    return queue().stream()
+        .filter(entry -> entry.name().equals(key) && entry.arrayJobId() == jobId)
+        .anyMatch(entry -> entry.task() == task);
   }
 
   @Override
@@ -610,10 +604,8 @@ public final class SlurmScheduler implements Scheduler {
    */
   private Command command(List<String> argv, Duration timeout) {
     Map<String, String> client = new HashMap<>(environment);
-    client.put("LC_ALL", "C");
-    client.put("TZ", "UTC");
-    client.put("SLURM_TIME_FORMAT", "%s");
-    client.put("SLURM_BITSTR_LEN", "0");
+    client.putAll(
+        Map.of("LC_ALL", "C", "TZ", "UTC", "SLURM_TIME_FORMAT", "%s", "SLURM_BITSTR_LEN", "0"));
     return new Command(argv, client, directory, timeout);
   }
 

@@ -6,6 +6,7 @@ import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Reads the output of the squeue calls of {@link SlurmCommands}. Pure. */
 public final class SqueueText {
@@ -60,12 +61,9 @@ public final class SqueueText {
    * job may hide in it. Other lines are headings, a site's notices or the rest of a job's name.
    */
   public static Optional<String> broken(String text) {
-    for (String line : text.split("\n", -1)) {
-      if (line.contains(DELIMITER) && !isRead(line)) {
-        return Optional.of(line);
-      }
-    }
-    return Optional.empty();
+    return Stream.of(text.split("\n", -1))
+        .filter(line -> line.contains(DELIMITER) && !isRead(line))
+        .findFirst();
   }
 
   private static boolean isRead(String line) {
