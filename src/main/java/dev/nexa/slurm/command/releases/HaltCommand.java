@@ -209,7 +209,8 @@ public final class HaltCommand extends Subcommand {
       }
       List<Halts.Judged> listed = new ArrayList<>(where.keySet());
       if (given(json)) {
-        List<JsonObject> documents = listed.stream().map(one -> json(one, where.get(one))).toList();
+        List<JsonObject> documents = new ArrayList<>();
+        where.forEach((one, on) -> documents.add(json(one, on)));
         print(JsonObject.ofVersion(1).with("halts", documents));
       } else if (listed.isEmpty()) {
         say("no halt is in force");

@@ -101,7 +101,7 @@ final class ShareWorkspace {
         data/processed/evaluation data/processed/raw_summary
         runs/open runs/manifests runs
         """;
-    for (String name : others.split("\\s+")) {
+    for (String name : others.strip().split("\\s+", -1)) {
       folders.put(name, MEMBERS_ADD);
     }
     return folders;

@@ -9,6 +9,7 @@ package dev.nexa.slurm.data.gate;
  * @param onlyBaseline items that only the baseline has a value for
  * @param neither items without a value in both
  */
+@SuppressWarnings("ArrayRecordComponent") // Nobody compares pairs.
 public record Pairs(
     double[] candidate, double[] baseline, long onlyCandidate, long onlyBaseline, long neither) {
 

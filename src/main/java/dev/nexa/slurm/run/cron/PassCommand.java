@@ -81,7 +81,8 @@ public record PassCommand(List<String> argv, Path workspace) {
 
   /** Rejects characters that a crontab and a unit file cannot quote. */
   private static void requirePlain(String word) {
-    for (char c : word.toCharArray()) {
+    for (int i = 0; i < word.length(); i++) {
+      char c = word.charAt(i);
       if (c == '\\' || c < ' ') {
         throw new NexaException(
             ErrorCode.PATH_UNUSABLE,

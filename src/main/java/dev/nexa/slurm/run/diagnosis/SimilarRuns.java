@@ -52,10 +52,12 @@ record SimilarRuns(Workspace workspace, Signatures signatures) {
   }
 
   private boolean shows(String text, Finding root) {
-    return signatures.of(text).filter(named -> named.id().equals(root.id())).isPresent()
-            && sameName(text, root)
-        || root.id().equals(Finding.EXCEPTION)
-            && root.line().filter(place -> text.equals(place.line().text())).isPresent();
+    boolean same =
+        signatures.of(text).filter(named -> named.id().equals(root.id())).isPresent()
+            && sameName(text, root);
+    return same
+        || (root.id().equals(Finding.EXCEPTION)
+            && root.line().filter(place -> text.equals(place.line().text())).isPresent());
   }
 
   /** Returns the line that shows that the run failed in this way; empty if it did not. */
