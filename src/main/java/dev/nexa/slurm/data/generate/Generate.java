@@ -186,7 +186,7 @@ public record Generate(
           answered++;
         }
       }
-      long all = table.size() + unusable;
+      long all = (long) table.size() + unusable;
       Tokens unknown = spent.unknown();
       return new GenerateProgress(
           all, answered, failed, cached, spent.paid(), unknown, spent.unknownTries());
