@@ -19,11 +19,11 @@ import dev.nexa.slurm.job.config.run.Overrides;
 import dev.nexa.slurm.job.config.run.RunConfig;
 import dev.nexa.slurm.job.config.run.UnknownKeys;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.job.config.site.GpuCatalog;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.RunDefaults;
-import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.config.yaml.Checker;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
@@ -492,17 +492,17 @@ public final class ConfigReader {
    * Reads the signatures of failures: first from the workspace's configs/failures.yaml, if it has
    * this file, then from the jar.
    */
-  public Signatures signatures() {
+  public FailurePatterns signatures() {
     String path = "configs/failures.yaml";
-    Signatures ours = signatures(source.carried(path));
+    FailurePatterns ours = signatures(source.carried(path));
     return source.isOwn(path) ? signatures(source.product(path)).before(ours) : ours;
   }
 
-  private Signatures signatures(Found file) {
+  private FailurePatterns signatures(Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Signatures.SPEC, "", problems);
+    Values values = read(file, FailurePatterns.SPEC, "", problems);
     Problem.throwIfAny(problems);
-    Signatures signatures = Signatures.from(values, problems);
+    FailurePatterns signatures = FailurePatterns.from(values, problems);
     Problem.throwIfAny(problems);
     return signatures;
   }

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.job.config.site.Signatures;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import java.io.UncheckedIOException;
@@ -47,7 +47,7 @@ final class AttemptLogs {
    * Returns what the logs say. If the first rank to end had only lost contact with another rank,
    * the logs of the other ranks are read too.
    */
-  LogReading read(Signatures signatures) {
+  LogReading read(FailurePatterns signatures) {
     LogReading reading = LogReading.of(parts, signatures);
     if (reading.root().isPresent() || rank.isEmpty()) {
       return reading;

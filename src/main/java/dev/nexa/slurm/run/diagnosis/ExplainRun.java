@@ -11,7 +11,7 @@ import dev.nexa.slurm.cluster.sacct.JobUsages;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
-import dev.nexa.slurm.job.config.site.Signatures;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.telemetry.UseNotes;
@@ -34,14 +34,14 @@ public final class ExplainRun {
   private static final int LAST_LINES = 8;
 
   private final Context context;
-  private Optional<Signatures> read = Optional.empty();
+  private Optional<FailurePatterns> read = Optional.empty();
 
   public ExplainRun(Context context) {
     this.context = context;
   }
 
   /** Reads the signatures once. A workspace's file may be wrong, which ends only {@code why}. */
-  private Signatures signatures() {
+  private FailurePatterns signatures() {
     if (read.isEmpty()) {
       read = Optional.of(context.configs().signatures());
     }

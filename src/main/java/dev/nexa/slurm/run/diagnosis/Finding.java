@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.job.config.site.Signature;
+import dev.nexa.slurm.job.config.site.FailurePattern;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -50,7 +50,7 @@ public record Finding(
    */
   public record Place(Path file, LogLine line, Optional<CodeLine> code) {}
 
-  static Finding of(Signature signature, Place place) {
+  static Finding of(FailurePattern signature, Place place) {
     return new Finding(
         signature.id(),
         signature.failure(),

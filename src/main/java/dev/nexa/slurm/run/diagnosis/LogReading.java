@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.job.config.site.Signature;
-import dev.nexa.slurm.job.config.site.Signatures;
+import dev.nexa.slurm.job.config.site.FailurePattern;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,7 +67,7 @@ public record LogReading(
    * @param parts the logs, the most trusted log first: a later log counts only if the earlier logs
    *     show no cause
    */
-  public static LogReading of(List<LogPart> parts, Signatures signatures) {
+  public static LogReading of(List<LogPart> parts, FailurePatterns signatures) {
     Optional<Finding> root = Optional.empty();
     Optional<Finding> verdict = Optional.empty();
     Map<String, Finding> confirmations = new LinkedHashMap<>();
@@ -87,7 +87,7 @@ public record LogReading(
           continue;
         }
         frames.read(line.text());
-        Optional<Signature> signature =
+        Optional<FailurePattern> signature =
             tracebacks.isSource(line.text()) ? Optional.empty() : signatures.of(line.text());
         boolean refused = frames.isRefusal(line.text());
         Optional<CodeLine> code =

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.site.Signatures;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -14,7 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Finds earlier runs of the workspace that failed in the same way, from their manifests. */
-record SimilarRuns(Workspace workspace, Signatures signatures) {
+record SimilarRuns(Workspace workspace, FailurePatterns signatures) {
   /** Older runs say less, and each costs the reading of a file. */
   private static final int MOST_READ = 500;
 

@@ -4,10 +4,10 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.RunConfig;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.job.config.site.GpuCatalog;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
-import dev.nexa.slurm.job.config.site.Signatures;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.Anything;
 import dev.nexa.slurm.job.config.yaml.Schema.Axis;
@@ -41,7 +41,7 @@ public final class JsonSchema {
     schemas.put("prices.schema.json", root("A nexa-slurm price book", PriceBook.SPEC));
     schemas.put("gpus.schema.json", root("nexa-slurm's table of GPUs", GpuCatalog.SPEC));
     schemas.put(
-        "failures.schema.json", root("nexa-slurm's signatures of failures", Signatures.SPEC));
+        "failures.schema.json", root("nexa-slurm's signatures of failures", FailurePatterns.SPEC));
     schemas.put("policy.schema.json", root("A nexa-slurm policy", Policy.SPEC));
     return schemas;
   }

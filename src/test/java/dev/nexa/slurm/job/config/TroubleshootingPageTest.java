@@ -3,8 +3,8 @@ package dev.nexa.slurm.job.config;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
-import dev.nexa.slurm.job.config.site.Signature;
-import dev.nexa.slurm.job.config.site.Signature.Role;
+import dev.nexa.slurm.job.config.site.FailurePattern;
+import dev.nexa.slurm.job.config.site.FailurePattern.Role;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ class TroubleshootingPageTest {
 
       """;
 
-  private final List<Signature> signatures =
+  private final List<FailurePattern> signatures =
       new ConfigReader(new ConfigSource(Path.of("")), Map.of()).signatures().list();
 
   @Test
@@ -49,7 +49,7 @@ class TroubleshootingPageTest {
     Map<String, String> examples = examples();
     StringBuilder page = new StringBuilder(HEAD);
     Set<String> classes = new LinkedHashSet<>(causes.keySet());
-    classes.retainAll(signatures.stream().map(Signature::failure).toList());
+    classes.retainAll(signatures.stream().map(FailurePattern::failure).toList());
     for (String failure : classes) {
       page.append("- [").append(failure).append("](#").append(failure).append("): ");
       page.append(causes.get(failure)).append('\n');
@@ -59,7 +59,7 @@ class TroubleshootingPageTest {
     for (String failure : classes) {
       page.append("\n## ").append(failure).append("\n\n").append(sentence(causes.get(failure)));
       page.append("\n\n| line in the log | it means | what to do |\n|---|---|---|\n");
-      for (Signature one : signatures) {
+      for (FailurePattern one : signatures) {
         if (one.failure().equals(failure) && one.role() != Role.CASCADE) {
           page.append(row(one, examples.get(one.id())));
           rows++;
@@ -72,7 +72,7 @@ class TroubleshootingPageTest {
             + " other line shows a cause, `why` names those that have something to do.\n\n");
     page.append(
         "| line in the log | it means | what to do if nothing else shows a cause |\n|---|---|---|\n");
-    for (Signature one : signatures) {
+    for (FailurePattern one : signatures) {
       if (one.role() == Role.CASCADE) {
         page.append("| ").append(code(examples.get(one.id()))).append(" | ");
         page.append(cell(one.means())).append(" | ");
@@ -86,7 +86,7 @@ class TroubleshootingPageTest {
     Golden.checkFile(PAGE, page.toString());
   }
 
-  private static String row(Signature one, String example) {
+  private static String row(FailurePattern one, String example) {
     List<String> advice = new ArrayList<>();
     one.advice().ifPresent(advice::add);
     one.key().ifPresent(key -> advice.add("The key is `" + key + "`."));

@@ -3,7 +3,7 @@ package dev.nexa.slurm.run.diagnosis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.site.Signatures;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which line of a log is the cause, by the signatures that the jar carries. */
 class LogReadingTest {
-  private static final Signatures SIGNATURES =
+  private static final FailurePatterns SIGNATURES =
       new ConfigReader(new ConfigSource(Path.of("no-workspace")), Map.of()).signatures();
 
   private static LogReading read(String... logs) {

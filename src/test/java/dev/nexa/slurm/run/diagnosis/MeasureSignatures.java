@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.site.Signatures;
+import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -54,7 +54,8 @@ final class MeasureSignatures {
   }
 
   public static void main(String[] folders) throws IOException {
-    Signatures signatures = new ConfigReader(new ConfigSource(Path.of("")), Map.of()).signatures();
+    FailurePatterns signatures =
+        new ConfigReader(new ConfigSource(Path.of("")), Map.of()).signatures();
     PrintStream out = System.out;
     int failures = 0;
     int right = 0;

@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
  * @param advice a sentence that says what to do; empty if there is no remedy
  * @param key the config's key that the advice is about; empty if there is none
  */
-public record Signature(
+public record FailurePattern(
     String id,
     String failure,
     Role role,

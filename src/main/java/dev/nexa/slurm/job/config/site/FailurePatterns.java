@@ -23,7 +23,7 @@ import java.util.regex.PatternSyntaxException;
  *
  * @param list the signatures, in the order of the file
  */
-public record Signatures(List<Signature> list) {
+public record FailurePatterns(List<FailurePattern> list) {
 
   public static final Section SPEC =
       section(
@@ -64,19 +64,19 @@ public record Signatures(List<Signature> list) {
               "By the name of the signature. The first one that matches a line counts. A workspace's file adds signatures before the jar's; one with the name of the jar's replaces it."));
 
   /** Makes the signatures of one file, and adds a problem for each that contradicts its lines. */
-  public static Signatures from(Values values, List<Problem> problems) {
-    List<Signature> list = new ArrayList<>();
+  public static FailurePatterns from(Values values, List<Problem> problems) {
+    List<FailurePattern> list = new ArrayList<>();
     Values all = values.section("signatures");
     for (String name : all.names()) {
       Values one = all.section(name);
       Optional<Pattern> pattern = pattern(one, "pattern", problems);
       Optional<Pattern> unless = pattern(one, "unless", problems);
       if (pattern.isPresent()) {
-        Signature signature =
-            new Signature(
+        FailurePattern signature =
+            new FailurePattern(
                 name,
                 one.text("class"),
-                Signature.Role.of(one.text("role")),
+                FailurePattern.Role.of(one.text("role")),
                 pattern.get(),
                 unless,
                 one.text("means"),
@@ -91,7 +91,7 @@ public record Signatures(List<Signature> list) {
         list.add(signature);
       }
     }
-    return new Signatures(List.copyOf(list));
+    return new FailurePatterns(List.copyOf(list));
   }
 
   private static Optional<Pattern> pattern(Values one, String key, List<Problem> problems) {
@@ -108,15 +108,15 @@ public record Signatures(List<Signature> list) {
   }
 
   /** Returns these signatures, and after them the others that have other names. */
-  public Signatures before(Signatures others) {
-    Map<String, Signature> all = new LinkedHashMap<>();
+  public FailurePatterns before(FailurePatterns others) {
+    Map<String, FailurePattern> all = new LinkedHashMap<>();
     list.forEach(signature -> all.put(signature.id(), signature));
     others.list().forEach(signature -> all.putIfAbsent(signature.id(), signature));
-    return new Signatures(List.copyOf(all.values()));
+    return new FailurePatterns(List.copyOf(all.values()));
   }
 
   /** Returns the first signature that matches the line; empty if none does. */
-  public Optional<Signature> of(String line) {
+  public Optional<FailurePattern> of(String line) {
     return list.stream().filter(signature -> signature.matches(line)).findFirst();
   }
 }

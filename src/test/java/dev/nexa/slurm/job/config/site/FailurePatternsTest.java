@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.site.Signature.Role;
+import dev.nexa.slurm.job.config.site.FailurePattern.Role;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.io.IOException;
@@ -23,10 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** configs/failures.yaml: the jar's, and a workspace's. Reading checks each row's own lines. */
-class SignaturesTest {
+class FailurePatternsTest {
   @TempDir Path workspace;
 
-  private Signatures read() {
+  private FailurePatterns read() {
     return new ConfigReader(new ConfigSource(workspace), Map.of()).signatures();
   }
 
@@ -37,7 +37,7 @@ class SignaturesTest {
 
   @Test
   void theJarKnowsManyCausesAndEachOfAPublicThreadNamesIt() throws IOException {
-    List<Signature> all = read().list();
+    List<FailurePattern> all = read().list();
 
     assertThat(all.stream().filter(one -> one.role() == Role.ROOT).count()).isGreaterThan(60);
     String file = Files.readString(Path.of("configs/failures.yaml"));
@@ -70,7 +70,7 @@ class SignaturesTest {
   @Test
   void theKeysAreKeysOfARunsConfig() throws IOException {
     String page = Files.readString(Path.of("docs/run-config.md"));
-    for (Signature signature : read().list()) {
+    for (FailurePattern signature : read().list()) {
       if (signature.key().isPresent()) {
         String key = signature.key().get();
         assertThat(page).as(signature.id()).contains("`" + key + "`");
@@ -82,7 +82,7 @@ class SignaturesTest {
   @Test
   void onlyARowThatFollowsIsOfNoClass() {
     Set<String> classes = new TreeSet<>();
-    for (Signature signature : read().list()) {
+    for (FailurePattern signature : read().list()) {
       if (signature.role() == Role.CASCADE) {
         classes.add(signature.failure());
       } else {
@@ -95,7 +95,7 @@ class SignaturesTest {
   /** Each line of a log is searched with each pattern. */
   @Test
   void noPatternTakesForEverOnALongLine() {
-    Signatures signatures = read();
+    FailurePatterns signatures = read();
     List<String> lines =
         List.of(
             "a".repeat(2000),
@@ -137,7 +137,7 @@ class SignaturesTest {
             matches: 'OOM of ours'
         """);
 
-    Signatures signatures = read();
+    FailurePatterns signatures = read();
 
     assertThat(signatures.list()).hasSize(before + 1);
     assertThat(signatures.of("x licence server lic2 refused").orElseThrow().id())
