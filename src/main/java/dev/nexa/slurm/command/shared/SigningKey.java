@@ -136,8 +136,9 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
     boolean own = submitter.isPresent() && submitter.get().mayBe(principal);
     if (own && !approvals.policy().selfApproval()) {
       List<String> others =
-          approvals.signers().principals(Approval.NAMESPACE, Instant.now(), false);
-      others.removeIf(submitter.get()::mayBe);
+          approvals.signers().principals(Approval.NAMESPACE, Instant.now(), false).stream()
+              .filter(name -> !submitter.get().mayBe(name))
+              .toList();
       return List.of(
           Advice.step(
               ("%s submits this run, and submitters cannot approve their own runs: a line for %s"

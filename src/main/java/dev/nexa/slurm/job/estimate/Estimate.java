@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -104,7 +105,7 @@ public record Estimate(
       long longest,
       Usage usage,
       Optional<ApiTokens> tokens) {
-    List<CostLine> lines = rates.price(usage);
+    List<CostLine> lines = new ArrayList<>(rates.price(usage));
     tokens.ifPresent(used -> lines.addAll(rates.tokens(used)));
     return new Estimate(
         digest, rates, tasks, attempts, limit, longest, usage, tokens, lines, rates.total(lines));
