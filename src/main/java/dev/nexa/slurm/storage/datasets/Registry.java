@@ -143,7 +143,6 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     if (fitting.size() == 1) {
       return fitting.get(0);
     }
-
     throw new NexaException(
         fitting.isEmpty() ? ErrorCode.DATASET_UNKNOWN : ErrorCode.REFERENCE_AMBIGUOUS,
         versions.isEmpty()

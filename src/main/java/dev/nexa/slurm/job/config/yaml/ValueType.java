@@ -39,9 +39,7 @@ public record ValueType(
     @Nullable BigDecimal max)
     implements Schema {
 
-  /**
-   * How a text is parsed. An enum instead of lambdas, because each lambda adds 0.3 ms to a submit.
-   */
+  /** How a text is parsed. */
   private enum Kind {
     TEXT,
     PATH,
