@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command;
 
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.IOException;
@@ -12,7 +13,7 @@ import java.util.List;
 /**
  * Runs the commands that people wait for, in one JVM, so that this JVM can write an archive of the
  * classes that they load. The script {@code nexa-slurm} starts it, in an empty folder, with
- * programs of Slurm that only print a number.
+ * programs of Slurm that print a number or a line.
  */
 final class ArchiveTraining {
   private static final String CONFIG = "configs/data/quickstart.yaml";
@@ -35,10 +36,20 @@ final class ArchiveTraining {
     Files.writeString(
         Path.of("pipeline.yaml"),
         "stages: {one: {config: %s}, two: {config: %s, after: [one]}}\n".formatted(CONFIG, CONFIG));
+    // What a submit asks of the cluster: a partition and its node.
+    print("scontrol", "PartitionName=p Default=YES MaxTime=UNLIMITED DefMemPerCPU=1000");
+    print(
+        "sinfo",
+        String.join("" + SacctText.DELIMITER, "p", "n1", "2", "8000", "gpu:h100:1", "1:1:2"));
     SubmitRun.loadEarly();
     PrintWriter out = new PrintWriter(new Stdout(), false, StandardCharsets.UTF_8);
     for (String command : COMMANDS) {
       Main.run(command.split(" "), System.getenv(), out, out);
     }
+  }
+
+  /** Lets a program of Slurm print a line. */
+  private static void print(String program, String line) throws IOException {
+    Files.writeString(Path.of("bin", program), "#!/bin/sh\necho '" + line + "'\n");
   }
 }
