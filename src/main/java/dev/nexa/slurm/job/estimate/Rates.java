@@ -105,7 +105,9 @@ public record Rates(
     }
     StringBuilder tres = new StringBuilder("cpu=").append(cpus);
     tres.append(",mem=").append(memoryBytes / MIB).append("M,node=").append(nodes);
-    gpus.forEach((type, count) -> tres.append(",gres/gpu:" + type + "=" + count));
+    for (Map.Entry<String, Long> gpu : gpus.entrySet()) {
+      tres.append(",gres/gpu:").append(gpu.getKey()).append('=').append(gpu.getValue());
+    }
     return usage.holding(Map.of(), OptionalLong.of(nodes), billingUnits(tres.toString()), seconds);
   }
 
@@ -117,9 +119,10 @@ public record Rates(
     if (terms.billingHour().isEmpty()) {
       return OptionalLong.empty();
     }
-    return OptionalLong.of(
-        BillingWeights.told(allocTres)
-            .orElseGet(() -> terms.billingHour().get().weights().units(allocTres)));
+    OptionalLong told = BillingWeights.told(allocTres);
+    return told.isPresent()
+        ? told
+        : OptionalLong.of(terms.billingHour().get().weights().units(allocTres));
   }
 
   /** A quantity of one priced item. */
@@ -185,9 +188,11 @@ public record Rates(
    * @throws NexaException if a GPU type has no price
    */
   public List<CostLine> price(Usage usage) {
-    return parts(usage).stream()
-        .map(part -> line(part.what(), part.quantity(), part.unit(), part.price()))
-        .toList();
+    List<CostLine> lines = new ArrayList<>();
+    for (Part part : parts(usage)) {
+      lines.add(line(part.what(), part.quantity(), part.unit(), part.price()));
+    }
+    return lines;
   }
 
   /**
@@ -270,14 +275,20 @@ public record Rates(
 
   /** Returns the cost of a usage before rounding. The costs of its parts add up to it. */
   public BigDecimal unrounded(Usage usage) {
-    return parts(usage).stream()
-        .map(part -> part.quantity().multiply(part.price().price()))
-        .reduce(BigDecimal.ZERO, BigDecimal::add);
+    BigDecimal sum = BigDecimal.ZERO;
+    for (Part part : parts(usage)) {
+      sum = sum.add(part.quantity().multiply(part.price().price()));
+    }
+    return sum;
   }
 
   /** Returns the sum of the rounded lines. */
   public Money total(List<CostLine> lines) {
-    return lines.stream().map(CostLine::amount).reduce(Money.zero(currency), Money::plus);
+    Money total = Money.zero(currency);
+    for (CostLine line : lines) {
+      total = total.plus(line.amount());
+    }
+    return total;
   }
 
   /** Returns seconds as hours, not rounded to decimals. */
@@ -294,7 +305,9 @@ public record Rates(
   /** Returns the rates as estimate.json has them. */
   public JsonObject toJson() {
     JsonObject gpus = new JsonObject();
-    gpuHour.forEach((type, price) -> gpus.with(type, price(price)));
+    for (Map.Entry<String, Price> gpu : gpuHour.entrySet()) {
+      gpus.with(gpu.getKey(), price(gpu.getValue()));
+    }
     JsonObject json = new JsonObject();
     json.with("book", book)
         .with("as_of", asOf)
@@ -319,7 +332,9 @@ public record Rates(
     Map<String, Price> gpus = new LinkedHashMap<>();
     Optional<JsonObject> tokens = json.optionalObject(TokenRates.KEY);
     JsonObject byType = json.object("gpu_hour");
-    byType.members().keySet().forEach(type -> gpus.put(type, price(byType.object(type))));
+    for (String type : byType.members().keySet()) {
+      gpus.put(type, price(byType.object(type)));
+    }
     Map<PricedUnit, Price> units = new EnumMap<>(PricedUnit.class);
     for (PricedUnit unit : PricedUnit.OF_RUNS) {
       json.optionalObject(unit.key()).ifPresent(price -> units.put(unit, price(price)));

@@ -39,21 +39,31 @@ public record Allocation(
   /** Returns the config's resources with the defaults of the partition and the cluster. */
   static Allocation of(
       Resources asked, ClusterProfile cluster, int gpus, Optional<String> partition) {
-    Optional<Partition> known = partition.map(cluster.partitions()::get);
+    Optional<Partition> known =
+        partition.isEmpty()
+            ? Optional.empty()
+            : Optional.ofNullable(cluster.partitions().get(partition.get()));
     Map<ResourceOption, String> options = new EnumMap<>(ResourceOption.class);
-    cluster.usual().account().ifPresent(name -> options.put(ResourceOption.ACCOUNT, name));
-    cluster.usual().qos().ifPresent(name -> options.put(ResourceOption.QOS, name));
+    put(options, ResourceOption.ACCOUNT, cluster.usual().account());
+    put(options, ResourceOption.QOS, cluster.usual().qos());
     options.putAll(asked.options());
-    partition.ifPresent(name -> options.put(ResourceOption.PARTITION, name));
+    put(options, ResourceOption.PARTITION, partition);
     return new Allocation(
         asked.nodes(),
         gpus,
         gpus > 0 ? gpuType(asked.gpuType(), gpuType(known, cluster)) : Optional.empty(),
         asked.cpusPerTask(),
-        asked.memoryBytes().orElseGet(() -> memory(asked, known)),
+        asked.memoryBytes().isPresent() ? asked.memoryBytes().get() : memory(asked, known),
         asked.time(),
         Collections.unmodifiableMap(options),
         asked.exclusive());
+  }
+
+  private static void put(
+      Map<ResourceOption, String> options, ResourceOption option, Optional<String> value) {
+    if (value.isPresent()) {
+      options.put(option, value.get());
+    }
   }
 
   /** Returns an option of sbatch; empty if neither the config nor the profile sets it. */
@@ -74,20 +84,30 @@ public record Allocation(
    * distinguishes case.
    */
   private static Optional<String> gpuType(Optional<String> asked, Optional<String> had) {
-    return had.filter(type -> type.equalsIgnoreCase(asked.orElse(type))).or(() -> asked);
+    boolean same = asked.isPresent() && had.isPresent() && asked.get().equalsIgnoreCase(had.get());
+    return same ? had : either(asked, had);
   }
 
   /** Returns the partition's GPU type, else the cluster's. */
   static Optional<String> gpuType(Optional<Partition> partition, ClusterProfile cluster) {
-    return partition.flatMap(Partition::gpuType).or(cluster.usual()::gpuType);
+    return partition.isPresent()
+        ? either(partition.get().gpuType(), cluster.usual().gpuType())
+        : cluster.usual().gpuType();
   }
 
   /** Returns the partition's default memory, as Slurm would; 4 GiB for each CPU if it has none. */
   private static long memory(Resources asked, Optional<Partition> partition) {
-    long perCpu = partition.flatMap(Partition::defaultMemoryPerCpu).orElse(DEFAULT_MEMORY_PER_CPU);
-    return partition
-        .flatMap(Partition::defaultMemoryPerNode)
-        .orElseGet(() -> Math.multiplyExact(perCpu, (long) asked.cpusPerTask()));
+    if (partition.isPresent() && partition.get().defaultMemoryPerNode().isPresent()) {
+      return partition.get().defaultMemoryPerNode().get();
+    }
+    Optional<Long> perCpu =
+        partition.isPresent() ? partition.get().defaultMemoryPerCpu() : Optional.empty();
+    return Math.multiplyExact(
+        perCpu.isPresent() ? perCpu.get() : DEFAULT_MEMORY_PER_CPU, (long) asked.cpusPerTask());
+  }
+
+  static Optional<String> either(Optional<String> own, Optional<String> other) {
+    return own.isPresent() ? own : other;
   }
 
   /**

@@ -4,11 +4,10 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ApiTokens;
+import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Entrypoint;
-import dev.nexa.slurm.job.config.run.NativeOptions;
 import dev.nexa.slurm.job.config.run.Supervision.Mail;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
@@ -48,8 +47,10 @@ public final class PlanFile {
 
   /** The document of a plan that is about to be kept. */
   public static PlanFile of(Plan plan) {
-    JsonObject json =
-        whatRuns(plan).withOptional(CODE, plan.payload().code().map(PackedCode::toJson));
+    JsonObject json = whatRuns(plan);
+    if (plan.payload().code().isPresent()) {
+      json.with(CODE, plan.payload().code().get().toJson());
+    }
     if (!plan.supervision().channels().isEmpty()) {
       json.with(NOTIFY, NotifyChannel.toJson(plan.supervision().channels()));
     }
@@ -132,7 +133,8 @@ public final class PlanFile {
 
   /** The SHA-256 of the packed working tree; empty if the run has none. */
   public Optional<String> codeDigest() {
-    return code().map(code -> code.text("sha256"));
+    Optional<JsonObject> code = code();
+    return code.isPresent() ? Optional.of(code.get().text("sha256")) : Optional.empty();
   }
 
   /** The digests of our own program's files, by name; empty if the job does not run it. */
@@ -148,7 +150,8 @@ public final class PlanFile {
 
   /** The SHA-256 of our own program's jar; empty if the job does not run it. */
   public Optional<String> programDigest() {
-    return json.optionalObject(PROGRAM).map(program -> program.text("sha256"));
+    Optional<JsonObject> program = json.optionalObject(PROGRAM);
+    return program.isPresent() ? Optional.of(program.get().text("sha256")) : Optional.empty();
   }
 
   /** Returns the step of a data stage, such as {@code gate}; empty for other runs. */
@@ -158,7 +161,8 @@ public final class PlanFile {
 
   /** Returns where notifications about the run go, besides the policy's channels. */
   public List<NotifyChannel> channels() {
-    return json.optionalObject(NOTIFY).map(NotifyChannel::parse).orElse(List.of());
+    Optional<JsonObject> channels = json.optionalObject(NOTIFY);
+    return channels.isPresent() ? NotifyChannel.parse(channels.get()) : List.of();
   }
 
   /** The config file, as the submitter named it. */
@@ -203,7 +207,8 @@ public final class PlanFile {
 
   /** The config's {@code model_size}, as it was written. */
   public Optional<String> modelSize() {
-    return json.optionalObject("training").flatMap(keys -> keys.optionalText("model_size"));
+    Optional<JsonObject> training = json.optionalObject("training");
+    return training.isPresent() ? training.get().optionalText("model_size") : Optional.empty();
   }
 
   public Optional<String> dataset() {
@@ -212,10 +217,12 @@ public final class PlanFile {
 
   /** Returns the run's name, from its tags; empty if its config gives none. */
   public static Optional<String> name(List<String> tags) {
-    return tags.stream()
-        .filter(tag -> tag.startsWith(NAME_TAG))
-        .map(tag -> tag.substring(NAME_TAG.length()))
-        .findFirst();
+    for (String tag : tags) {
+      if (tag.startsWith(NAME_TAG)) {
+        return Optional.of(tag.substring(NAME_TAG.length()));
+      }
+    }
+    return Optional.empty();
   }
 
   public List<String> tags() {
@@ -290,7 +297,8 @@ public final class PlanFile {
 
   /** The account that is charged: the plan's, or Slurm's default one where it was asked. */
   public Optional<String> account() {
-    return option(ResourceOption.ACCOUNT).or(() -> json.optionalText("charged_account"));
+    Optional<String> named = option(ResourceOption.ACCOUNT);
+    return named.isPresent() ? named : json.optionalText("charged_account");
   }
 
   /** GPUs that a task is charged for, over all its nodes. */
@@ -323,7 +331,8 @@ public final class PlanFile {
    * together; empty if it uses none.
    */
   public Optional<ApiTokens> apiTokens() {
-    return json.optionalObject("data").flatMap(data -> ApiTokens.limit(data.object("settings")));
+    Optional<JsonObject> data = json.optionalObject("data");
+    return data.isPresent() ? ApiTokens.limit(data.get().object("settings")) : Optional.empty();
   }
 
   /** The longest time that an attempt can hold its allocation. */
@@ -361,15 +370,20 @@ public final class PlanFile {
 
   /** Returns the cluster's energy factors; empty if the profile has none. */
   public Optional<Energy> energy() {
-    return json.optionalObject("energy").map(PlanFile::energy);
-  }
-
-  private static Energy energy(JsonObject energy) {
+    Optional<JsonObject> kept = json.optionalObject("energy");
+    if (kept.isEmpty()) {
+      return Optional.empty();
+    }
+    JsonObject energy = kept.get();
     JsonObject gpus = energy.object("gpu_watts");
     Map<String, Integer> watts = new TreeMap<>();
     gpus.members().keySet().forEach(type -> watts.put(type, (int) gpus.number(type)));
-    return new Energy(
-        energy.decimal("co2e_grams_per_kwh"), energy.decimal("pue"), watts, energy.text("source"));
+    return Optional.of(
+        new Energy(
+            energy.decimal("co2e_grams_per_kwh"),
+            energy.decimal("pue"),
+            watts,
+            energy.text("source")));
   }
 
   /** The model that the run serves; empty for a run that serves none. */
@@ -379,7 +393,8 @@ public final class PlanFile {
 
   /** How long a server may take until it is ready; empty where the plan does not say. */
   public Optional<Duration> readyWithin() {
-    return whole(json, "ready_within_seconds").map(Duration::ofSeconds);
+    Optional<Integer> seconds = whole(json, "ready_within_seconds");
+    return seconds.isPresent() ? Optional.of(Duration.ofSeconds(seconds.get())) : Optional.empty();
   }
 
   /**
@@ -423,46 +438,65 @@ public final class PlanFile {
             .with("over_time_limit_seconds", plan.site().overTimeLimit().toSeconds())
             .with("kill_wait_seconds", plan.site().killWait().toSeconds())
             .with("message_timeout_seconds", plan.site().messageTimeout().toSeconds());
-    json.withOptional("entrypoint", plan.payload().entrypoint().map(PlanFile::entrypoint));
+    if (plan.payload().entrypoint().isPresent()) {
+      json.with("entrypoint", entrypoint(plan.payload().entrypoint().get()));
+    }
     if (!plan.shape().points().isEmpty()) {
       json.with("points", plan.shape().points());
     }
     if (plan.supervision().requeues() > 0) {
       json.with("retry_on", plan.supervision().retryOn());
     }
-    json.withOptional("watchdog_seconds", plan.supervision().watchdog().map(Duration::toSeconds))
-        .withOptional(
-            "copy_checkpoints_seconds",
-            plan.supervision().copyCheckpoints().map(Duration::toSeconds))
-        .withOptional("options_file", plan.payload().optionsFile().map(NativeOptions::digest))
-        .withOptional(CODE, plan.payload().code().map(PackedCode::whatRuns));
+    if (plan.supervision().watchdog().isPresent()) {
+      json.with("watchdog_seconds", plan.supervision().watchdog().get().toSeconds());
+    }
+    if (plan.supervision().copyCheckpoints().isPresent()) {
+      json.with("copy_checkpoints_seconds", plan.supervision().copyCheckpoints().get().toSeconds());
+    }
+    if (plan.payload().optionsFile().isPresent()) {
+      json.with("options_file", plan.payload().optionsFile().get().digest());
+    }
+    if (plan.payload().code().isPresent()) {
+      json.with(CODE, plan.payload().code().get().whatRuns());
+    }
     if (!plan.inputs().after().isEmpty()) {
       json.with("after", after(plan.inputs().after()));
     }
-    json.withOptional(PROGRAM, plan.payload().program().map(NodeProgram::toJson))
-        .withOptional("data", plan.payload().data().map(PlanFile::data))
-        .withOptional(
-            "sync", plan.payload().sync().map(stage -> stage.toJson(plan.site().storage())))
-        .withOptional("workdir", plan.environment().workdir())
-        .withOptional("mail", plan.supervision().mail().map(PlanFile::mail));
+    if (plan.payload().program().isPresent()) {
+      json.with(PROGRAM, plan.payload().program().get().toJson());
+    }
+    if (plan.payload().data().isPresent()) {
+      json.with("data", data(plan.payload().data().get()));
+    }
+    if (plan.payload().sync().isPresent()) {
+      json.with("sync", plan.payload().sync().get().toJson(plan.site().storage()));
+    }
+    json.withOptional("workdir", plan.environment().workdir());
+    if (plan.supervision().mail().isPresent()) {
+      Mail told = plan.supervision().mail().get();
+      json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
+    }
     if (!plan.inputs().datasets().isEmpty()) {
       json.with("datasets", datasets(plan.inputs()));
     }
-    json.withOptional("energy", plan.site().energy().map(PlanFile::energy))
-        .withOptional("health", plan.site().health().map(PlanFile::checked));
+    if (plan.site().energy().isPresent()) {
+      json.with("energy", energy(plan.site().energy().get()));
+    }
+    if (plan.site().health().isPresent()) {
+      json.with("health", checked(plan.site().health().get()));
+    }
     if (!plan.inputs().serving().loraAdapters().isEmpty()) {
       json.with("lora_adapters", values(new TreeMap<>(plan.inputs().serving().loraAdapters())));
     }
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
   }
 
-  private static JsonObject mail(Mail told) {
-    return new JsonObject().with("user", told.user()).with("type", told.type());
-  }
-
   private static List<JsonObject> datasets(Inputs inputs) {
-    boolean checksums = inputs.datasetChecksums();
-    return inputs.datasets().stream().map(version -> version.planned(checksums)).toList();
+    List<JsonObject> datasets = new ArrayList<>();
+    for (DatasetVersion version : inputs.datasets()) {
+      datasets.add(version.planned(inputs.datasetChecksums()));
+    }
+    return datasets;
   }
 
   /** Returns the versions of datasets that the job checks, as {@code name@version}. */
@@ -492,7 +526,10 @@ public final class PlanFile {
         }
       }
     }
-    json.optionalObject("sync").ifPresent(sync -> paths.add(storage().written(sync.text("from"))));
+    Optional<JsonObject> sync = json.optionalObject("sync");
+    if (sync.isPresent()) {
+      paths.add(storage().written(sync.get().text("from")));
+    }
     return paths;
   }
 
@@ -597,17 +634,22 @@ public final class PlanFile {
 
   private static JsonObject fileDigests(Payload payload) {
     JsonObject digests = new JsonObject();
-    payload.files().forEach(file -> digests.with(file.name(), file.digest()));
+    for (RunnerFile file : payload.files()) {
+      digests.with(file.name(), file.digest());
+    }
     return digests;
   }
 
   private static Optional<Integer> whole(JsonObject json, String key) {
-    return json.optionalDecimal(key).map(BigDecimal::intValueExact);
+    Optional<BigDecimal> number = json.optionalDecimal(key);
+    return number.isPresent() ? Optional.of(number.get().intValueExact()) : Optional.empty();
   }
 
   static JsonObject values(Map<String, ?> map) {
     JsonObject json = new JsonObject();
-    map.forEach(json::with);
+    for (Map.Entry<String, ?> entry : map.entrySet()) {
+      json.with(entry.getKey(), entry.getValue());
+    }
     return json;
   }
 }

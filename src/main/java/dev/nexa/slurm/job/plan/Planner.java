@@ -7,7 +7,6 @@ import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
-import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.Environment;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
@@ -102,11 +101,19 @@ public final class Planner {
     List<RunnerFile> files =
         files(config, code.isPresent() && code.get().script().isPresent(), problems);
     Problem.throwIfAny(problems);
-    Optional<String> launcher = config.work().entrypoint().flatMap(Entrypoint::launcher);
+    Optional<String> launcher =
+        config.work().entrypoint().isPresent()
+            ? config.work().entrypoint().get().launcher()
+            : Optional.empty();
     List<String> notes = tiersKept(config, cluster);
-    littleMemory(asked, allocation, cluster, billed).ifPresent(notes::add);
+    Optional<String> little = littleMemory(asked, allocation, cluster, billed);
+    if (little.isPresent()) {
+      notes = new ArrayList<>(notes);
+      notes.add(little.get());
+    }
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
+      notes = new ArrayList<>(notes);
       notes.add(
           "model_size is "
               + config.training().text("model_size").orElseThrow()
@@ -170,14 +177,17 @@ public final class Planner {
             datasets,
             policy.datasets().checksums(),
             after),
-        List.copyOf(notes));
+        notes);
   }
 
   /** Returns our own program if the job runs it. */
   private static Optional<NodeProgram> program(RunConfig config, ClusterProfile cluster) {
-    return config.work().sync().isPresent()
-        ? Optional.of(NodeProgram.forS3(cluster))
-        : config.work().data().map(data -> NodeProgram.of(cluster));
+    if (config.work().sync().isPresent()) {
+      return Optional.of(NodeProgram.forS3(cluster));
+    }
+    return config.work().data().isPresent()
+        ? Optional.of(NodeProgram.of(cluster))
+        : Optional.empty();
   }
 
   /** Returns a remark on a job with GPUs and almost no memory; empty for any other job. */
@@ -233,7 +243,7 @@ public final class Planner {
                 .formatted(tier, path, cluster.name(), ours, key, cluster.name()));
       }
     }
-    return notes;
+    return List.copyOf(notes);
   }
 
   /**
@@ -294,7 +304,8 @@ public final class Planner {
                   + software.containerRuntime().orElseThrow()
                   + " is srun's, and there is none on this machine alone; apptainer works"));
     }
-    if (config.supervision().watchdog().filter(it -> it.compareTo(asked.time()) >= 0).isPresent()) {
+    if (config.supervision().watchdog().isPresent()
+        && config.supervision().watchdog().get().compareTo(asked.time()) >= 0) {
       problems.add(
           written.problem(
               "watchdog", "must be shorter than resources.time, which ends the task anyway"));
@@ -338,11 +349,15 @@ public final class Planner {
   }
 
   private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
-    return partition.map(cluster.partitions()::get);
+    return partition.isEmpty()
+        ? Optional.empty()
+        : Optional.ofNullable(cluster.partitions().get(partition.get()));
   }
 
   private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
-    return partition.flatMap(Partition::overTimeLimit).orElse(cluster.slurm().overTimeLimit());
+    return partition.isPresent() && partition.get().overTimeLimit().isPresent()
+        ? partition.get().overTimeLimit().get()
+        : cluster.slurm().overTimeLimit();
   }
 
   private static BilledResources billed(
@@ -350,8 +365,9 @@ public final class Planner {
       Optional<Partition> partition,
       ClusterProfile cluster,
       ConfigPositions written) {
-    NodeSharing sharing = partition.map(Partition::sharing).orElse(NodeSharing.AS_ASKED);
-    Optional<String> type = asked.gpuType().or(() -> Allocation.gpuType(partition, cluster));
+    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
+    Optional<String> type =
+        Allocation.either(asked.gpuType(), Allocation.gpuType(partition, cluster));
     return BilledResources.of(asked, sharing, type, written);
   }
 

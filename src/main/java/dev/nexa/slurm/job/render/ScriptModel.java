@@ -1,11 +1,13 @@
 package dev.nexa.slurm.job.render;
 
+import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Supervision;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.NodeProgram;
@@ -18,7 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /** The data of a template: texts, numbers, flags and lists. docs/templates.md lists it. */
 final class ScriptModel {
@@ -77,7 +78,9 @@ final class ScriptModel {
     if (code) {
       model.put("code_sha256", plan.payload().code().get().sha256());
     }
-    plan.payload().program().ifPresent(program -> program(model, program));
+    if (plan.payload().program().isPresent()) {
+      program(model, plan.payload().program().get());
+    }
     model.put("has_datasets", !plan.inputs().datasets().isEmpty());
     model.put("datasets", plan.inputs().datasets().isEmpty() ? List.of() : datasets(plan));
     model.put("env", env(plan));
@@ -138,12 +141,12 @@ final class ScriptModel {
   }
 
   private static void program(Map<String, Object> model, NodeProgram program) {
+    List<Map<String, Object>> files = new ArrayList<>();
+    for (ProgramFile file : program.files()) {
+      files.add(Map.of("name", file.name(), "sha256", file.sha256()));
+    }
     model.put("program_sha256", program.sha256());
-    model.put(
-        "program_files",
-        program.files().stream()
-            .map(file -> Map.of("name", file.name(), "sha256", file.sha256()))
-            .toList());
+    model.put("program_files", files);
     model.put("program_native", program.isNative());
     model.put("java", ShellFormat.INSTANCE.path(program.java()));
   }
@@ -153,11 +156,13 @@ final class ScriptModel {
    * run.
    */
   private static void tags(Map<String, Object> model, Plan plan) {
-    model.put(
-        "tracking_tags",
-        plan.allTags().stream()
-            .filter(tag -> tag.length() <= 64 && tag.indexOf(',') < 0)
-            .collect(Collectors.joining(",")));
+    StringBuilder tags = new StringBuilder();
+    for (String tag : plan.allTags()) {
+      if (tag.length() <= 64 && tag.indexOf(',') < 0) {
+        tags.append(tags.length() == 0 ? "" : ",").append(tag);
+      }
+    }
+    model.put("tracking_tags", tags.toString());
   }
 
   private static void health(Map<String, Object> model, Plan plan) {
@@ -185,25 +190,32 @@ final class ScriptModel {
     for (String mount : plan.environment().software().mounts()) {
       words.add(mount.indexOf(':') < 0 ? mount + ":" + mount : mount);
     }
-    plan.environment().workdir().ifPresent(workdir -> words.add(workdir + ":" + workdir));
+    if (plan.environment().workdir().isPresent()) {
+      words.add(plan.environment().workdir().get() + ":" + plan.environment().workdir().get());
+    }
     return words(words, false);
   }
 
   private static void text(Map<String, Object> model, String name, Optional<String> text) {
-    text.ifPresent(value -> model.put(name, value));
+    if (text.isPresent()) {
+      model.put(name, text.get());
+    }
   }
 
   private static void path(Map<String, Object> model, String name, Optional<String> path) {
-    path.ifPresent(value -> model.put(name, ShellFormat.INSTANCE.path(value)));
+    if (path.isPresent()) {
+      model.put(name, ShellFormat.INSTANCE.path(path.get()));
+    }
   }
 
   /** Returns the directives as arguments of sbatch: {@code --name=value}. */
   static List<String> options(Plan plan) {
-    return directives(plan).stream()
-        .map(
-            option ->
-                "--" + option.get("name") + (option.size() == 1 ? "" : "=" + option.get("value")))
-        .toList();
+    List<String> options = new ArrayList<>();
+    for (Map<String, Object> option : directives(plan)) {
+      Object value = option.get("value");
+      options.add("--" + option.get("name") + (value == null ? "" : "=" + value));
+    }
+    return options;
   }
 
   /**
@@ -213,7 +225,9 @@ final class ScriptModel {
   private static List<Map<String, Object>> directives(Plan plan) {
     Allocation asked = plan.allocation();
     Map<String, String> options = new TreeMap<>();
-    asked.options().forEach((option, value) -> options.put(option.key(), value));
+    for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
+      options.put(option.getKey().key(), option.getValue());
+    }
     options.put("array", array(plan));
     options.put("cpus-per-task", "" + asked.cpusPerTask());
     if (asked.exclusive()) {
@@ -260,14 +274,15 @@ final class ScriptModel {
   }
 
   private static List<Map<String, Object>> env(Plan plan) {
-    boolean code = plan.payload().code().isPresent();
     List<Map<String, Object>> variables = new ArrayList<>();
-    plan.environment()
-        .env()
-        .forEach(
-            (name, value) ->
-                variables.add(
-                    Map.of("name", name, "value", ShellFormat.INSTANCE.path(value, code))));
+    for (Map.Entry<String, String> variable : plan.environment().env().entrySet()) {
+      variables.add(
+          Map.of(
+              "name",
+              variable.getKey(),
+              "value",
+              ShellFormat.INSTANCE.path(variable.getValue(), plan.payload().code().isPresent())));
+    }
     return variables;
   }
 

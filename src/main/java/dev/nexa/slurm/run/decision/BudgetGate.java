@@ -62,7 +62,10 @@ public final class BudgetGate implements AutoCloseable {
    *     account and the account is unknown
    */
   static BudgetGate enter(Context context, Policy policy, List<PlanFile> plans) {
-    List<List<String>> notes = plans.stream().map(plan -> account(context, policy, plan)).toList();
+    List<List<String>> notes = new ArrayList<>();
+    for (PlanFile plan : plans) {
+      notes.add(account(context, policy, plan));
+    }
     if (policy.budgets().isEmpty()) {
       return of(Optional.empty(), context, policy, plans, notes);
     }
@@ -103,7 +106,11 @@ public final class BudgetGate implements AutoCloseable {
       List<BudgetStatus> budgets = new ArrayList<>();
       if (!policy.budgets().isEmpty()) {
         LedgerLine asks = asks(plans.get(i), YearMonth.from(today));
-        all.stream().filter(budget -> budget.covers(asks)).forEach(budgets::add);
+        for (BudgetStatus budget : all) {
+          if (budget.covers(asks)) {
+            budgets.add(budget);
+          }
+        }
         outside(policy, asks).ifPresent(notCounted::add);
       }
       anyBudget |= !budgets.isEmpty();
@@ -122,7 +129,12 @@ public final class BudgetGate implements AutoCloseable {
    * the run has no project or a mistyped one.
    */
   private static Optional<String> outside(Policy policy, LedgerLine asks) {
-    List<String> projects = names(policy, "project");
+    List<String> projects = new ArrayList<>();
+    for (Policy.Budget budget : policy.budgets()) {
+      if (budget.scope().equals("project")) {
+        projects.add(budget.name());
+      }
+    }
     String project = asks.tagged("project");
     if (projects.isEmpty() || (project != null && projects.contains(project))) {
       return Optional.empty();
@@ -136,14 +148,6 @@ public final class BudgetGate implements AutoCloseable {
         Nearest.to(project, projects).map(name -> " (did you mean " + name + "?)").orElse("");
     return Optional.of(
         "note: " + policy.name() + " has no budget for the project " + project + nearest);
-  }
-
-  /** The names of the budgets of {@code scope}. */
-  private static List<String> names(Policy policy, String scope) {
-    return policy.budgets().stream()
-        .filter(budget -> budget.scope().equals(scope))
-        .map(Policy.Budget::name)
-        .toList();
   }
 
   private static LedgerLine asks(PlanFile plan, YearMonth month) {
@@ -163,7 +167,12 @@ public final class BudgetGate implements AutoCloseable {
    *     exist
    */
   static List<String> account(Context context, Policy policy, PlanFile plan) {
-    List<String> accounts = names(policy, "account");
+    List<String> accounts = new ArrayList<>();
+    for (Policy.Budget budget : policy.budgets()) {
+      if (budget.scope().equals("account")) {
+        accounts.add(budget.name());
+      }
+    }
     String name = plan.account().orElse("");
     boolean counted = accounts.stream().anyMatch(name::equalsIgnoreCase);
     if (plan.isLocal() || counted || (name.isEmpty() && accounts.isEmpty())) {
@@ -227,8 +236,14 @@ public final class BudgetGate implements AutoCloseable {
    */
   List<String> over(List<Money> needs) {
     List<String> over = new ArrayList<>();
-    claims(needs).stream().filter(BudgetClaim::over).map(BudgetClaim::sentence).forEach(over::add);
-    unread.forEach(problem -> over.add("what is left of the budgets is not known: " + problem));
+    for (BudgetClaim claim : claims(needs)) {
+      if (claim.over()) {
+        over.add(claim.sentence());
+      }
+    }
+    for (String problem : unread) {
+      over.add("what is left of the budgets is not known: " + problem);
+    }
     return over;
   }
 
@@ -238,10 +253,11 @@ public final class BudgetGate implements AutoCloseable {
    */
   List<String> notes(List<Money> needs) {
     List<String> notes = new ArrayList<>();
-    claims(needs).stream()
-        .filter(claim -> claim.warns() || !claim.comparable())
-        .map(BudgetClaim::warning)
-        .forEach(notes::add);
+    for (BudgetClaim claim : claims(needs)) {
+      if (claim.warns() || !claim.comparable()) {
+        notes.add(claim.warning());
+      }
+    }
     for (OfRun run : runs) {
       run.notCounted().stream().filter(note -> !notes.contains(note)).forEach(notes::add);
     }

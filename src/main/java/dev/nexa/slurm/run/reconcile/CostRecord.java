@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
+import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -13,7 +14,6 @@ import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,9 +49,12 @@ public final class CostRecord {
     Optional<CostLine> egress = egress(facts, outcome, results);
     storage.ifPresent(lines::add);
     egress.ifPresent(lines::add);
+    Optional<ApiTokens> most = facts.estimate().apiTokens();
     Optional<PaidTokens> paid =
-        facts.estimate().apiTokens().map(most -> PaidTokens.of(most.model(), outcome, results));
-    List<CostLine> tokens = paid.flatMap(PaidTokens::used).map(rates::tokens).orElse(List.of());
+        most.isPresent()
+            ? Optional.of(PaidTokens.of(most.get().model(), outcome, results))
+            : Optional.empty();
+    List<CostLine> tokens = tokens(rates, paid);
     lines.addAll(tokens);
     List<String> limits = new ArrayList<>();
     if (outcome.ended() && paid.isPresent()) {
@@ -88,13 +91,21 @@ public final class CostRecord {
         limits);
   }
 
+  private static List<CostLine> tokens(Rates rates, Optional<PaidTokens> paid) {
+    return paid.isPresent() && paid.get().used().isPresent()
+        ? rates.tokens(paid.get().used().get())
+        : List.of();
+  }
+
   /** Returns the requests whose answers never arrived; empty if there are none. */
   private static Optional<JsonObject> unknown(Rates rates, Optional<PaidTokens> paid) {
-    return paid.flatMap(PaidTokens::unknown)
-        .map(
-            unknown ->
-                CostFile.unknownTokens(
-                    unknown.requests(), unknown.most().map(rates::tokens).orElse(List.of())));
+    if (paid.isEmpty() || paid.get().unknown().isEmpty()) {
+      return Optional.empty();
+    }
+    PaidTokens.Unknown unknown = paid.get().unknown().get();
+    List<CostLine> most =
+        unknown.most().isPresent() ? rates.tokens(unknown.most().get()) : List.of();
+    return Optional.of(CostFile.unknownTokens(unknown.requests(), most));
   }
 
   private static Money amount(Optional<CostLine> line, Rates rates) {
@@ -152,7 +163,10 @@ public final class CostRecord {
         .difference(cost.ofReserved().minus(reserved), parts.map(CostDifference::parts))
         .waste(waste.total(), waste.failures(), waste.idleGpus())
         .credit(credit, credited)
-        .energy(energy.map(use -> use.toJson(facts.energy())))
+        .energy(
+            energy.isPresent()
+                ? Optional.of(energy.get().toJson(facts.energy()))
+                : Optional.empty())
         .actual(outcome.used(), journal.durableBytes(), cost, attempts(facts, outcome));
   }
 
@@ -186,7 +200,11 @@ public final class CostRecord {
     Map<String, Held> known = new HashMap<>();
     List<JsonObject> attempts = new ArrayList<>(outcome.attempts().size());
     for (AccountingRecord row : outcome.attempts()) {
-      Held held = known.computeIfAbsent(row.allocTres(), tres -> Held.of(tres, facts));
+      Held held = known.get(row.allocTres());
+      if (held == null) {
+        held = Held.of(row.allocTres(), facts);
+        known.put(row.allocTres(), held);
+      }
       boolean requested = held.fromRequest() || row.witness() == AccountingRecord.Witness.JOB;
       String cost = held.cost(row.elapsedSeconds());
       attempts.add(
@@ -226,15 +244,19 @@ public final class CostRecord {
 
   /** Returns the limits of rows that do not come from accounting. */
   private static List<String> limits(RunOutcome outcome) {
-    Set<AccountingRecord.Witness> witnesses = EnumSet.noneOf(AccountingRecord.Witness.class);
-    outcome.attempts().forEach(row -> witnesses.add(row.witness()));
+    boolean job = false;
+    boolean controller = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      job |= row.witness() == AccountingRecord.Witness.JOB;
+      controller |= row.witness() == AccountingRecord.Witness.CONTROLLER;
+    }
     List<String> limits = new ArrayList<>();
-    if (witnesses.contains(AccountingRecord.Witness.JOB)) {
+    if (job) {
       limits.add(
           "witness job: what it held is what was planned; its signal and the clock tell what ended"
               + " it; one that was killed outright is given its time limit");
     }
-    if (witnesses.contains(AccountingRecord.Witness.CONTROLLER)) {
+    if (controller) {
       limits.add(
           "witness controller: slurmctld's memory of the newest attempt; no accounting keeps it, so"
               + " it can't be looked up again");

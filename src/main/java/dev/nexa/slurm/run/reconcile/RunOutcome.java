@@ -90,8 +90,15 @@ public record RunOutcome(
       Map<Integer, Long> holders,
       Instant now) {
     List<TaskOutcome> tasks = tasks(facts, journal, rows, queue, holders, now);
-    List<AccountingRecord> attempts =
-        rows.stream().filter(row -> row.ended() && row.ran()).sorted(RunOutcome::byTime).toList();
+    List<AccountingRecord> attempts = new ArrayList<>();
+    for (AccountingRecord row : rows) {
+      if (row.ended() && row.ran()) {
+        attempts.add(row);
+      }
+    }
+    if (attempts.size() > 1) {
+      attempts.sort(RunOutcome::byTime);
+    }
     RunStatus status = status(tasks, journal);
     EnumSet<JobState> failures = EnumSet.complementOf(withResult(facts.labels().stage()));
     return new RunOutcome(
@@ -245,7 +252,13 @@ public record RunOutcome(
 
   /** Returns the first start of an attempt; empty if none started. */
   Optional<Instant> begin() {
-    return attempts.stream().flatMap(row -> row.start().stream()).min(Instant::compareTo);
+    Optional<Instant> begin = Optional.empty();
+    for (AccountingRecord row : attempts) {
+      boolean earlier =
+          row.start().isPresent() && (begin.isEmpty() || row.start().get().isBefore(begin.get()));
+      begin = earlier ? row.start() : begin;
+    }
+    return begin;
   }
 
   /** Returns the last end of an attempt; empty if none ended. */
@@ -292,9 +305,11 @@ public record RunOutcome(
       }
     }
     Map<String, Long> endedAsOne = new HashMap<>();
-    rows.stream()
-        .filter(AccountingRecord::endedAsOne)
-        .forEach(row -> endedAsOne.put(row.name(), row.arrayJobId()));
+    for (AccountingRecord row : rows) {
+      if (row.endedAsOne()) {
+        endedAsOne.put(row.name(), row.arrayJobId());
+      }
+    }
     JobState unmade = unmade(journal);
     List<TaskOutcome> tasks = new ArrayList<>(facts.tasks());
     for (int task = 0; task < facts.tasks(); task++) {
@@ -353,9 +368,10 @@ public record RunOutcome(
       return JobState.CANCELLED;
     }
     // A stage of a pipeline that has no job yet waits for its turn.
-    boolean stopped =
-        (journal.submissions().isEmpty() && journal.pipeline().isEmpty())
-            || journal.submissions().stream().anyMatch(sent -> sent.phase() == Phase.REFUSED);
+    boolean stopped = journal.submissions().isEmpty() && journal.pipeline().isEmpty();
+    for (Submission submission : journal.submissions()) {
+      stopped |= submission.phase() == Phase.REFUSED;
+    }
     return stopped ? JobState.NOT_SUBMITTED : JobState.PENDING;
   }
 
@@ -396,10 +412,13 @@ public record RunOutcome(
         lastEnds.merge(row.name(), end, (one, two) -> one.isAfter(two) ? one : two);
       }
     }
-    if (!open
-        || journal.current().stream()
-            .anyMatch(sent -> sent.phase() != Phase.CONFIRMED && !sent.failed())) {
+    if (!open) {
       return tasks;
+    }
+    for (Submission submission : journal.current()) {
+      if (submission.phase() != Phase.CONFIRMED && !submission.failed()) {
+        return tasks;
+      }
     }
     List<TaskOutcome> settled = new ArrayList<>();
     for (TaskOutcome task : tasks) {
@@ -433,14 +452,20 @@ public record RunOutcome(
 
   private static RunStatus status(List<TaskOutcome> tasks, RunState journal) {
     // An ended row confirms a submission even before reconcile has recorded that.
-    if (journal.current().stream().anyMatch(Submission::unresolved)) {
-      return RunStatus.RUNNING;
+    for (Submission submission : journal.current()) {
+      if (submission.unresolved()) {
+        return RunStatus.RUNNING;
+      }
     }
-    if (tasks.stream().anyMatch(TaskOutcome::waitsAgain)) {
-      return RunStatus.RETRY;
+    boolean completed = true;
+    boolean ended = true;
+    for (TaskOutcome task : tasks) {
+      if (task.waitsAgain()) {
+        return RunStatus.RETRY;
+      }
+      ended &= task.ended();
+      completed &= task.completed();
     }
-    boolean ended = tasks.stream().allMatch(TaskOutcome::ended);
-    boolean completed = tasks.stream().allMatch(TaskOutcome::completed);
     return !ended ? RunStatus.RUNNING : completed ? RunStatus.COMPLETED : RunStatus.FAILED;
   }
 
@@ -464,7 +489,12 @@ public record RunOutcome(
   }
 
   private static boolean begun(List<TaskOutcome> tasks) {
-    return tasks.stream().anyMatch(task -> task.ended() || task.state() != JobState.PENDING);
+    for (TaskOutcome task : tasks) {
+      if (task.ended() || task.state() != JobState.PENDING) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns the most frequent state other than COMPLETED; {@code completed} if there is none. */

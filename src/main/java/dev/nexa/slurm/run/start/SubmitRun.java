@@ -24,6 +24,7 @@ import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -139,8 +140,13 @@ public record SubmitRun(Context context) {
     PlanFile plan =
         PlanFile.of(prepared.plan())
             .rendered(prepared.plan().config(), script.digest(), prepared.launch().servedModel());
-    prepared.plan().inputs().serving().readyWithin().ifPresent(plan::readyWithin);
-    prepared.plugin().ifPresent(plugin -> plan.plugin(plugin.toJson()));
+    Optional<Duration> ready = prepared.plan().inputs().serving().readyWithin();
+    if (ready.isPresent()) {
+      plan.readyWithin(ready.get());
+    }
+    if (prepared.plugin().isPresent()) {
+      plan.plugin(prepared.plugin().get().toJson());
+    }
     return plan;
   }
 
@@ -174,9 +180,16 @@ public record SubmitRun(Context context) {
     if (context.missing().isPresent()) {
       notes.add(withoutWorkspace(context));
     }
-    prepared.plan().shape().partitionReason().ifPresent(notes::add);
-    prepared.plan().payload().code().ifPresent(code -> notes.add(code.sentence()));
-    prepared.plan().notes().forEach(note -> notes.add("note: " + note));
+    Optional<String> reason = prepared.plan().shape().partitionReason();
+    if (reason.isPresent()) {
+      notes.add(reason.get());
+    }
+    if (prepared.plan().payload().code().isPresent()) {
+      notes.add(prepared.plan().payload().code().get().sentence());
+    }
+    for (String note : prepared.plan().notes()) {
+      notes.add("note: " + note);
+    }
     if (!prepared.plan().billed().why().isEmpty()) {
       notes.add("note: " + prepared.plan().billed().why());
     }
@@ -195,7 +208,10 @@ public record SubmitRun(Context context) {
       notes.add("note: " + prepared.egress().get().sentence(prepared.estimate().rates()));
     }
     prepared.pastUse(context).ifPresent(notes::add);
-    prepared.model().flatMap(ModelNumbers::note).ifPresent(notes::add);
+    Optional<ModelNumbers> model = prepared.model();
+    if (model.isPresent() && model.get().note().isPresent()) {
+      notes.add(model.get().note().get());
+    }
     notes.addAll(clearance.notes());
     return notes;
   }
