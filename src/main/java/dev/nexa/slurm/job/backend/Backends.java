@@ -40,10 +40,12 @@ public final class Backends {
 
   /** Returns the built-in backend with that name or short name; empty if there is none. */
   public static Optional<Backend> builtIn(String name) {
-    return ServiceLoader.load(Backend.class).stream()
-        .map(ServiceLoader.Provider::get)
-        .filter(backend -> backend.name().equals(name) || backend.shortNames().contains(name))
-        .findFirst();
+    for (Backend backend : ServiceLoader.load(Backend.class)) {
+      if (backend.name().equals(name) || backend.shortNames().contains(name)) {
+        return Optional.of(backend);
+      }
+    }
+    return Optional.empty();
   }
 
   /** Returns the names of the built-in backends. */

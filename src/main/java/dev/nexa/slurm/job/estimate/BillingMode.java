@@ -57,8 +57,10 @@ public record BillingMode(
       shardHour.forEach((type, price) -> shards.with(type, Rates.price(price)));
       json.with("shard_hour", shards);
     }
-    json.withOptional(
-        "node_hour", nodeHour.map(node -> Rates.price(node.price()).with("cpus", node.cpus())));
+    if (nodeHour.isPresent()) {
+      json.with(
+          "node_hour", Rates.price(nodeHour.get().price()).with("cpus", nodeHour.get().cpus()));
+    }
     if (billingHour.isPresent()) {
       BillingWeights weights = billingHour.get().weights();
       json.with(

@@ -29,14 +29,20 @@ public record CostLine(
 
   /** Returns the sum of the lines before rounding. */
   public static BigDecimal unrounded(List<CostLine> lines) {
-    return lines.stream()
-        .map(line -> line.quantity.multiply(line.unitPrice))
-        .reduce(BigDecimal.ZERO, BigDecimal::add);
+    BigDecimal sum = BigDecimal.ZERO;
+    for (CostLine line : lines) {
+      sum = sum.add(line.quantity.multiply(line.unitPrice));
+    }
+    return sum;
   }
 
   /** Returns the lines as estimate.json and the cost file have them. */
   public static List<JsonObject> toJson(List<CostLine> lines) {
-    return lines.stream().map(CostLine::toJson).toList();
+    List<JsonObject> json = new ArrayList<>();
+    for (CostLine line : lines) {
+      json.add(line.toJson());
+    }
+    return json;
   }
 
   /** Reads lines in the form of {@link #toJson}. */

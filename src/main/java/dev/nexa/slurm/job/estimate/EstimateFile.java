@@ -51,18 +51,17 @@ public final class EstimateFile {
             .with("analytic", null)
             .with("approval_needed", approvalNeeded)
             .with("rates", rates.toJson());
-    return new EstimateFile(
-        json.withOptional(
-            "api_tokens",
-            estimate
-                .apiTokens()
-                .map(
-                    tokens ->
-                        new JsonObject()
-                            .with("model", tokens.model())
-                            .with("max_input", tokens.input())
-                            .with("max_output", tokens.output())
-                            .with("cost", estimate.tokensCost().amount().toPlainString()))));
+    if (estimate.apiTokens().isPresent()) {
+      ApiTokens tokens = estimate.apiTokens().get();
+      json.with(
+          "api_tokens",
+          new JsonObject()
+              .with("model", tokens.model())
+              .with("max_input", tokens.input())
+              .with("max_output", tokens.output())
+              .with("cost", estimate.tokensCost().amount().toPlainString()));
+    }
+    return new EstimateFile(json);
   }
 
   /** Returns the document of a job that was submitted without nexa-slurm and reserved nothing. */
@@ -105,9 +104,10 @@ public final class EstimateFile {
 
   /** Adds the expected cost, and how accurate such estimates were. */
   public EstimateFile outlook(Outlook outlook) {
-    json.with("expected", outlook.expected().map(Expected::toJson).orElse(null))
+    json.with("expected", outlook.expected().isPresent() ? outlook.expected().get().toJson() : null)
         .withOptional("expected_unknown", outlook.unknown())
-        .with("accuracy", outlook.accuracy().map(ErrorBand::toJson).orElse(null));
+        .with(
+            "accuracy", outlook.accuracy().isPresent() ? outlook.accuracy().get().toJson() : null);
     if (outlook.data().known()) {
       json.with("data", outlook.data().toJson());
     }
@@ -222,20 +222,20 @@ public final class EstimateFile {
 
   /** Returns the most tokens of a paid API that the run may use; empty if it uses none. */
   public Optional<ApiTokens> apiTokens() {
-    return json.optionalObject("api_tokens")
-        .map(
-            tokens ->
-                new ApiTokens(
-                    tokens.text("model"),
-                    tokens.decimal("max_input"),
-                    tokens.decimal("max_output")));
+    Optional<JsonObject> tokens = json.optionalObject("api_tokens");
+    return tokens.isPresent()
+        ? Optional.of(
+            new ApiTokens(
+                tokens.get().text("model"),
+                tokens.get().decimal("max_input"),
+                tokens.get().decimal("max_output")))
+        : Optional.empty();
   }
 
   /** Returns the part of {@link #reserved} for the tokens of a paid API; zero if it has none. */
   public BigDecimal reservedTokens() {
-    return json.optionalObject("api_tokens")
-        .map(tokens -> new BigDecimal(tokens.text("cost")))
-        .orElse(BigDecimal.ZERO);
+    Optional<JsonObject> tokens = json.optionalObject("api_tokens");
+    return tokens.isPresent() ? new BigDecimal(tokens.get().text("cost")) : BigDecimal.ZERO;
   }
 
   public BigDecimal gpuHours() {
@@ -272,7 +272,8 @@ public final class EstimateFile {
    * Returns the method of the expected cost: {@code history}, {@code analytic} or {@code config}.
    */
   public Optional<String> expectedMethod() {
-    return json.optionalObject("expected").flatMap(expected -> expected.optionalText("method"));
+    Optional<JsonObject> expected = json.optionalObject("expected");
+    return expected.isPresent() ? expected.get().optionalText("method") : Optional.empty();
   }
 
   /** Returns the expected cost without the list of runs that it was computed from. */
@@ -306,8 +307,10 @@ public final class EstimateFile {
   }
 
   private Optional<Double> analytic(String key) {
-    return json.optionalObject("analytic")
-        .map(analytic -> new BigDecimal(analytic.text(key)).doubleValue());
+    Optional<JsonObject> analytic = json.optionalObject("analytic");
+    return analytic.isPresent()
+        ? Optional.of(new BigDecimal(analytic.get().text(key)).doubleValue())
+        : Optional.empty();
   }
 
   /**

@@ -89,8 +89,13 @@ public record Usage(
   }
 
   private static Map<String, Long> multiplied(Map<String, Long> counts, long factor) {
+    if (counts.isEmpty()) {
+      return Map.of();
+    }
     Map<String, Long> products = new TreeMap<>();
-    counts.forEach((type, count) -> products.put(type, Math.multiplyExact(count, factor)));
+    for (Map.Entry<String, Long> count : counts.entrySet()) {
+      products.put(count.getKey(), Math.multiplyExact(count.getValue(), factor));
+    }
     return products;
   }
 
@@ -110,7 +115,11 @@ public record Usage(
    * Returns the GPU-hours of all types. A GPU-hour is one GPU for 3600 s; shards are not included.
    */
   public BigDecimal gpuHours() {
-    return Rates.hours(gpuSeconds.values().stream().mapToLong(Long::longValue).sum());
+    long sum = 0;
+    for (long seconds : gpuSeconds.values()) {
+      sum += seconds;
+    }
+    return Rates.hours(sum);
   }
 
   /** Returns the CPU-hours: one CPU for 3600 s. */

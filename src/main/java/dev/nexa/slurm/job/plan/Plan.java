@@ -13,12 +13,10 @@ import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,8 +73,12 @@ public record Plan(
     if (more.isEmpty()) {
       return this;
     }
-    Set<String> all = new LinkedHashSet<>(notes);
-    all.addAll(more);
+    List<String> all = new ArrayList<>(notes);
+    for (String note : more) {
+      if (!all.contains(note)) {
+        all.add(note);
+      }
+    }
     return with(written, shape, payload, inputs, List.copyOf(all));
   }
 
@@ -200,7 +202,11 @@ public record Plan(
     if (!title.equals(stage)) {
       all.add(PlanFile.NAME_TAG + title);
     }
-    tags.stream().filter(tag -> !all.contains(tag)).forEach(all::add);
+    for (String tag : tags) {
+      if (!all.contains(tag)) {
+        all.add(tag);
+      }
+    }
     return List.copyOf(all);
   }
 

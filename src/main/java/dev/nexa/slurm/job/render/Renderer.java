@@ -84,7 +84,9 @@ public final class Renderer {
         new FutureTask<>(
             () -> {
               Renderer renderer = new Renderer(source);
-              LIKELY.forEach(renderer::load);
+              for (String template : LIKELY) {
+                renderer.load(template);
+              }
               return renderer;
             });
     Thread thread = new Thread(task, "renderer");
@@ -145,7 +147,9 @@ public final class Renderer {
       boolean ours = file.name().equals(Plan.SETUP) && !plan.inputs().after().isEmpty();
       add(files, ours ? FilledFiles.forShell(file) : file, plan.config());
     }
-    launch.files().forEach(file -> add(files, file, plan.config()));
+    for (RunnerFile file : launch.files()) {
+      add(files, file, plan.config());
+    }
     add(files, templates.verbatim("nexa_storage.sh"), plan.config());
     if (plan.site().health().isPresent()) {
       add(files, templates.verbatim("check_node.sh"), plan.config());

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;
 import java.util.List;
 import java.util.Map;
@@ -57,9 +58,13 @@ public final class ApprovedContent {
             .with("script_sha256", Sha256.of(script.text()))
             .with("options_sha256", Sha256.of(limits.toString()));
     Map<String, String> digests = new TreeMap<>();
-    script.files().forEach(file -> digests.put(file.name(), file.digest()));
+    for (RunnerFile file : script.files()) {
+      digests.put(file.name(), file.digest());
+    }
     JsonObject byName = new JsonObject();
-    digests.forEach(byName::with);
+    for (Map.Entry<String, String> file : digests.entrySet()) {
+      byName.with(file.getKey(), file.getValue());
+    }
     json.withOptional("code_sha256", codeDigest);
     json.withOptional("program_sha256", programDigest);
     json.with("files_sha256", Sha256.of(byName.toString())).with("plan_sha256", planDigest);
@@ -89,12 +94,16 @@ public final class ApprovedContent {
             .with("cpus", plan.cpus())
             .with("memory_bytes", plan.memoryBytes())
             .with("cluster", plan.cluster());
-    ALWAYS_SIGNED.forEach(one -> limits.with(one.approvalKey(), plan.option(one).orElse(null)));
+    for (ResourceOption option : ALWAYS_SIGNED) {
+      limits.with(option.approvalKey(), plan.option(option).orElse(null));
+    }
     limits.with("exclusive", plan.exclusive());
     for (ResourceOption option : ResourceOption.values()) {
       limits.withOptional(option.approvalKey(), plan.option(option));
     }
-    plan.apiTokens().ifPresent(tokens -> tokens.addTo(limits));
+    if (plan.apiTokens().isPresent()) {
+      plan.apiTokens().get().addTo(limits);
+    }
     return limits;
   }
 }

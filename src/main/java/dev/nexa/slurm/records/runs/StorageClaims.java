@@ -56,9 +56,13 @@ public final class StorageClaims {
 
   /** Returns whether another run has the name on a tier. */
   boolean taken(RunFolder run) {
-    return folders.stream()
-        .map(folder -> folder.resolve(run.id().value()))
-        .anyMatch(claim -> Files.exists(claim) && !isOwn(claim, run));
+    for (Path folder : folders) {
+      Path claim = folder.resolve(run.id().value());
+      if (Files.exists(claim) && !isOwn(claim, run)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
@@ -67,11 +71,13 @@ public final class StorageClaims {
    * @return false if another run has the name on a tier; then it is reserved on no tier
    */
   public boolean take(RunFolder run) {
-    boolean taken = folders.stream().allMatch(folder -> take(folder, run));
-    if (!taken) {
-      release(run);
+    for (Path folder : folders) {
+      if (!take(folder, run)) {
+        release(run);
+        return false;
+      }
     }
-    return taken;
+    return true;
   }
 
   private static boolean take(Path folder, RunFolder run) {
@@ -112,7 +118,9 @@ public final class StorageClaims {
 
   /** Releases the run's name on all tiers. Call it only if no job ran under the name. */
   public void release(RunFolder run) {
-    folders.forEach(folder -> release(folder.resolve(run.id().value()), run));
+    for (Path folder : folders) {
+      release(folder.resolve(run.id().value()), run);
+    }
   }
 
   /**

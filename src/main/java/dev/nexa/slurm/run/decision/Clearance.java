@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.ApprovalGate;
@@ -64,7 +65,9 @@ public final class Clearance implements AutoCloseable {
       Context context, Policy policy, Asked asked, Optional<String> named) {
     try {
       if (context.slurm().isPresent()) {
-        asked.plans().forEach(plan -> BudgetGate.account(context, policy, plan));
+        for (PlanFile plan : asked.plans()) {
+          BudgetGate.account(context, policy, plan);
+        }
       }
     } catch (NexaException unknown) {
       return Optional.of(String.valueOf(unknown.getMessage()));
@@ -137,7 +140,9 @@ public final class Clearance implements AutoCloseable {
 
   /** Adds the quote and the budget claims to the estimate that the run keeps. */
   public EstimateFile addTo(EstimateFile kept) {
-    approved.ifPresent(given -> kept.quote(given.quote()));
+    if (approved.isPresent()) {
+      kept.quote(approved.get().quote());
+    }
     List<BudgetClaim> claims = budgets.claims(proposal.totals());
     return claims.isEmpty() ? kept : kept.budgets(BudgetClaim.toJson(claims));
   }
@@ -145,7 +150,9 @@ public final class Clearance implements AutoCloseable {
   /** Returns lines for the user about budgets and the approval. */
   public List<String> notes() {
     List<String> notes = budgetNotes();
-    approved.ifPresent(given -> notes.addAll(given.notes()));
+    if (approved.isPresent()) {
+      notes.addAll(approved.get().notes());
+    }
     return notes;
   }
 
@@ -161,7 +168,9 @@ public final class Clearance implements AutoCloseable {
 
   /** Gives the use of the approval back, because nothing was made. */
   public void release() {
-    approved.ifPresent(given -> given.grant().release());
+    if (approved.isPresent()) {
+      approved.get().grant().release();
+    }
   }
 
   @Override

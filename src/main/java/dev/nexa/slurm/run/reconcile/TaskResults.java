@@ -19,6 +19,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -103,15 +104,22 @@ public record TaskResults(
         continue;
       }
       JsonObject metrics = byTask.computeIfAbsent(own.getKey(), task -> new JsonObject());
-      for (Map.Entry<String, @Nullable Object> one : own.getValue().members().entrySet()) {
-        if (!metrics.members().containsKey(one.getKey())) {
-          metrics.with(one.getKey(), one.getValue());
-        }
-      }
+      own.getValue()
+          .members()
+          .forEach(
+              (name, value) -> {
+                if (!metrics.members().containsKey(name)) {
+                  metrics.with(name, value);
+                }
+              });
     }
     ChargedMetrics charged = ChargedMetrics.of(byTask, broken);
-    charged.unread().forEach(sentence -> problems.add(run.id() + ": " + sentence));
-    byTask.replaceAll(charged::inOneForm);
+    for (String sentence : charged.unread()) {
+      problems.add(run.id() + ": " + sentence);
+    }
+    for (Map.Entry<Integer, JsonObject> own : byTask.entrySet()) {
+      own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
+    }
     return new TaskResults(
         together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty(), Map.of());
   }
@@ -126,7 +134,10 @@ public record TaskResults(
     }
     Map<Integer, JsonObject> all = new TreeMap<>(byTask);
     for (Map.Entry<Integer, BigDecimal> task : sampled.gpuUtilization().entrySet()) {
-      JsonObject own = all.getOrDefault(task.getKey(), new JsonObject()).without();
+      JsonObject own = new JsonObject();
+      if (all.containsKey(task.getKey())) {
+        Objects.requireNonNull(all.get(task.getKey())).members().forEach(own::with);
+      }
       if (!own.members().containsKey(ChargedMetrics.GPU_UTILIZATION)) {
         all.put(task.getKey(), own.with(ChargedMetrics.GPU_UTILIZATION, task.getValue()));
       }
@@ -197,8 +208,11 @@ public record TaskResults(
       }
     }
     JsonObject metrics = new JsonObject();
-    merged.keySet().removeAll(differing);
-    merged.forEach(metrics::with);
+    for (Map.Entry<String, @Nullable Object> metric : merged.entrySet()) {
+      if (!differing.contains(metric.getKey())) {
+        metrics.with(metric.getKey(), metric.getValue());
+      }
+    }
     return metrics;
   }
 
@@ -256,7 +270,9 @@ public record TaskResults(
     }
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-      entries.forEach(files::add);
+      for (Path file : entries) {
+        files.add(file);
+      }
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }

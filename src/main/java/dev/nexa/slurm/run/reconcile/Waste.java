@@ -21,7 +21,9 @@ import java.util.Optional;
 record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String currency) {
   static Waste of(RunFacts facts, RunOutcome outcome, TaskResults results) {
     EnumSet<JobState> states = EnumSet.noneOf(JobState.class);
-    outcome.attempts().forEach(row -> states.add(outcome.cameTo(row)));
+    for (AccountingRecord row : outcome.attempts()) {
+      states.add(outcome.cameTo(row));
+    }
     states.removeAll(RunOutcome.withResult(facts.labels().stage()));
     Map<JobState, Money> failures = new EnumMap<>(JobState.class);
     for (JobState state : states) {
@@ -50,6 +52,10 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
   }
 
   Money total() {
-    return failures.values().stream().reduce(idleGpus.orElse(Money.zero(currency)), Money::plus);
+    Money total = idleGpus.isPresent() ? idleGpus.get() : Money.zero(currency);
+    for (Money failure : failures.values()) {
+      total = total.plus(failure);
+    }
+    return total;
   }
 }

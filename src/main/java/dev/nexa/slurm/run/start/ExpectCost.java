@@ -72,11 +72,12 @@ final class ExpectCost {
 
   /** Returns the expected cost that the config states; empty if it states none. */
   private static Optional<Expected> stated(Plan plan, Estimate estimate) {
-    Optional<BigDecimal> told = plan.inputs().workload().flatMap(Workload::expectedGpuHours);
-    if (told.isEmpty() || plan.billed().gpus() == 0) {
+    if (plan.inputs().workload().isEmpty()
+        || plan.inputs().workload().get().expectedGpuHours().isEmpty()
+        || plan.billed().gpus() == 0) {
       return Optional.empty();
     }
-    double hours = told.get().doubleValue();
+    double hours = plan.inputs().workload().get().expectedGpuHours().get().doubleValue();
     return Optional.of(
         Expected.ofGpuHours(
             Expected.Method.CONFIG,
@@ -178,12 +179,15 @@ final class ExpectCost {
   private static DataSize data(Plan plan) {
     BigDecimal times = plan.training().decimal("epochs").orElse(BigDecimal.ONE);
     int among = plan.shape().points().isEmpty() ? plan.tasks() : 1;
-    Optional<Long> tokens = plan.inputs().workload().flatMap(Workload::tokens);
+    Optional<Workload> told = plan.inputs().workload();
+    Optional<Long> tokens = told.isPresent() ? told.get().tokens() : Optional.empty();
     return new DataSize(each(tokens, times, among), each(bytes(plan), times, among));
   }
 
   private static Optional<Long> each(Optional<Long> pass, BigDecimal times, int among) {
-    return pass.map(one -> times.multiply(BigDecimal.valueOf(one)).longValue() / among);
+    return pass.isEmpty()
+        ? pass
+        : Optional.of(times.multiply(BigDecimal.valueOf(pass.get())).longValue() / among);
   }
 
   /** Returns the size of the data file that the config names; empty if this host cannot see it. */

@@ -3,8 +3,10 @@ package dev.nexa.slurm.run.start;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.site.NodeSharing;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -51,10 +53,12 @@ public final class LivePartitions {
   static Plan given(Plan plan, List<PartitionFacts> partitions) {
     Optional<String> named = plan.allocation().partition();
     List<String> names = List.of(named.orElse("").split(",", -1));
-    return plan.givenBy(
-        partitions.stream()
-            .filter(one -> named.isPresent() ? names.contains(one.name()) : one.byDefault())
-            .map(PartitionFacts::sharing)
-            .toList());
+    List<NodeSharing> meant = new ArrayList<>();
+    for (PartitionFacts partition : partitions) {
+      if (named.isPresent() ? names.contains(partition.name()) : partition.byDefault()) {
+        meant.add(partition.sharing());
+      }
+    }
+    return plan.givenBy(meant);
   }
 }

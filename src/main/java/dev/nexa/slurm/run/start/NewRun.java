@@ -141,7 +141,9 @@ public record NewRun(
   /** Stores what the job runs before the run has a name: a crash leaves no run without it. */
   private void storeCode(Context context) {
     try {
-      code.ifPresent(one -> context.workspace().storeCode(one.sha256(), one::writeTo));
+      if (code.isPresent()) {
+        context.workspace().storeCode(code.get().sha256(), code.get()::writeTo);
+      }
       if (!program.isEmpty()) {
         context.workspace().storeProgram(program);
       }
@@ -248,7 +250,9 @@ public record NewRun(
       run.keepApproval(grant.get().file().text());
     }
     JsonObject digests = run.stage(script, plan, estimate);
-    inputs.forEach(run::linkInput);
+    for (RunInput input : inputs) {
+      run.linkInput(input);
+    }
     if (plan.servedModel().isPresent()) {
       ApiKey.make(run, context.workspace().files());
     }

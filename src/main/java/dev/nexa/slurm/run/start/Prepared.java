@@ -172,11 +172,15 @@ public record Prepared(
     } catch (ConfigException wrong) {
       throw new AllProblems(context, configs, request).of(wrong);
     }
-    found.ifPresent(FindFrom.Found::requireCheckpoint);
+    if (found.isPresent()) {
+      found.get().requireCheckpoint();
+    }
     Optional<ClusterProfile> own =
         request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
     ClusterProfile cluster =
-        own.orElseGet(() -> configs.cluster(request.cluster().orElse(clusterName(context))));
+        own.isPresent()
+            ? own.get()
+            : configs.cluster(request.cluster().orElse(clusterName(context)));
     if (!cluster.isLocal()) {
       live.ask();
     }
@@ -309,15 +313,20 @@ public record Prepared(
    * Returns the workspace files that replace files of the jar for this run, and the plugin's jar.
    */
   public List<String> ownFiles(Context context) {
-    List<String> own =
-        new ArrayList<>(
-            List.of(
-                "templates/" + launch.template(),
-                "configs/clusters/" + plan.site().cluster() + ".yaml",
-                "configs/prices/" + estimate.rates().book() + ".yaml",
-                "configs/policy.yaml"));
-    own.removeIf(path -> !context.source().isOwn(path));
-    plugin.ifPresent(made -> own.add(made.file()));
+    List<String> own = new ArrayList<>();
+    for (String path :
+        List.of(
+            "templates/" + launch.template(),
+            "configs/clusters/" + plan.site().cluster() + ".yaml",
+            "configs/prices/" + estimate.rates().book() + ".yaml",
+            "configs/policy.yaml")) {
+      if (context.source().isOwn(path)) {
+        own.add(path);
+      }
+    }
+    if (plugin.isPresent()) {
+      own.add(plugin.get().file());
+    }
     return own;
   }
 
@@ -342,8 +351,12 @@ public record Prepared(
   /** Returns the estimate's document without the digests of what will run. */
   public EstimateFile estimateFile() {
     EstimateFile file = EstimateFile.of(estimate, needsApproval()).outlook(outlook);
-    model.ifPresent(numbers -> numbers.addTo(file));
-    egress.ifPresent(sent -> file.egress(sent, estimate.rates()));
+    if (model.isPresent()) {
+      model.get().addTo(file);
+    }
+    if (egress.isPresent()) {
+      file.egress(egress.get(), estimate.rates());
+    }
     return file.partition(plan.allocation().partition(), plan.shape().partitionReason());
   }
 

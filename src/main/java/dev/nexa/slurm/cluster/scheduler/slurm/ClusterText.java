@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
 import dev.nexa.slurm.job.config.site.NodeSharing;
@@ -243,10 +242,11 @@ public final class ClusterText {
       cpus = Math.max(cpus, number(node[2]));
       gpus = Math.max(gpus, count(node[4]));
     }
+    Optional<Long> perCpu = ownOr(partition, cluster, "MaxMemPer", "CPU");
     return new NodeSharing(
         exclusive(partition, cluster),
         (int) together,
-        ownOr(partition, cluster, "MaxMemPer", "CPU").map(mib -> mib << 20),
+        perCpu.isPresent() ? Optional.of(perCpu.get() << 20) : perCpu,
         cpus == 0 ? Optional.empty() : Optional.of((int) cpus),
         nodes.isEmpty() ? Optional.empty() : Optional.of((int) gpus));
   }
@@ -304,7 +304,8 @@ public final class ClusterText {
     boolean own =
         limit(partition.get(key + "CPU")).isPresent()
             || limit(partition.get(key + "Node")).isPresent();
-    return limit((own ? partition : cluster).get(key + per)).filter(mib -> mib != 0);
+    Optional<Long> mib = limit((own ? partition : cluster).get(key + per));
+    return mib.isPresent() && mib.get() == 0 ? Optional.empty() : mib;
   }
 
   private static Optional<Duration> maxTime(String text) {
@@ -330,7 +331,11 @@ public final class ClusterText {
   }
 
   private static long count(String gres) {
-    return Tres.sum(GresText.gpus(gres));
+    long all = 0;
+    for (Long gpus : GresText.gpus(gres).values()) {
+      all += gpus;
+    }
+    return all;
   }
 
   private static boolean is(Map<String, String> values, String key, String value) {

@@ -65,7 +65,10 @@ public record NotifyChannel(
   public static final Section OF_RUN = keys(NoticeKind.ofRun());
 
   private static Section keys(List<NoticeKind> kinds) {
-    String[] names = kinds.stream().map(NoticeKind::text).toArray(String[]::new);
+    String[] names = new String[kinds.size()];
+    for (int i = 0; i < names.length; i++) {
+      names[i] = kinds.get(i).text();
+    }
     return section(
         required(
             "kind",
