@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -194,10 +195,20 @@ public final class S3Server implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns a free port that no client gets as its own (net.ipv4.ip_local_port_range): there, a
+   * test that waits for the server can connect to itself, and the server then finds its port taken.
+   */
   private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
+    IOException taken = new IOException("no free port");
+    for (int i = 0; i < 100; i++) {
+      try (ServerSocket socket = new ServerSocket(new Random().nextInt(16_000, 32_000))) {
+        return socket.getLocalPort();
+      } catch (IOException used) {
+        taken = used;
+      }
     }
+    throw taken;
   }
 
   public int port() {
