@@ -39,7 +39,7 @@ public record FileList(long count, String digest, SortedMap<String, String> file
   private static final Pattern GLOB = Pattern.compile("[*?\\[]");
 
   /**
-   * Lists the files at paths. Links are followed. A path without a file adds none.
+   * Lists the files at paths. Links are followed. A path that matches no file adds nothing.
    *
    * @param patterns absolute paths of files and folders, and patterns with {@code *}, {@code ?} and
    *     {@code [}

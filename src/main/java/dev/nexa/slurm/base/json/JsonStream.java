@@ -70,8 +70,8 @@ public final class JsonStream {
   }
 
   /**
-   * Reads an object with large objects or lists below it. Passes the members or elements of the
-   * requested ones on, one by one, and skips the others.
+   * Reads an object with large objects or lists below it. The consumer gets each member or element
+   * of the requested ones. The others are skipped.
    *
    * @param paths of the requested objects and lists, such as {@code terms/OnDemand}
    * @return the strings, numbers, booleans and nulls outside the requested and skipped parts, by

@@ -42,8 +42,8 @@ public final class OwnProgram {
   }
 
   /**
-   * Returns the words that start this program where no alias of a shell counts: the start script
-   * beside the jar if there is one, because it starts twice as fast; else java.
+   * Returns the command that starts this program, without an alias of a shell. It is the start
+   * script beside the jar, which starts twice as fast. Without a start script it is java.
    *
    * @param javaHome the JDK that runs this process
    * @param classPath the class path of this process: nexa-slurm.jar, or folders and jars

@@ -3,6 +3,7 @@ package dev.nexa.slurm.base.text;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Plural;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,7 +50,7 @@ public final class Csv {
         throw csv.wrong(
             begin,
             "has %s, but the heading names %s"
-                .formatted(counted(cells, "value"), counted(heading, "column")));
+                .formatted(Plural.of(cells.size(), "value"), Plural.of(heading.size(), "column")));
       }
       Map<String, String> values = new LinkedHashMap<>();
       for (int i = 0; i < cells.size(); i++) {
@@ -58,10 +59,6 @@ public final class Csv {
       rows.add(new Row(begin, values));
     }
     return rows;
-  }
-
-  private static String counted(List<String> cells, String noun) {
-    return cells.size() + " " + noun + (cells.size() == 1 ? "" : "s");
   }
 
   /** Returns the cells as one line of CSV, with a line feed at the end. */

@@ -162,7 +162,7 @@ public final class Memory {
       step++;
     }
     return step == 0
-        ? bytes + (bytes == 1 ? " byte" : " bytes")
+        ? Plural.of(bytes, "byte")
         : String.format(Locale.ROOT, "%.1f %s", value, units[step]);
   }
 }

@@ -187,7 +187,7 @@ final class DumpColumns {
 
   /**
    * Restores the cells of a row whose free text contains the delimiter. It tries each way to join
-   * the pieces such that every other column holds a possible value.
+   * pieces. A way counts if every other column then has a possible value.
    *
    * @param pieces the parts of the row between delimiters
    * @return the cells, with null for each cell where several ways disagree; null if there is no

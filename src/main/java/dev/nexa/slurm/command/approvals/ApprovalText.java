@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
@@ -208,10 +209,10 @@ public final class ApprovalText {
     long cpus = limits.number("cpus");
     String memory = Memory.words(limits.number("memory_bytes")) + "iB, ";
     String time = TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")));
-    return (tasks == 1 ? "1 task" : tasks + " tasks")
+    return Plural.of(tasks, "task")
         + (attempts == 1 ? "" : " x " + attempts + " attempts")
-        + (" of " + nodes + (nodes == 1 ? " node, " : " nodes, ") + gpu)
-        + (cpus + (cpus == 1 ? " CPU, " : " CPUs, ") + memory + time + " each");
+        + " of %s, %s%s, %s%s each"
+            .formatted(Plural.of(nodes, "node"), gpu, Plural.of(cpus, "CPU"), memory, time);
   }
 
   private static void tokens(StringBuilder text, JsonObject limits) {

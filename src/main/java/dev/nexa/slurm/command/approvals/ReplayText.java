@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.approvals;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.approvals.ReplayPolicy.Line;
 import dev.nexa.slurm.command.approvals.ReplayPolicy.Replayed;
 
@@ -42,7 +43,7 @@ final class ReplayText {
    */
   static String text(Replayed replayed, String from, String to) {
     Line all = replayed.all();
-    StringBuilder text = new StringBuilder(all.jobs() == 1 ? "1 job" : all.jobs() + " jobs");
+    StringBuilder text = new StringBuilder(Plural.of(all.jobs(), "job"));
     text.append(" were submitted from " + from + " to " + to + ".\nThey cost ");
     text.append(all.cost().toPlainString() + " " + replayed.currency() + " by the price book. ");
     text.append("The policy would have refused, without an approval:\n\n");

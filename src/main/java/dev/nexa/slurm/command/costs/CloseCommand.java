@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.MonthRange;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.closing.Statement;
 import dev.nexa.slurm.money.closing.Statements;
@@ -187,10 +188,9 @@ final class CloseCommand extends Subcommand {
       }
       say(
           findings.isEmpty()
-              ? months.size()
-                  + (months.size() == 1 ? " month" : " months")
+              ? Plural.of(months.size(), "month")
                   + ": each statement, signature, cost file and ledger line is as it was signed"
-              : findings.size() + (findings.size() == 1 ? " change" : " changes") + " found");
+              : Plural.of(findings.size(), "change") + " found");
     }
     return (findings.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }

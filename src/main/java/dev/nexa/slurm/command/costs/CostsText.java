@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.money.forecast.Forecast;
 import dev.nexa.slurm.money.ledger.CostKind;
@@ -185,8 +186,8 @@ public final class CostsText {
 
   /**
    * Returns a row for each group and for the total of each currency, with the columns that people
-   * read. A column that is zero in all rows is left out. So are the period and the currency if they
-   * are the same in all rows; {@link #sameInAllRows} says them.
+   * read. A column that is zero in all rows is left out. The period and the currency are left out
+   * if all rows have the same one; {@link #sameInAllRows} returns them.
    *
    * @param unrounded the cost of a run before rounding, by its id and its cost
    */
@@ -464,8 +465,7 @@ public final class CostsText {
         + (unknown == 0
             ? ""
             : "The answers of "
-                + unknown
-                + (unknown == 1 ? " request" : " requests")
+                + Plural.of(unknown, "request")
                 + " never arrived. The cost does not include their tokens. "
                 + (cost.unknownTokenLines().isEmpty()
                     ? "No task reports the most that the API can charge for them.\n"

@@ -37,7 +37,7 @@ public record ImportAwsCosts(Context context, CostSource source, Instant now) {
    * The result of an import.
    *
    * @param imported the rows of the months that were queried
-   * @param months all requested months; a month that was read at {@code now} was queried
+   * @param months all requested months; one whose time is {@code now} was queried
    * @param requests the number of API requests, which AWS charges at 0.01 USD each
    * @param notes lines for the user
    */

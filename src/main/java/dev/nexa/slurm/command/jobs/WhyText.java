@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.run.diagnosis.Clue;
 import dev.nexa.slurm.run.diagnosis.CodeLine;
@@ -124,7 +125,7 @@ public final class WhyText {
 
   private static void waiting(StringBuilder text, Waiting waiting, Explanation explanation) {
     line(text, "reason", waiting.reason());
-    Optional<String> jobs = waiting.ahead().map(count -> count + (count == 1 ? " job" : " jobs"));
+    Optional<String> jobs = waiting.ahead().map(count -> Plural.of(count, "job"));
     String ahead = jobs.map(count -> count + " before it, ").orElse("") + "partition ";
     waiting.partition().ifPresent(partition -> line(text, "place", ahead + partition));
     Optional<String> start = waiting.start().map(at -> "expected at " + at);

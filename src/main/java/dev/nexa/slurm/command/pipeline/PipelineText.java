@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Markdown;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.estimate.CostLine;
@@ -55,7 +56,7 @@ final class PipelineText {
         .formatted(
             Character.toUpperCase(most.charAt(0)),
             most.substring(1),
-            counted(plan.stages().size(), "stage"),
+            Plural.of(plan.stages().size(), "stage"),
             plan.config().name(),
             plan.expected().map(money -> ", probably " + money).orElse(""));
   }
@@ -103,10 +104,6 @@ final class PipelineText {
                     .formatted(
                         TimeLimit.words(plan.longest()), approval, plan.policy().approvalOver()),
                 ""));
-  }
-
-  static String counted(int number, String noun) {
-    return number == 1 ? "1 " + noun : number + " " + noun + "s";
   }
 
   static JsonObject json(Context context, PipelinePlan plan, List<BudgetClaim> budgets) {

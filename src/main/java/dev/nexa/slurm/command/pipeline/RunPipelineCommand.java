@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.ProgressBar;
@@ -168,7 +169,7 @@ final class RunPipelineCommand extends Subcommand {
 
   private void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
     String id = submitted.folder().id();
-    String stages = PipelineText.counted(submitted.stages().size(), "stage");
+    String stages = Plural.of(submitted.stages().size(), "stage");
     out.println(id + ": " + submitted.file().total().atMost(unrounded) + " for " + stages);
     submitted.notes().forEach(out::println);
     for (SubmittedStage stage : submitted.stages()) {

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.money.ledger.LedgerCheck;
@@ -327,7 +328,7 @@ public final class AuditRuns {
         notes.add(
             ("the records of %s have no copies on the durable tier; `nexa-slurm audit --repair`"
                     + " writes them")
-                .formatted(withoutCopies == 1 ? "1 run" : withoutCopies + " runs"));
+                .formatted(Plural.of(withoutCopies, "run")));
       }
       if (!repair) {
         remaining += ledger.problems().size();

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.records;
 
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
@@ -62,7 +63,7 @@ final class DailyCleanup {
   private static void add(List<String> lines, List<TrashedPath> paths, String where, String what) {
     long bytes = paths.stream().mapToLong(TrashedPath::bytes).sum();
     if (!paths.isEmpty()) {
-      String count = what + paths.size() + (paths.size() == 1 ? " path (" : " paths (");
+      String count = what + Plural.of(paths.size(), "path") + " (";
       lines.add("cleanup: " + count + Memory.plain(bytes) + ")" + where);
     }
   }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.records;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.RunRecordFile;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.ledger.LedgerLine;
@@ -164,7 +165,7 @@ public final class ListRuns {
     if (rows.isEmpty()) {
       notes.add(
           "the scheduler did not answer: the state of "
-              + (unfinished.size() == 1 ? "1 run" : unfinished.size() + " runs")
+              + Plural.of(unfinished.size(), "run")
               + " is that of the last pass; `nexa-slurm reconcile` brings it up to date");
     }
     for (RunRow row : rows.orElse(List.of())) {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.text.TextTable;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import java.math.BigDecimal;
@@ -158,7 +159,7 @@ public final class UsageText {
   }
 
   private String count() {
-    return jobs == 1 ? "1 job" : jobs + " jobs";
+    return Plural.of(jobs, "job");
   }
 
   private static List<String> cells(JobUsage job) {

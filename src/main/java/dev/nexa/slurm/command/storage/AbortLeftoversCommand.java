@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.Clutter;
@@ -65,7 +66,7 @@ final class AbortLeftoversCommand extends Subcommand {
   }
 
   private static String uploads(int count) {
-    return count + (count == 1 ? " unfinished upload" : " unfinished uploads");
+    return Plural.of(count, "unfinished upload");
   }
 
   private boolean agrees(int count) {

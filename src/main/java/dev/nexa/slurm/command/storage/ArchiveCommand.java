@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -405,7 +406,7 @@ public final class ArchiveCommand extends Subcommand {
                 .with("bytes_read", read)
                 .with("whole", true));
       } else {
-        String files = archive.count() + (archive.count() == 1 ? " file, " : " files, ");
+        String files = Plural.of(archive.count(), "file") + ", ";
         String how =
             read
                 ? files + Memory.plain(archive.bytes()) + " were read"

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PricedUnit;
@@ -110,7 +111,7 @@ final class ArchiveText {
   }
 
   static String runs(int count) {
-    return count + (count == 1 ? " run" : " runs");
+    return Plural.of(count, "run");
   }
 
   /** Returns the question before anything is written. */
@@ -128,7 +129,7 @@ final class ArchiveText {
           "archived %s: %s, %s as %s in %s\n"
               .formatted(
                   archive.run(),
-                  archive.count() + (archive.count() == 1 ? " file" : " files"),
+                  Plural.of(archive.count(), "file"),
                   Memory.plain(archive.bytes()),
                   Memory.plain(archive.bundle().bytes()),
                   archive.where()));

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.storage.sync.Clutter.Done;
 import dev.nexa.slurm.storage.sync.Clutter.Kept;
 import dev.nexa.slurm.storage.sync.Clutter.Piece;
@@ -81,10 +82,10 @@ record BucketText(S3Place place) {
     long objects = pieces.size() - uploads;
     List<String> parts = new ArrayList<>();
     if (objects > 0) {
-      parts.add(objects + (objects == 1 ? " object" : " objects"));
+      parts.add(Plural.of(objects, "object"));
     }
     if (uploads > 0) {
-      parts.add(uploads + (uploads == 1 ? " unfinished upload" : " unfinished uploads"));
+      parts.add(Plural.of(uploads, "unfinished upload"));
     }
     long bytes = pieces.stream().mapToLong(Piece::bytes).sum();
     return String.join(" and ", parts) + " (" + Memory.plain(bytes) + ")";

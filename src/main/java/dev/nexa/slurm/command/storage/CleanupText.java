@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.storage.cleanup.Candidate;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
@@ -102,7 +103,7 @@ final class CleanupText {
   }
 
   private static String paths(int count) {
-    return count + (count == 1 ? " path" : " paths");
+    return Plural.of(count, "path");
   }
 
   /** Returns what came of it. */

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
@@ -58,17 +60,6 @@ public record Approval(
     require(uses >= 1, "expected at least one use, got " + uses);
     require(maxCost.amount().signum() >= 0, "expected a max_cost of zero or more, got " + maxCost);
     require(expires.isAfter(created), "expires at " + expires + ", and is made at " + created);
-  }
-
-  /**
-   * Checks a condition.
-   *
-   * @throws IllegalArgumentException with the message {@code otherwise} if it does not hold
-   */
-  static void require(boolean holds, String otherwise) {
-    if (!holds) {
-      throw new IllegalArgumentException(otherwise);
-    }
   }
 
   static void requireId(String id) {

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.units.Money;
 import java.util.List;
@@ -26,7 +28,7 @@ public record ApprovedPipeline(
    */
   public ApprovedPipeline {
     stages = List.copyOf(stages);
-    Approval.require(!stages.isEmpty(), "expected at least one stage");
+    require(!stages.isEmpty(), "expected at least one stage");
     ApprovedRun.requireDigest(digest);
   }
 

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
@@ -41,7 +43,7 @@ public record ApprovedRun(
 
   /** The digest becomes part of a file name, and the submitter could choose it. */
   static void requireDigest(String digest) {
-    Approval.require(
+    require(
         DIGEST.matcher(digest).matches(),
         "expected a config_digest of 64 hex digits, got '" + digest + "'");
   }

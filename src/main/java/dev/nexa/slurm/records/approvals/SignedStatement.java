@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -47,7 +49,7 @@ public record SignedStatement(JsonObject statement, String armored) {
       String text, String type, Class<R> record, String otherwise) {
     SignedStatement file = parse(text, type);
     R said = Codec.read(file.statement().with(ARMORED, file.armored()), record);
-    Approval.require(of(type, said).text().equals(text), otherwise);
+    require(of(type, said).text().equals(text), otherwise);
     return said;
   }
 
@@ -70,7 +72,7 @@ public record SignedStatement(JsonObject statement, String armored) {
   public static SignedStatement parse(String text, String type) {
     JsonObject json = Json.parseObject(text);
     JsonObject statement = json.object("statement");
-    Approval.require(statement.text("type").equals(type), "is a statement of another type");
+    require(statement.text("type").equals(type), "is a statement of another type");
     return new SignedStatement(statement, json.text("signature"));
   }
 

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.approvals;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -44,8 +46,7 @@ public record SlurmToken(
    */
   public SlurmToken {
     Approval.requireId(id);
-    Approval.require(
-        scriptSha256.matches("[0-9a-f]{64}"), "expected a SHA-256, got " + scriptSha256);
+    require(scriptSha256.matches("[0-9a-f]{64}"), "expected a SHA-256, got " + scriptSha256);
   }
 
   /**
@@ -126,7 +127,7 @@ public record SlurmToken(
 
   private static String line(Object value) {
     String text = value.toString();
-    Approval.require(
+    require(
         text.chars().noneMatch(Character::isISOControl),
         "a control character in '" + text.strip() + "'");
     return text;

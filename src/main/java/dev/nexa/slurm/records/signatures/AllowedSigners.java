@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -157,12 +159,12 @@ public record AllowedSigners(
     }
 
     Entry entry() {
-      SshWire.require(
+      require(
           !SshPublicKey.isTypeName(word()),
           "no name before the key: expected such as ada@site " + word() + " AAAA…");
       String principals = principals();
       skipSpace();
-      SshWire.require(
+      require(
           Stream.of(text.substring(at).split("[ \t\r]+", -1)).anyMatch(SshPublicKey::isTypeName),
           "no key on this line: expected such as ada@site ssh-ed25519 AAAA…");
       if (!SshPublicKey.isTypeName(word())) {
@@ -173,16 +175,15 @@ public record AllowedSigners(
         throw new UnsupportedOperationException(
             "cert-authority is not taken: name the signers' own keys");
       }
-      SshWire.require(
-          SshPublicKey.isTypeName(word()), "expected a public key behind '" + principals + "'");
+      require(SshPublicKey.isTypeName(word()), "expected a public key behind '" + principals + "'");
       return new Entry(number, principals, namespaces, after, before, key());
     }
 
     private SshPublicKey key() {
       String[] words = text.substring(at).split("[ \t]+", 3);
-      SshWire.require(words.length >= 2, "expected the key behind " + words[0]);
+      require(words.length >= 2, "expected the key behind " + words[0]);
       byte[] blob = SshPublicKey.decoded(words[1]);
-      SshWire.require(new SshWire(blob).name().equals(words[0]), "its key is no " + words[0]);
+      require(new SshWire(blob).name().equals(words[0]), "its key is no " + words[0]);
       try {
         return SshPublicKey.of(blob);
       } catch (IllegalArgumentException mayNotSign) {
@@ -193,10 +194,10 @@ public record AllowedSigners(
     private String principals() {
       boolean quoted = text.charAt(0) == '"';
       int end = quoted ? text.indexOf('"', 1) : spaceFrom(0);
-      SshWire.require(end >= 0, "expected a closing '\"' behind the principals");
+      require(end >= 0, "expected a closing '\"' behind the principals");
       String principals = text.substring(quoted ? 1 : 0, end);
       at = quoted ? end + 1 : end;
-      SshWire.require(!principals.isEmpty(), "expected a principal such as ada@site");
+      require(!principals.isEmpty(), "expected a principal such as ada@site");
       return principals;
     }
 
@@ -205,7 +206,7 @@ public record AllowedSigners(
         option();
         if (at < text.length() && text.charAt(at) == ',') {
           at++;
-          SshWire.require(
+          require(
               at != text.length() && !isSpace(text.charAt(at)),
               "expected an option behind the last ','");
         } else if (at < text.length() && !isSpace(text.charAt(at))) {
@@ -231,13 +232,13 @@ public record AllowedSigners(
             "unknown option '%s'; known are namespaces=\"…\", valid-after=\"…\", valid-before=\"…\""
                 .formatted(word()));
       }
-      SshWire.require(
+      require(
           after.isEmpty() || before.isEmpty() || after.get().isBefore(before.get()),
           "valid-after must be before valid-before");
     }
 
     private static void requireFirst(Optional<?> earlier, String name) {
-      SshWire.require(earlier.isEmpty(), "gives " + name + " twice");
+      require(earlier.isEmpty(), "gives " + name + " twice");
     }
 
     private boolean takes(String name) {
@@ -251,7 +252,7 @@ public record AllowedSigners(
      * Reads a value between quotes. A backslash before a quote makes the quote part of the value.
      */
     private String quoted() {
-      SshWire.require(
+      require(
           at < text.length() && text.charAt(at) == '"', "expected a '\"' before an option's value");
       StringBuilder value = new StringBuilder();
       for (at++; at < text.length() && text.charAt(at) != '"'; at++) {
@@ -259,7 +260,7 @@ public record AllowedSigners(
         at += escaped ? 1 : 0;
         value.append(text.charAt(at));
       }
-      SshWire.require(at < text.length(), "expected a closing '\"' behind an option's value");
+      require(at < text.length(), "expected a closing '\"' behind an option's value");
       at++;
       return value.toString();
     }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.DateTimeException;
@@ -36,7 +38,7 @@ final class KeyValidity {
   static Instant parse(String text, ZoneId local) {
     boolean utc = text.endsWith("Z") || text.endsWith("z");
     String digits = utc ? text.substring(0, text.length() - 1) : text;
-    SshWire.require(
+    require(
         digits.matches("\\d{8}(\\d{4}(\\d{2})?)?"),
         "expected a time such as 20261101, 202611011430 or 20261101143000Z, got '" + text + "'");
     String padded = digits + "000000".substring(0, 14 - digits.length());

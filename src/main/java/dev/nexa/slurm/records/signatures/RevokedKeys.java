@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -66,7 +68,7 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
     if (words.length == 1 && lower.startsWith("sha256:")) {
       return whole(words[0]);
     }
-    SshWire.require(
+    require(
         words.length >= 2 && SshPublicKey.isTypeName(words[0]),
         "expected a public key or SHA256:…");
     byte[] blob = SshPublicKey.decoded(words[1]);
@@ -78,7 +80,7 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
   private static String whole(String digest) {
     String bare = digest.replaceAll("=+$", "");
     byte[] bytes = SshPublicKey.decoded(bare);
-    SshWire.require(
+    require(
         bytes.length == 32
             && Base64.getEncoder().withoutPadding().encodeToString(bytes).equals(bare),
         "expected SHA256: and the 43 letters that ssh-keygen -l prints, got '" + digest + "'");
@@ -89,9 +91,8 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
   private static void requireKey(String type, byte[] blob) {
     SshWire wire = new SshWire(blob);
     String held = wire.name();
-    SshWire.require(held.equals(type), "says " + type + " and holds a key " + held);
-    SshWire.require(
-        !type.contains("-cert-v0"), "is a certificate: write the public key that it certifies");
+    require(held.equals(type), "says " + type + " and holds a key " + held);
+    require(!type.contains("-cert-v0"), "is a certificate: write the public key that it certifies");
     do {
       wire.string();
     } while (!wire.isAtEnd());

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import java.math.BigInteger;
 import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
@@ -81,9 +83,9 @@ public final class SshPublicKey {
    */
   public static SshPublicKey parse(String line) {
     String[] words = line.strip().split("[ \t]+", 3);
-    SshWire.require(words.length >= 2, "expected a public key such as ssh-ed25519 AAAA…");
+    require(words.length >= 2, "expected a public key such as ssh-ed25519 AAAA…");
     SshPublicKey key = of(decoded(words[1]));
-    SshWire.require(key.type.equals(words[0]), "says " + words[0] + " and holds a key " + key.type);
+    require(key.type.equals(words[0]), "says " + words[0] + " and holds a key " + key.type);
     return key;
   }
 
@@ -178,7 +180,7 @@ public final class SshPublicKey {
   private static PublicKey ed25519(SshWire wire) throws GeneralSecurityException {
     byte[] raw = wire.string();
     wire.end();
-    SshWire.require(raw.length == 32, "holds " + raw.length + " bytes instead of 32");
+    require(raw.length == 32, "holds " + raw.length + " bytes instead of 32");
     boolean odd = (raw[31] & 0x80) != 0;
     raw[31] &= 0x7f;
     byte[] y = new byte[32];
@@ -208,8 +210,7 @@ public final class SshPublicKey {
     wire.end();
     ECParameterSpec curve = curve();
     int size = (curve.getCurve().getField().getFieldSize() + 7) / 8;
-    SshWire.require(
-        point.length == 1 + 2 * size && point[0] == 4, "holds a point that is not whole");
+    require(point.length == 1 + 2 * size && point[0] == 4, "holds a point that is not whole");
     BigInteger x = new BigInteger(1, Arrays.copyOfRange(point, 1, 1 + size));
     BigInteger y = new BigInteger(1, Arrays.copyOfRange(point, 1 + size, point.length));
     requireOnCurve(curve, x, y);
@@ -218,7 +219,7 @@ public final class SshPublicKey {
   }
 
   private static void requireCurve(String named, String expected) {
-    SshWire.require(named.equals(expected), "names the curve " + named + " instead of " + expected);
+    require(named.equals(expected), "names the curve " + named + " instead of " + expected);
   }
 
   /** Checks y² = x³ + ax + b, because Java accepts points that are not on the curve. */
@@ -226,7 +227,7 @@ public final class SshPublicKey {
     BigInteger p = ((ECFieldFp) curve.getCurve().getField()).getP();
     BigInteger right =
         x.pow(3).add(curve.getCurve().getA().multiply(x)).add(curve.getCurve().getB()).mod(p);
-    SshWire.require(
+    require(
         x.compareTo(p) < 0 && y.compareTo(p) < 0 && y.pow(2).mod(p).equals(right),
         "holds a point that is not on its curve");
   }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import java.io.ByteArrayOutputStream;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -45,18 +47,17 @@ public final class SshSignature {
    * @throws IllegalArgumentException if the text is anything else
    */
   public static SshSignature parse(String armored) {
-    SshWire.require(
+    require(
         armored.startsWith(BEGIN) && armored.endsWith(END),
         "has no whole SSH signature at its end");
     String inner = armored.substring(BEGIN.length(), armored.length() - END.length());
     StringBuilder base64 = new StringBuilder();
     for (String line : inner.split("\n", -1)) {
-      SshWire.require(
-          line.length() <= LONGEST_LINE, "has a signature with a line that is too long");
+      require(line.length() <= LONGEST_LINE, "has a signature with a line that is too long");
       base64.append(line);
     }
     byte[] blob = SshPublicKey.decoded(base64.toString());
-    SshWire.require(
+    require(
         inner.endsWith("\n")
             && !inner.contains("\n\n")
             && Base64.getEncoder().encodeToString(blob).contentEquals(base64),
@@ -71,15 +72,15 @@ public final class SshSignature {
    */
   public static SshSignature of(byte[] blob) {
     SshWire wire = new SshWire(blob);
-    SshWire.require(Arrays.equals(wire.take(MAGIC.length), MAGIC), "is no SSH signature");
+    require(Arrays.equals(wire.take(MAGIC.length), MAGIC), "is no SSH signature");
     int version = wire.number();
-    SshWire.require(version == 1, "is an SSH signature of version " + version + ", not 1");
+    require(version == 1, "is an SSH signature of version " + version + ", not 1");
     SshPublicKey key = SshPublicKey.of(wire.string());
     String namespace = new String(wire.string(), StandardCharsets.UTF_8);
-    SshWire.require(!namespace.isEmpty(), "is a signature without a namespace");
-    SshWire.require(wire.string().length == 0, "is a signature with something reserved in it");
+    require(!namespace.isEmpty(), "is a signature without a namespace");
+    require(wire.string().length == 0, "is a signature with something reserved in it");
     String hash = wire.name();
-    SshWire.require(
+    require(
         hash.equals("sha256") || hash.equals("sha512"),
         "is a signature by hash " + hash + ": sha256 or sha512");
     SshWire inner = new SshWire(wire.string());
@@ -99,8 +100,7 @@ public final class SshSignature {
         key.type().equals("ssh-rsa")
             ? algorithm.equals("rsa-sha2-256") || algorithm.equals("rsa-sha2-512")
             : algorithm.equals(key.type());
-    SshWire.require(
-        fits, "is a signature " + algorithm + " of a key " + key.type() + ": they do not fit");
+    require(fits, "is a signature " + algorithm + " of a key " + key.type() + ": they do not fit");
   }
 
   /** Returns the key that claims to have signed. */
@@ -166,7 +166,7 @@ public final class SshSignature {
     }
     int length =
         key.java() instanceof RSAPublicKey rsa ? (rsa.getModulus().bitLength() + 7) / 8 : 64;
-    SshWire.require(value.length == length, "a signature of another length than its key's");
+    require(value.length == length, "a signature of another length than its key's");
     return value;
   }
 
@@ -180,8 +180,7 @@ public final class SshSignature {
     BigInteger s = wire.positive();
     wire.end();
     BigInteger order = key.curve().getOrder();
-    SshWire.require(
-        r.compareTo(order) < 0 && s.compareTo(order) < 0, "a signature outside its curve");
+    require(r.compareTo(order) < 0 && s.compareTo(order) < 0, "a signature outside its curve");
     int size = (order.bitLength() + 7) / 8;
     byte[] pair = new byte[2 * size];
     put(r, pair, size);

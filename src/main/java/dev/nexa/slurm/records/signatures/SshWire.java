@@ -1,5 +1,7 @@
 package dev.nexa.slurm.records.signatures;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -15,17 +17,6 @@ final class SshWire {
 
   SshWire(byte[] bytes) {
     this.bytes = bytes.clone();
-  }
-
-  /**
-   * Checks a condition.
-   *
-   * @throws IllegalArgumentException with the message {@code otherwise} if it does not hold
-   */
-  static void require(boolean holds, String otherwise) {
-    if (!holds) {
-      throw new IllegalArgumentException(otherwise);
-    }
   }
 
   byte[] take(int count) {

@@ -283,9 +283,11 @@ public final class ExplainRun {
   private Optional<Waiting> waiting(RunFolder run, List<QueueEntry> queue, List<String> problems) {
     Optional<QueueEntry> waiting =
         queue.stream().filter(entry -> entry.state() == JobState.PENDING).findFirst();
-    if (waiting.isPresent() && !run.shownPlan().isLocal()) {
-      AccountCheck.of(context, run.shownPlan().account()).ifPresent(problems::add);
-    }
+    waiting
+        .map(entry -> run.shownPlan())
+        .filter(plan -> !plan.isLocal())
+        .flatMap(plan -> AccountCheck.of(context, plan.account()))
+        .ifPresent(problems::add);
     return waiting.map(entry -> new ExplainWait(context).of(run, entry, problems));
   }
 }

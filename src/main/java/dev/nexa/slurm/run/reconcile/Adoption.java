@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
@@ -243,7 +244,7 @@ public final class Adoption {
         for (Map.Entry<String, Long> gpus : tres.gpusBy(gpuType.orElse("gpu"), 0).entrySet()) {
           return gpus.getValue() + "x " + gpus.getKey();
         }
-        return tres.cpus() == 1 ? "1 CPU" : tres.cpus() + " CPUs";
+        return Plural.of(tres.cpus(), "CPU");
       }
     }
     return "none: it never began";

@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import java.math.BigDecimal;
@@ -93,7 +94,7 @@ record PaidTokens(
   Optional<String> lacks() {
     List<String> lacks = new ArrayList<>();
     if (openTasks > 0) {
-      lacks.add("tokens of " + openTasks + (openTasks == 1 ? " task" : " tasks"));
+      lacks.add("tokens of " + Plural.of(openTasks, "task"));
     }
     if (unknown.isPresent()) {
       BigDecimal requests = unknown.get().requests();

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.site.Policy;
@@ -71,7 +72,7 @@ public record ReconcileRuns(Context context, Progress progress) {
       return left == 0
           ? Optional.empty()
           : Optional.of(
-              (left == 1 ? "1 unfinished run" : left + " unfinished runs")
+              Plural.of(left, "unfinished run")
                   + (left == 1 ? " was left to " : " were left to ")
                   + String.join(", ", leftTo));
     }

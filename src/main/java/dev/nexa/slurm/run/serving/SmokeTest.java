@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.serving;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.run.Serving;
 import dev.nexa.slurm.job.config.run.Serving.SmokePrompt;
@@ -35,9 +36,7 @@ public record SmokeTest(Context context, Consumer<String> progress) {
 
   /** Returns a word for the history, such as {@code 2 prompts}. */
   public static String words(List<SmokePrompt> prompts) {
-    return prompts.isEmpty()
-        ? "readiness only"
-        : prompts.size() + (prompts.size() == 1 ? " prompt" : " prompts");
+    return prompts.isEmpty() ? "readiness only" : Plural.of(prompts.size(), "prompt");
   }
 
   /**

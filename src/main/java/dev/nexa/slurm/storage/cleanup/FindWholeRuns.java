@@ -28,12 +28,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Finds all durable folders of named runs, and says of each run why they must stay. */
-record FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now, Running measuring) {
+record FindWholeRuns(
+    Workspace workspace, EndedRuns runs, Claims claims, Instant now, Running measuring) {
   /** The folders of the durable tier that hold one folder for each run. */
   static final List<String> PARENTS = List.of(ChooseCheckpoints.FOLDER, "evals");
 
   private static final Settings ANY_AGE =
       new Settings(Duration.ZERO, 0, Duration.ZERO, Optional.of(Tier.DURABLE));
+
+  FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now, Running measuring) {
+    this(workspace, runs, new Claims(workspace), now, measuring);
+  }
 
   /**
    * Returns the runs in the order in which they are given.
@@ -181,7 +186,7 @@ record FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now, Running m
 
   /** Returns why the name on the tier is not this run's; empty if the run has claimed it. */
   private Optional<String> claimed(OpenFolder tier, WholeRun run) throws IOException {
-    Claims.Claim claim = new Claims(workspace).of(tier, Claims.OF_RUNS, Path.of(run.name()));
+    Claims.Claim claim = claims.of(tier, Claims.OF_RUNS, Path.of(run.name()));
     if (claim.run().isEmpty()) {
       return Optional.of(claim.reason());
     }

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * One allocation of one task. Its phases are pending, running, ending (its row is closed, but some
- * of its processes may live) and over. Times are epoch seconds, or 0 if there is none.
+ * of its processes may live) and over. A time is in epoch seconds; 0 means that there is none.
  *
  * @param task the array index
  * @param restart how often the task was requeued before

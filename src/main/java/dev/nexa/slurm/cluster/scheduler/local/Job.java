@@ -1,5 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import static dev.nexa.slurm.base.error.Arguments.require;
+
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.SlurmSize;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -72,17 +74,6 @@ record Job(
         Resources.of(options, submission.processors()),
         time.map(text -> minute.multipliedBy(TimeLimit.parse(text).toMinutes())),
         Optional.ofNullable(options.get(SbatchOption.SIGNAL)).map(Job::warning));
-  }
-
-  /**
-   * Checks a condition.
-   *
-   * @throws IllegalArgumentException with the message {@code otherwise} if it does not hold
-   */
-  static void require(boolean holds, String otherwise) {
-    if (!holds) {
-      throw new IllegalArgumentException(otherwise);
-    }
   }
 
   /**

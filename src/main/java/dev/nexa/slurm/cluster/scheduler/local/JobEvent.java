@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
 
 /**
- * One line of a job's {@code events.jsonl}: a change of the newest attempt of a task.
+ * One line of a job's {@code events.jsonl}: what happened to the newest attempt of a task.
  *
  * @param at epoch seconds
  * @param task the array index

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.process.ProcessIdentity;
@@ -117,7 +118,7 @@ public final class LocalScheduler implements Scheduler {
 
   /** Checks the script and the submission before a file is written. */
   private void check(LocalSubmission submission, String script) {
-    Job.require(
+    Arguments.require(
         script.startsWith("#!") && !script.contains("\r\n") && script.indexOf('\0') < 0,
         "a script begins with #! and an interpreter, and has no NUL and no DOS line ends");
     SbatchOption.requireKnown(script);
@@ -127,17 +128,18 @@ public final class LocalScheduler implements Scheduler {
 
   private void requireJobs(String dependency) {
     for (Dependency.Condition condition : Dependency.parse(dependency).conditions()) {
-      Job.require(
+      Arguments.require(
           state.isMine(condition.job()), "there is no job " + condition.job() + " to wait for");
     }
   }
 
   private void requirePrograms() {
-    Job.require(Files.exists(Path.of("/proc/self/stat")), "it needs Linux: there is no /proc here");
+    Arguments.require(
+        Files.exists(Path.of("/proc/self/stat")), "it needs Linux: there is no /proc here");
     String path = environment.getOrDefault("PATH", DEFAULT_PATH);
     String[] folders = path.split(File.pathSeparator, -1);
     for (String program : PROGRAMS) {
-      Job.require(
+      Arguments.require(
           Arrays.stream(folders).anyMatch(at -> Files.isExecutable(Path.of(at, program))),
           "it needs the program " + program + " in " + path);
     }

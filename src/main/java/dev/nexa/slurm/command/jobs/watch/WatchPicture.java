@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs.watch;
 
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.insight.live.LiveRun;
 import dev.nexa.slurm.insight.live.LiveSnapshot;
@@ -76,18 +77,14 @@ record WatchPicture(int width, int height, boolean colours) {
     if (snapshot.isPresent()) {
 
       int pipelines = snapshot.get().pipelines().size();
-      left.append("  ").append(counted(snapshot.get().unfinished(), "unfinished run"));
-      left.append(pipelines > 0 ? ", " + counted(pipelines, "pipeline") : "");
+      left.append("  ").append(Plural.of(snapshot.get().unfinished(), "unfinished run"));
+      left.append(pipelines > 0 ? ", " + Plural.of(pipelines, "pipeline") : "");
     }
     String right =
         snapshot.isEmpty()
             ? ""
             : CLOCK.format(snapshot.get().at()) + " UTC, every " + Span.text(interval);
     return cut(pad(left.toString(), width - right.length()) + right, PLAIN.bold());
-  }
-
-  private static String counted(long number, String thing) {
-    return number + " " + thing + (number == 1 ? "" : "s");
   }
 
   private List<AttributedString> foot(WatchScreen screen, Instant now, Duration interval) {
@@ -295,7 +292,7 @@ record WatchPicture(int width, int height, boolean colours) {
   }
 
   private static String tasks(LiveRun run) {
-    return counted(run.row().tasks().all(), "task") + ": " + counts(run);
+    return Plural.of(run.row().tasks().all(), "task") + ": " + counts(run);
   }
 
   private static String counts(LiveRun run) {
