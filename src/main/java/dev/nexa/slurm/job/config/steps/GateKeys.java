@@ -64,7 +64,7 @@ final class GateKeys {
               "alpha",
               ValueType.DECIMAL_NUMBER,
               "0.05",
-              "The probability with which no_worse fails although nothing became worse."),
+              "How often no_worse may fail by chance when nothing became worse: 0.05 is once in twenty times."),
           withDefault(
               "seed", ValueType.integer(0, Integer.MAX_VALUE), "42", "The seed of the bootstrap."),
           withDefault(
