@@ -1,7 +1,6 @@
 package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Resources;
@@ -151,7 +150,8 @@ public record Allocation(
     if (gpusPerNode > 0) {
       return nodes * gpusPerNode + "x " + gpuType.orElse("gpu");
     }
-    String cpus = Plural.of(cpusPerTask, "CPU");
+    String cpus =
+        cpusPerTask == 1 ? "1 CPU" : cpusPerTask + " CPUs"; // Plural is a class more in a submit
     return nodes == 1 ? cpus : nodes + "x " + cpus;
   }
 }
