@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * Formats the table of {@code usage}: a line for each job, and a last line for all.
  *
  * <p>The caller passes all jobs twice: first to {@link #measure}, which finds the column widths,
- * then to {@link #line}. So a million jobs need no memory. If a line does not fit the terminal, the
- * user, the attempts, the memory and the name follow on an indented line; nothing is cut.
+ * then to {@link #line}. So a million jobs need no memory. A line that does not fit the terminal
+ * continues on an indented line, with the user, the attempts, the memory and the name. No text is
+ * cut.
  */
 public final class UsageText {
   private static final String UNKNOWN = "-";

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What {@code cleanup} prints. */
+/** Writes the text and the JSON of {@code cleanup}. */
 final class CleanupText {
   private static final Columns<Candidate> REMOVES =
       new Columns<Candidate>()

@@ -16,7 +16,7 @@ import java.util.Set;
  *
  * <p>A text file holds a public key or a {@code SHA256:…} fingerprint on each line, optionally
  * after a word of ssh-keygen(1), KEY REVOCATION LISTS ({@code key:}, {@code sha256:}, {@code
- * hash:}). Binary lists are read by ssh-keygen.
+ * hash:}). We let ssh-keygen read binary lists.
  *
  * @param fingerprints fingerprints of the revoked keys
  * @param problems lines that cannot be read; if there are any, no signature may be trusted

@@ -218,7 +218,7 @@ record FindWholeRuns(
     }
 
     /**
-     * What a claim says.
+     * The answer to who has claimed a name.
      *
      * @param run the run of this workspace that has claimed the name; empty if there is none
      * @param reason why there is none, a clause; empty if there is a run
