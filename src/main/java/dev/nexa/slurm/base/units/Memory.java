@@ -129,6 +129,11 @@ public final class Memory {
     };
   }
 
+  /** Returns the size rounded up to whole MiB, as Slurm gives memory. */
+  public static long wholeMib(long bytes) {
+    return (bytes + MIB - 1) / MIB * MIB;
+  }
+
   /** Returns the size in Slurm's form, in whole MiB rounded up: {@code 65536M}. */
   public static String slurm(long bytes) {
     return (bytes + MIB - 1) / MIB + "M";

@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A script that was typed in place of a config. Its config is made from the options; {@code --save}
@@ -65,6 +66,13 @@ record FromScript(
     all.putAll(options);
     Map<String, String> shape = shape(set, keys(all));
     ScriptConfig.Start start = start(found, set, shape);
+    if (start == ScriptConfig.Start.PYTHON) {
+      // One process on each node is what our backends start.
+      lines.remove("resources.ntasks_per_node", "1");
+      lines.remove("resources.ntasks", shape.getOrDefault("resources.nodes", "1"));
+      all.keySet()
+          .retainAll(Stream.concat(lines.keySet().stream(), options.keySet().stream()).toList());
+    }
     List<Unread> unread = header.unread();
     requireTaken(unread, set);
     tell(unread, lines, all, set, err);
@@ -77,10 +85,10 @@ record FromScript(
             "--save " + file + ": expected the name of a config, which ends with .yaml",
             "type --save " + yamlName(name));
       }
-      return saved(request, set, file, found, start, all, shape, command);
+      return saved(request, set, file, found, header, start, all, shape, command);
     }
     shape.putAll(keys(lines));
-    ScriptConfig config = new ScriptConfig(name, start, args, shape);
+    ScriptConfig config = new ScriptConfig(name, start, args, before(header, all), shape);
     if (!Files.exists(Path.of(config.stem() + ".yaml"))) {
       String words = Advice.command("", "--save", config.stem() + ".yaml").toString();
       err.println("note: to keep this as a config, add " + words);
@@ -146,6 +154,7 @@ record FromScript(
       List<String> set,
       Path file,
       ConfigSource.Found found,
+      SbatchHeader header,
       ScriptConfig.Start start,
       Map<String, String> all,
       Map<String, String> shape,
@@ -158,7 +167,8 @@ record FromScript(
     if (request.cluster().isPresent() || !cluster.equals("default")) {
       values.put("cluster", request.cluster().orElse(cluster));
     }
-    ScriptConfig config = new ScriptConfig(below(file, found), start, args, values);
+    ScriptConfig config =
+        new ScriptConfig(below(file, found), start, args, before(header, all), values);
     List<String> left = new ArrayList<>();
     for (String one : set) {
       Optional<ScriptConfig> more = config.with(one);
@@ -193,10 +203,35 @@ record FromScript(
     Map<String, Position> places = new HashMap<>();
     lines.forEach(
         (option, value) -> {
-          Position place = new Position(script + ":" + header.lines().get(option), 0, 0);
+          Position place = new Position(script + ":" + header.origins().get(option).line(), 0, 0);
           Overrides.keys(option, value).keySet().forEach(key -> places.put(key, place));
         });
     return places;
+  }
+
+  /**
+   * Returns the lines of shell that give a script the variables that sbatch gives it: those of
+   * options that only our job script has would reach its own srun.
+   */
+  private List<String> before(SbatchHeader header, Map<String, String> all) {
+    List<String> before = new ArrayList<>();
+    Unread named = header.origins().get("--name");
+    String name =
+        options.getOrDefault(
+            "--name",
+            named == null ? script.substring(script.lastIndexOf('/') + 1) : named.value());
+    before.add("export SLURM_JOB_NAME=" + Script.shellLine(List.of(name)));
+    if (!all.containsKey("--cpus")) {
+      before.add("unset SLURM_CPUS_PER_TASK");
+    }
+    String gpus = all.getOrDefault("--gpus", "");
+    Unread counted = header.origins().get("--gpus");
+    if (counted != null && counted.name().equals("--gres") && !options.containsKey("--gpus")) {
+      before.add("unset SLURM_GPUS_PER_NODE");
+    } else if (gpus.matches("\\d+")) {
+      before.add("export SLURM_GPUS_PER_NODE=" + gpus + " # without the type");
+    }
+    return before;
   }
 
   /**

@@ -71,7 +71,7 @@ public record Allocation(
             : onGpus ? asked.gpuType() : Optional.empty(),
         asked.cpusPerTask(),
         asked.memoryBytes().isPresent()
-            ? asked.memoryBytes().get()
+            ? Memory.wholeMib(asked.memoryBytes().get())
             : sized ? memory(options, known) : defaultMemory(asked, known),
         asked.time(),
         Collections.unmodifiableMap(options),

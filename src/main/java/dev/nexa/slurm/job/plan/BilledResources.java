@@ -77,7 +77,7 @@ public record BilledResources(
       long memory =
           asked.memoryBytes() == 0
               ? Math.multiplyExact(nodes.mostMemory().orElse(0L), (long) asked.nodes())
-              : size.memory(nodes, cpus);
+              : size.memory(nodes, cpus, gpus);
       String more =
           cpus <= size.cpusAsked()
               ? ""

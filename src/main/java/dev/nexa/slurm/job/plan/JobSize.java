@@ -47,7 +47,9 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
     }
     // Slurm places at least one process on each node.
     int most = counted ? Math.max(1, tasks - Math.max(1, asked.fewestNodes()) + 1) : tasks;
-    int onNode = perNode > 0 ? Math.min(perNode, most) : counted ? most : up(tasks, nodes);
+    // More processes than fit by --ntasks-per-node: Slurm counts them, and ignores that option.
+    boolean held = perNode > 0 && tasks <= (long) nodes * perNode;
+    int onNode = held ? Math.min(perNode, most) : counted ? most : up(tasks, nodes);
     return new JobSize(asked, nodes, tasks, onNode, gpus);
   }
 
@@ -62,7 +64,7 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
   /** Returns the memory that the option asks for, in bytes; 0 if it does not. */
   private long bytes(ResourceOption option) {
     Optional<String> size = asked.option(option);
-    return size.isPresent() ? Memory.parse(size.get()) : 0;
+    return size.isPresent() ? Memory.wholeMib(Memory.parse(size.get())) : 0;
   }
 
   /** Returns the most CPUs on all nodes, if the job shares them with others. */
@@ -101,15 +103,15 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
     return perCpu == 0 || most.isEmpty() ? 1 : (perCpu - 1) / most.get() + 1;
   }
 
-  /** Returns the most memory in bytes on all nodes, for so many CPUs. */
-  long memory(NodeSharing sharing, long cpus) {
+  /** Returns the most memory in bytes on all nodes, for so many CPUs and GPUs. */
+  long memory(NodeSharing sharing, long cpus, long gpus) {
     long perCpu = bytes(ResourceOption.MEMORY_PER_CPU);
     if (perCpu > 0) {
       return Math.multiplyExact((perCpu - 1) / factor(sharing) + 1, cpus);
     }
     long perGpu = bytes(ResourceOption.MEMORY_PER_GPU);
     if (perGpu > 0) {
-      return Math.multiplyExact(perGpu, (long) gpus);
+      return Math.multiplyExact(perGpu, gpus);
     }
     return Math.multiplyExact(Math.max(0, asked.memoryBytes()), (long) nodes);
   }

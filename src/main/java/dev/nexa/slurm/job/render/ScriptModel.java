@@ -257,7 +257,8 @@ final class ScriptModel {
     if (fewest > 0) {
       options.put("nodes", (fewest < asked.nodes() ? fewest + "-" : "") + asked.nodes());
     }
-    if (!asked.hasProcesses()) {
+    // A script may start its own: srun would take the number from the job.
+    if (!asked.hasProcesses() && !plan.backend().equals("shell")) {
       options.put("ntasks-per-node", "1");
     }
     Optional<String> handed = asked.option(ResourceOption.SBATCH_OPTIONS);

@@ -352,7 +352,9 @@ class ScriptsTest {
     assertThat(script.exit()).as(script.err()).isZero();
     Path runner = terminal.workspace.resolve("runs/latest/runner");
     assertThat(DurableFiles.read(runner.resolve("run.sh")))
-        .isEqualTo("exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
+        .isEqualTo(
+            "export SLURM_JOB_NAME=own.sh\nunset SLURM_CPUS_PER_TASK\n"
+                + "exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
     assertThat(
             PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("own.sh"))))
         .isEqualTo("r-x------");

@@ -21,11 +21,11 @@ import java.util.regex.Pattern;
  *
  * @param options the values of our options and keys that follow from them ({@link Overrides#keys}),
  *     by their names
- * @param lines the numbers of the lines that set these options, from 1
+ * @param origins the lines' options that these follow from, by the same names
  * @param unread the other options
  */
 public record SbatchHeader(
-    Map<String, String> options, Map<String, Integer> lines, List<Unread> unread) {
+    Map<String, String> options, Map<String, Unread> origins, List<Unread> unread) {
 
   private static final Pattern GPUS =
       Pattern.compile("(?:([A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
@@ -74,6 +74,13 @@ public record SbatchHeader(
       boolean refused,
       String reason,
       String step) {}
+
+  /** Returns the numbers of the lines that set the options, from 1. */
+  public Map<String, Integer> lines() {
+    Map<String, Integer> lines = new LinkedHashMap<>();
+    origins.forEach((ours, origin) -> lines.put(ours, origin.line()));
+    return lines;
+  }
 
   /** Reads the lines of a script. A later option wins, as at sbatch. */
   public static SbatchHeader of(String script) {
@@ -131,7 +138,6 @@ public record SbatchHeader(
     private SbatchHeader header() {
       nodesOfList();
       gpusOfAllNodes();
-      oneProcessOnEachNode();
       if (!handed.isEmpty()) {
         options.put(HANDED_ON, String.join(" ", handed.values()));
       }
@@ -149,10 +155,8 @@ public record SbatchHeader(
       if (unread.stream().anyMatch(one -> one.name().equals("--ignore-pbs"))) {
         unread.removeIf(one -> one.name().startsWith("#"));
       }
-      Map<String, Integer> lines = new LinkedHashMap<>();
-      origins.forEach((ours, origin) -> lines.put(ours, origin.line()));
-      lines.keySet().retainAll(options.keySet());
-      return new SbatchHeader(options, lines, unread);
+      origins.keySet().retainAll(options.keySet());
+      return new SbatchHeader(options, origins, unread);
     }
 
     /** Without {@code --nodes}, Slurm gives a job all nodes of its list. */
@@ -180,23 +184,6 @@ public record SbatchHeader(
         each[each.length - 1] = "" + Long.parseLong(nodes) * Long.parseLong(each[each.length - 1]);
         options.remove("resources.gpus", String.join(":", each));
       }
-    }
-
-    /** It is what our jobs do without these options. */
-    private void oneProcessOnEachNode() {
-      String each = options.getOrDefault("resources.ntasks_per_node", "1");
-      String nodes = options.getOrDefault("--nodes", "1");
-      String all = options.getOrDefault("resources.ntasks", nodes);
-      boolean others = options.keySet().stream().anyMatch(Reader::sizes);
-      if (each.equals("1") && all.equals(nodes) && !others && !nodes.contains("-")) {
-        options.remove("resources.ntasks_per_node");
-        options.remove("resources.ntasks");
-      }
-    }
-
-    private static boolean sizes(String key) {
-      return key.startsWith("resources.gpus")
-          || key.matches("resources.ntasks_per_(gpu|socket|core)");
     }
 
     /** Reads a long option; returns whether the next word is its value. */

@@ -25,10 +25,15 @@ import java.util.stream.Stream;
  * @param script the script's path, relative to the config's folder
  * @param start the program that starts the script
  * @param args the script's arguments
+ * @param before lines of shell that run before a script that is not Python's
  * @param values the values of other keys, by their paths, as texts in YAML
  */
 public record ScriptConfig(
-    String script, Start start, List<String> args, Map<String, String> values) {
+    String script,
+    Start start,
+    List<String> args,
+    List<String> before,
+    Map<String, String> values) {
   /** The program that starts a script. */
   public enum Start {
     /** python3 or torchrun. */
@@ -88,7 +93,7 @@ public record ScriptConfig(
     }
     Map<String, String> more = new LinkedHashMap<>(values);
     more.put(override.substring(0, equals), override.substring(equals + 1));
-    ScriptConfig config = new ScriptConfig(script, start, args, more);
+    ScriptConfig config = new ScriptConfig(script, start, args, before, more);
     List<Problem> problems = new ArrayList<>();
     Optional<YamlNode> line = config.tree(problems);
     Optional<YamlNode> wanted =
@@ -146,7 +151,12 @@ public record ScriptConfig(
       text.append("files: [").append(scalar(script)).append("]  # the run keeps a copy\n");
       String command = command();
       boolean plain = command.chars().noneMatch(Character::isISOControl);
-      text.append(plain ? "run: |\n  " + command : "run: " + Json.compact(command)).append('\n');
+      List<String> lines = new ArrayList<>(before);
+      lines.add(command);
+      text.append("run: ");
+      text.append(
+          plain ? "|\n  " + String.join("\n  ", lines) : Json.compact(String.join("\n", lines)));
+      text.append('\n');
     } else {
       String backend = values.getOrDefault("backend", "python");
       String remark = "torchrun starts one process for each GPU, python starts one";
