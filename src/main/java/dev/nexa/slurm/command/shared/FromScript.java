@@ -234,7 +234,13 @@ record FromScript(
   }
 
   private static boolean isSet(List<String> set, String key) {
-    return set.stream().anyMatch(one -> one.startsWith(key + "="));
+    // Each of the two stands in place of the other.
+    String other = key.equals("array.indices") ? "array.shards=" : "array.indices=";
+    return set.stream()
+        .anyMatch(
+            one ->
+                one.startsWith(key + "=")
+                    || (key.matches("array\\.(shards|indices)") && one.startsWith(other)));
   }
 
   /** Returns the options that say something else than the run's values. */
@@ -250,7 +256,10 @@ record FromScript(
   /** Returns whether a person typed what an option of the script says. */
   private boolean isTyped(Unread option, List<String> set) {
     String ours = option.ours();
-    String key = ours.equals("--array") ? "array.shards" : Overrides.OPTIONS.get(ours);
+    if (ours.equals("--array")) {
+      return isSet(set, "array.shards");
+    }
+    String key = Overrides.OPTIONS.get(ours);
     String start = key == null ? ours + (ours.endsWith(".") ? "" : "=") : key + "=";
     return !ours.isEmpty()
         && (options.containsKey(ours)
@@ -294,8 +303,8 @@ record FromScript(
       }
       case "--array" ->
           List.of(
-              "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
-                  + " and NEXA_TASKS");
+              "add --set array.indices=1-10, or another list, to the command",
+              "or add --set array.shards=N; the script then reads NEXA_TASK, from 0, and NEXA_TASKS");
       default -> List.of(option.step());
     };
   }

@@ -140,6 +140,7 @@ public final class Renderer {
     requireCode(plan.payload(), launch, text.toString());
     requireProgram(plan.payload(), launch, text.toString());
     requireDatasets(plan.inputs(), launch, text.toString());
+    requireIndices(plan, launch, text.toString());
     requireCheckpoints(plan.supervision(), launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.payload().files()) {
@@ -164,6 +165,9 @@ public final class Renderer {
     }
     if (fills) {
       add(files, templates.verbatim("inputs.sh"), plan.config());
+    }
+    if (plan.shape().pack().isPresent()) {
+      add(files, templates.verbatim("pack.sh"), plan.config());
     }
     if (plan.supervision().watchdog().isPresent()) {
       add(files, templates.verbatim("watchdog.sh"), plan.config());
@@ -228,6 +232,21 @@ public final class Renderer {
           "the policy asks for registered datasets, but this template never checks one: include"
               + " lib/dataset.ftl and call nexa_require_dataset, as the jar's task.sbatch.ftl does",
           new IllegalStateException("no root of the dataset in the script"));
+    }
+  }
+
+  /** Refuses a template that would run tasks under their own numbers, or one index of several. */
+  private void requireIndices(Plan plan, Launch launch, String script) {
+    boolean packed = plan.shape().pack().isPresent() && !script.contains("/pack.sh");
+    if (packed || (plan.shape().indices().isPresent() && !script.contains("nexa_index"))) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          packed
+              ? "the config has array.pack, but this template never starts runner/pack.sh, as the"
+                  + " jar's task.sbatch.ftl does"
+              : "the config has array.indices, but this template never sets them: include"
+                  + " lib/preamble.ftl, as the jar's template has it",
+          new IllegalStateException("no indices in the script"));
     }
   }
 

@@ -75,7 +75,16 @@ public final class ExplainRun {
         tasks.doubts(),
         waiting(run, tasks.queue(), problems),
         similar,
-        UseNotes.of(run));
+        UseNotes.of(run),
+        facts
+            .work()
+            .packed()
+            .map(
+                all ->
+                    TaskResults.read(run, journal, false, problems)
+                        .packed()
+                        .among(all)
+                        .sentence()));
   }
 
   /**

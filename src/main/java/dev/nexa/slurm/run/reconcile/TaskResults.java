@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.documents.PackedIndices;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
@@ -40,6 +41,8 @@ import org.jspecify.annotations.Nullable;
  * @param charged the metrics that costs depend on
  * @param telemetry the samples; empty if there are none, or if the run has not ended
  * @param energy the sampled energy of each attempt, by {@link Telemetry#attempt}
+ * @param packed what came of the indices of a run that packs several into a task; it does not know
+ *     how many there are
  */
 public record TaskResults(
     JsonObject metrics,
@@ -48,7 +51,8 @@ public record TaskResults(
     List<JsonObject> failures,
     ChargedMetrics charged,
     Optional<TelemetrySummary> telemetry,
-    Map<String, Telemetry.Energy> energy) {
+    Map<String, Telemetry.Energy> energy,
+    PackedIndices packed) {
   /** The results of a run whose tasks left none. */
   public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
 
@@ -56,6 +60,7 @@ public record TaskResults(
       Pattern.compile("(?<=[:\\[,])(\\s*)(-?Infinity|NaN)(?=\\s*[,\\]}])");
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
   private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
+  private static final Pattern INDICES = Pattern.compile("(\\d+)\\.(\\d+)\\.indices");
   private static final Pattern FAILURE = Pattern.compile("(\\d+)\\.(\\d+)\\.failure\\.json");
 
   /** More failures tell a reader nothing new. */
@@ -73,7 +78,8 @@ public record TaskResults(
         List.of(),
         ChargedMetrics.of(byTask, new TreeSet<>()),
         Optional.empty(),
-        Map.of());
+        Map.of(),
+        PackedIndices.NONE);
   }
 
   /**
@@ -87,17 +93,26 @@ public record TaskResults(
       RunFolder run, RunState journal, boolean sweep, List<String> problems) {
     Map<Integer, Path> newest = new TreeMap<>();
     Map<Integer, Path> tracked = new TreeMap<>();
+    Map<Integer, List<Path>> packed = new TreeMap<>();
     List<JsonObject> unfit = new ArrayList<>();
     List<JsonObject> failures = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
       List<Path> files = list(run.submission(submission.key()).resolve("results"));
       newestByTask(METRICS, files, newest);
       newestByTask(TRACKED, files, tracked);
+      packed(files, packed);
       unfit(files, unfit);
       failures(files, failures, problems);
     }
     TreeSet<Integer> broken = new TreeSet<>();
     Map<Integer, JsonObject> byTask = byTask(newest, broken, problems);
+    IndexResults indices = new IndexResults();
+    for (Map.Entry<Integer, List<Path>> task : packed.entrySet()) {
+      JsonObject metrics = indices.add(task.getValue(), problems);
+      if (!metrics.isEmpty()) {
+        byTask.put(task.getKey(), metrics);
+      }
+    }
     // The script's own tracked values count where the task's metrics lack them.
     for (Map.Entry<Integer, JsonObject> own : byTask(tracked, broken, problems).entrySet()) {
       if (newest.containsKey(own.getKey()) && !byTask.containsKey(own.getKey())) {
@@ -121,7 +136,14 @@ public record TaskResults(
       own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
     }
     return new TaskResults(
-        together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty(), Map.of());
+        together(byTask, sweep),
+        byTask,
+        unfit,
+        failures,
+        charged,
+        Optional.empty(),
+        Map.of(),
+        indices.sum());
   }
 
   /**
@@ -149,7 +171,8 @@ public record TaskResults(
         failures,
         ChargedMetrics.of(all, new TreeSet<>(charged.broken())),
         sampled.summary(),
-        sampled.energy());
+        sampled.energy(),
+        packed);
   }
 
   private static Map<Integer, JsonObject> byTask(
@@ -228,6 +251,17 @@ public record TaskResults(
           restarts.put(task, restart);
           newest.put(task, file);
         }
+      }
+    }
+  }
+
+  private static void packed(List<Path> files, Map<Integer, List<Path>> packed) {
+    for (Path file : files) {
+      Matcher name = INDICES.matcher(file.getFileName().toString());
+      if (name.matches()) {
+        packed
+            .computeIfAbsent(Integer.parseInt(name.group(1)), task -> new ArrayList<>())
+            .add(file);
       }
     }
   }

@@ -38,7 +38,7 @@ public record SbatchHeader(
   private static final Map<String, String> WRONG_VALUES =
       Map.of(
           "--array",
-          "nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
+          "sbatch takes indices such as --array=0-15%4, 1,3,7 or 0-100:10",
           "--gpus",
           "nexa-slurm takes the number of GPUs on each node, not another count");
 
@@ -264,13 +264,14 @@ public record SbatchHeader(
     };
   }
 
-  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}. */
+  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}, and others as they are. */
   private static String array(String value) {
     try {
       List<Integer> indices = IndexRange.parse(value).indices();
       int last = indices.size() - 1;
-      String array = "0-" + last + value.replaceFirst("^[^%]*", "");
-      return indices.get(last) == last && !Overrides.keys("--array", array).isEmpty() ? array : "";
+      boolean dense = indices.get(last) == last;
+      String array = dense ? "0-" + last + value.replaceFirst("^[^%]*", "") : value;
+      return Overrides.keys("--array", array).isEmpty() ? "" : array;
     } catch (IllegalArgumentException notAnArray) {
       return "";
     }
