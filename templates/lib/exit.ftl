@@ -125,7 +125,7 @@ nexa_warned() {
   scancel --quiet --signal=TERM "$NEXA_JOB" || true
 <#else>
   if [[ -n $NEXA_CHILD ]]; then
-    kill -s TERM -- "<#if packed!false>-</#if>$NEXA_CHILD" 2>/dev/null || true
+    kill -s TERM <#if packed!false>-- "-$NEXA_CHILD"<#else>"$NEXA_CHILD"</#if> 2>/dev/null || true
   fi
 <#if checkpoint_seconds gt 0>
   if [[ -n ${NEXA_COPIER:-} ]]; then

@@ -1,4 +1,5 @@
 #!/bin/bash
+# shellcheck disable=SC2153
 # Runs the indices of a task, several at once: pack.sh SIZE PARALLEL COMMAND...
 # $NEXA_ATTEMPT.indices gets a line for each that ends: INDEX STATUS METRICS. An index with status 0 in a file of an earlier
 # attempt, also of an earlier submission, is not run again. Ends with the status of the first index that failed.
@@ -18,7 +19,7 @@ todo=()
 for ((index = task * size; index < (task + 1) * size && index < NEXA_TASKS; index++)); do
   [[ -n ${good[$index]:-} ]] || todo+=("$index")
 done
-((${#good[@]} == 0)) || echo "nexa-slurm: ${#good[@]} of the task's indices ended well before, ${#todo[@]} are left"
+((${#good[@]} == 0)) || echo "nexa-slurm: ${#good[@]} of the indices ended well before; those left: ${#todo[@]}"
 
 # Runs one index. Slurm signals each process: this shell stays to tell the result.
 one() {
@@ -32,16 +33,13 @@ one() {
   nexa_index
   exec 3> >(trap '' TERM && exec sed -u "s/^/$index: /")
   printer=$!
-  if mkdir -p -- "$NEXA_TASK_SCRATCH" && { [[ $PWD != "$scratch" ]] || cd "$NEXA_TASK_SCRATCH"; }; then
-    "$@" >&3 2>&1 3>&- || status=$?
-  else
-    status=74
-  fi
+  [[ $PWD != "$scratch" ]] || cd "$NEXA_TASK_SCRATCH" || status=74
+  ((status != 0)) || "$@" >&3 2>&1 3>&- 4>&- || status=$?
   exec 3>&-
   # Not for ever: a process that the command left behind may hold it.
   for _ in {1..100}; do
     kill -0 "$printer" 2>/dev/null || break
-    sleep 0.01
+    read -rt 0.01 <&4
   done
   if [[ -s $NEXA_METRICS ]]; then
     metrics=$(tr -d '\n\r' <"$NEXA_METRICS")
@@ -53,16 +51,31 @@ one() {
   # At once, so that lines of several do not mix; on a line of its own, after one that a full disk cut short.
   printf '\n%d %d %s\n' "$index" "$status" "$metrics" >>"$ended" ||
     echo "nexa-slurm: could not write to $ended: index $index counts as not run" >&2
-  cd / && rm -rf -- "$NEXA_TASK_SCRATCH" "$NEXA_METRICS"
+  left=("$NEXA_TASK_SCRATCH"/*)
+  if ((${#left[@]} > 0)) || [[ -e $NEXA_METRICS ]]; then
+    cd / && rm -rf -- "$NEXA_TASK_SCRATCH" "$NEXA_METRICS"
+  fi
 }
 
 trap 'stopped=1' TERM
+exec 4<> <(:) # never has anything: to read from it is to sleep without a process
+# As few processes as possible: short commands end before many of them have begun.
+((${#todo[@]} == 0)) || mkdir -p -- "${todo[@]/#/$scratch/index_}" || exit 74
+shopt -s nullglob dotglob
+running=()
 for index in "${todo[@]}"; do
-  while [[ -z $stopped ]] && mapfile -t running < <(jobs -rp) && ((${#running[@]} >= parallel)); do
-    wait -n || true
+  while [[ -z $stopped ]]; do
+    alive=()
+    for pid in "${running[@]}"; do
+      ! kill -0 "$pid" 2>/dev/null || alive+=("$pid")
+    done
+    running=("${alive[@]}")
+    ((${#running[@]} >= parallel)) || break
+    wait -n
   done
   [[ -z $stopped ]] || break
   one "$index" "$@" &
+  running+=($!)
 done
 until wait; do :; done
 

@@ -169,7 +169,9 @@ public final class ManifestFile {
 
   /** Adds what came of the indices; empty if each task is one. */
   public ManifestFile packed(Optional<PackedIndices> indices) {
-    json.withOptional(PACKED, indices.map(Codec::write));
+    if (indices.isPresent()) {
+      json.with(PACKED, Codec.write(indices.get()));
+    }
     return this;
   }
 

@@ -79,12 +79,7 @@ public final class ExplainRun {
         facts
             .work()
             .packed()
-            .map(
-                all ->
-                    TaskResults.read(run, journal, false, problems)
-                        .packed()
-                        .among(all)
-                        .sentence()));
+            .map(all -> TaskResults.read(run, journal, false, problems).packed(all).sentence()));
   }
 
   /**

@@ -27,12 +27,25 @@ final class IndexResults {
   private final TreeSet<Integer> failed = new TreeSet<>();
 
   /**
-   * Adds the indices of one task.
+   * Adds up the indices of a run.
    *
-   * @param files what its attempts wrote, oldest first
-   * @return the task's metrics, from those of its indices
+   * @param files what each task's attempts wrote, oldest first
+   * @param byTask receives each task's metrics, from those of its indices
    */
-  JsonObject add(List<Path> files, List<String> problems) {
+  static PackedIndices add(
+      Map<Integer, List<Path>> files, Map<Integer, JsonObject> byTask, List<String> problems) {
+    IndexResults results = new IndexResults();
+    files.forEach(
+        (task, own) -> {
+          JsonObject metrics = results.task(own, problems);
+          if (!metrics.isEmpty()) {
+            byTask.put(task, metrics);
+          }
+        });
+    return results.sum();
+  }
+
+  private JsonObject task(List<Path> files, List<String> problems) {
     Set<Integer> good = new HashSet<>();
     Set<Integer> bad = new HashSet<>();
     Map<Integer, JsonObject> metrics = new TreeMap<>();
@@ -60,8 +73,7 @@ final class IndexResults {
     return TaskResults.together(metrics, false);
   }
 
-  /** Returns the sum, which does not know how many indices have not ended. */
-  PackedIndices sum() {
+  private PackedIndices sum() {
     List<Integer> first = new ArrayList<>(failed.stream().limit(PackedIndices.MOST_NAMED).toList());
     Optional<String> named =
         first.isEmpty() ? Optional.empty() : Optional.of(new IndexRange(first).toString());

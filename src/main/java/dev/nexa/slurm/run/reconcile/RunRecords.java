@@ -110,7 +110,10 @@ public final class RunRecords {
             estimate.isOfImported() ? Optional.empty() : Optional.of(estimate.configDigest()))
         .code(facts.code())
         .tasks(facts.tasks(), outcome.counts(), outcome.attempts().size())
-        .packed(facts.work().packed().map(results.packed()::among))
+        .packed(
+            facts.work().packed().isPresent()
+                ? Optional.of(results.packed(facts.work().packed().get()))
+                : Optional.empty())
         .metrics(results.metrics())
         .times(
             journal.created(), outcome.begin(), outcome.ended() ? outcome.end() : Optional.empty())

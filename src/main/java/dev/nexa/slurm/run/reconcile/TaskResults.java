@@ -41,8 +41,7 @@ import org.jspecify.annotations.Nullable;
  * @param charged the metrics that costs depend on
  * @param telemetry the samples; empty if there are none, or if the run has not ended
  * @param energy the sampled energy of each attempt, by {@link Telemetry#attempt}
- * @param packed what came of the indices of a run that packs several into a task; it does not know
- *     how many there are
+ * @param packed what came of indices that have ended, where tasks run several; empty if none has
  */
 public record TaskResults(
     JsonObject metrics,
@@ -52,7 +51,7 @@ public record TaskResults(
     ChargedMetrics charged,
     Optional<TelemetrySummary> telemetry,
     Map<String, Telemetry.Energy> energy,
-    PackedIndices packed) {
+    Optional<PackedIndices> packed) {
   /** The results of a run whose tasks left none. */
   public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
 
@@ -79,7 +78,7 @@ public record TaskResults(
         ChargedMetrics.of(byTask, new TreeSet<>()),
         Optional.empty(),
         Map.of(),
-        PackedIndices.NONE);
+        Optional.empty());
   }
 
   /**
@@ -106,13 +105,10 @@ public record TaskResults(
     }
     TreeSet<Integer> broken = new TreeSet<>();
     Map<Integer, JsonObject> byTask = byTask(newest, broken, problems);
-    IndexResults indices = new IndexResults();
-    for (Map.Entry<Integer, List<Path>> task : packed.entrySet()) {
-      JsonObject metrics = indices.add(task.getValue(), problems);
-      if (!metrics.isEmpty()) {
-        byTask.put(task.getKey(), metrics);
-      }
-    }
+    Optional<PackedIndices> indices =
+        packed.isEmpty()
+            ? Optional.empty()
+            : Optional.of(IndexResults.add(packed, byTask, problems));
     // The script's own tracked values count where the task's metrics lack them.
     for (Map.Entry<Integer, JsonObject> own : byTask(tracked, broken, problems).entrySet()) {
       if (newest.containsKey(own.getKey()) && !byTask.containsKey(own.getKey())) {
@@ -143,7 +139,7 @@ public record TaskResults(
         charged,
         Optional.empty(),
         Map.of(),
-        indices.sum());
+        indices);
   }
 
   /**
@@ -237,6 +233,15 @@ public record TaskResults(
       }
     }
     return metrics;
+  }
+
+  /**
+   * Returns what came of the indices of a run.
+   *
+   * @param indices how many it has
+   */
+  public PackedIndices packed(int indices) {
+    return packed.orElse(PackedIndices.NONE).among(indices);
   }
 
   /** Finds each task's newest file, which has the highest restart number. */

@@ -231,8 +231,7 @@ public final class StatusRows {
     }
     Optional<Integer> packed = facts.work().packed();
     return packed.isPresent() && row.tasks().pending() < row.tasks().all() && row.note().isEmpty()
-        ? row.noted(
-            TaskResults.read(run, state, false, problems).packed().among(packed.get()).sentence())
+        ? row.noted(TaskResults.read(run, state, false, problems).packed(packed.get()).sentence())
         : row.leaving(!active && hasBegun(run, state));
   }
 

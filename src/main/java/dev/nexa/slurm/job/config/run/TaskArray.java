@@ -82,7 +82,7 @@ public record TaskArray(
                     "The most tasks that run at the same time. Default: all."),
                 optional(
                     "pack",
-                    ValueType.integer(2, 100_000),
+                    ValueType.integer(2, 10_000),
                     "How many shards or indices one task of Slurm runs, in its resources and time; for backend"
                         + " shell on one node. Default: 1."),
                 optional(

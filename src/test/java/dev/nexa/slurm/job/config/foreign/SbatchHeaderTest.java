@@ -34,6 +34,9 @@ class SbatchHeaderTest {
           --array=0,1,2,3      | --array     | 0-3
           --array=0-3,4-7:1%2  | --array     | 0-7%2
           --array=0            | --array     | 0-0
+          --array=1-9          | --array     | 1-9
+          --array=0-100:10%4   | --array     | 0-100:10%4
+          -a 7,1,3             | --array     | 7,1,3
           --mem=16             | --mem       | 16M
           --mem=16G            | --mem       | 16G
           --cpus-per-task=6    | --cpus      | 6
@@ -77,9 +80,9 @@ class SbatchHeaderTest {
         "--gpus=2",
         "-G 2",
         "--gpus-per-task=1",
-        "--array=1-9",
-        "--array=0-9:2",
-        "--array=0,2",
+        "--array=9-1",
+        "--array=0-9:0",
+        "--array=0,a",
         "--array=0-3%0",
         "--exclusive=user",
         "--mem-per-cpu=4G",
