@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -235,12 +236,9 @@ record FromScript(
 
   private static boolean isSet(List<String> set, String key) {
     // Each of the two stands in place of the other.
-    String other = key.equals("array.indices") ? "array.shards=" : "array.indices=";
-    return set.stream()
-        .anyMatch(
-            one ->
-                one.startsWith(key + "=")
-                    || (key.matches("array\\.(shards|indices)") && one.startsWith(other)));
+    String either = "array\\.(shards|indices)";
+    String keys = key.matches(either) ? either : Pattern.quote(key);
+    return set.stream().anyMatch(one -> one.matches("(?s)" + keys + "=.*"));
   }
 
   /** Returns the options that say something else than the run's values. */

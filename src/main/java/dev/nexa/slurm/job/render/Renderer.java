@@ -237,15 +237,12 @@ public final class Renderer {
 
   /** Refuses a template that would run tasks under their own numbers, or one index of several. */
   private void requireIndices(Plan plan, Launch launch, String script) {
-    boolean packed = plan.shape().pack().isPresent() && !script.contains("/pack.sh");
-    if (packed || (plan.shape().indices().isPresent() && !script.contains("nexa_index"))) {
+    if ((plan.shape().pack().isPresent() && !script.contains("/pack.sh"))
+        || (plan.shape().indices().isPresent() && !script.contains("nexa_index"))) {
       throw failure(
           templates.nameOf(launch.template()),
-          packed
-              ? "the config has array.pack, but this template never starts runner/pack.sh, as the"
-                  + " jar's task.sbatch.ftl does"
-              : "the config has array.indices, but this template never sets them: include"
-                  + " lib/preamble.ftl, as the jar's template has it",
+          "the config has array.indices or array.pack, but this template has no nexa_index or"
+              + " never starts runner/pack.sh: take both over from the jar's templates",
           new IllegalStateException("no indices in the script"));
     }
   }

@@ -12,6 +12,7 @@ import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.config.site.FailurePatterns;
+import dev.nexa.slurm.records.documents.PackedIndices;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.telemetry.UseNotes;
@@ -76,10 +77,11 @@ public final class ExplainRun {
         waiting(run, tasks.queue(), problems),
         similar,
         UseNotes.of(run),
-        facts
-            .work()
-            .packed()
-            .map(all -> TaskResults.read(run, journal, false, problems).packed(all).sentence()));
+        facts.work().packed().isEmpty()
+            ? Optional.empty()
+            : TaskResults.read(run, journal, false, new ArrayList<>())
+                .packed(facts.work().packed())
+                .map(PackedIndices::sentence));
   }
 
   /**

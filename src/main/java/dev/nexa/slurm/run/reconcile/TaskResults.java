@@ -59,7 +59,7 @@ public record TaskResults(
       Pattern.compile("(?<=[:\\[,])(\\s*)(-?Infinity|NaN)(?=\\s*[,\\]}])");
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
   private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
-  private static final Pattern INDICES = Pattern.compile("(\\d+)\\.(\\d+)\\.indices");
+  private static final Pattern INDICES = Pattern.compile("\\d{1,9}\\.\\d+\\.indices");
   private static final Pattern FAILURE = Pattern.compile("(\\d+)\\.(\\d+)\\.failure\\.json");
 
   /** More failures tell a reader nothing new. */
@@ -92,14 +92,18 @@ public record TaskResults(
       RunFolder run, RunState journal, boolean sweep, List<String> problems) {
     Map<Integer, Path> newest = new TreeMap<>();
     Map<Integer, Path> tracked = new TreeMap<>();
-    Map<Integer, List<Path>> packed = new TreeMap<>();
+    List<Path> packed = new ArrayList<>();
     List<JsonObject> unfit = new ArrayList<>();
     List<JsonObject> failures = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
       List<Path> files = list(run.submission(submission.key()).resolve("results"));
       newestByTask(METRICS, files, newest);
       newestByTask(TRACKED, files, tracked);
-      packed(files, packed);
+      for (Path file : files) {
+        if (INDICES.matcher(file.getFileName().toString()).matches()) {
+          packed.add(file);
+        }
+      }
       unfit(files, unfit);
       failures(files, failures, problems);
     }
@@ -176,7 +180,8 @@ public record TaskResults(
     Map<Integer, JsonObject> metrics = new TreeMap<>();
     for (Map.Entry<Integer, Path> file : newest.entrySet()) {
       try {
-        metrics.put(file.getKey(), metrics(file.getValue(), problems));
+        metrics.put(
+            file.getKey(), metrics(file.getValue(), DurableFiles.read(file.getValue()), problems));
       } catch (IllegalArgumentException | UncheckedIOException unreadable) {
         broken.add(file.getKey());
         problems.add(file.getValue() + ": " + unreadable.getMessage());
@@ -186,11 +191,10 @@ public record TaskResults(
   }
 
   /**
-   * Reads a metrics file. Python writes NaN and Infinity, which JSON does not have: they become
-   * texts, so that the other metrics stay.
+   * Reads metrics. Python writes NaN and Infinity, which JSON does not have: they become texts, so
+   * that the other metrics stay.
    */
-  private static JsonObject metrics(Path file, List<String> problems) {
-    String text = DurableFiles.read(file);
+  static JsonObject metrics(Path file, String text, List<String> problems) {
     try {
       return Json.parseObject(text);
     } catch (IllegalArgumentException broken) {
@@ -238,10 +242,12 @@ public record TaskResults(
   /**
    * Returns what came of the indices of a run.
    *
-   * @param indices how many it has
+   * @param indices how many it has; empty if each of its tasks is one
    */
-  public PackedIndices packed(int indices) {
-    return packed.orElse(PackedIndices.NONE).among(indices);
+  public Optional<PackedIndices> packed(Optional<Integer> indices) {
+    return indices.isEmpty()
+        ? Optional.empty()
+        : Optional.of(packed.orElse(PackedIndices.NONE).among(indices.get()));
   }
 
   /** Finds each task's newest file, which has the highest restart number. */
@@ -256,17 +262,6 @@ public record TaskResults(
           restarts.put(task, restart);
           newest.put(task, file);
         }
-      }
-    }
-  }
-
-  private static void packed(List<Path> files, Map<Integer, List<Path>> packed) {
-    for (Path file : files) {
-      Matcher name = INDICES.matcher(file.getFileName().toString());
-      if (name.matches()) {
-        packed
-            .computeIfAbsent(Integer.parseInt(name.group(1)), task -> new ArrayList<>())
-            .add(file);
       }
     }
   }

@@ -231,7 +231,8 @@ public final class StatusRows {
     }
     Optional<Integer> packed = facts.work().packed();
     return packed.isPresent() && row.tasks().pending() < row.tasks().all() && row.note().isEmpty()
-        ? row.noted(TaskResults.read(run, state, false, problems).packed(packed.get()).sentence())
+        ? row.noted(
+            TaskResults.read(run, state, false, problems).packed(packed).orElseThrow().sentence())
         : row.leaving(!active && hasBegun(run, state));
   }
 
