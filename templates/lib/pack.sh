@@ -9,7 +9,7 @@ shift 2
 export -nf nexa_index
 
 # An attempt that died may have left half of the last line.
-declare -A good=()
+declare -A good=() results=()
 for file in "${NEXA_SUBMISSION:-/none}"/../*/results/"$task".*.indices "$ended"; do
   [[ ! -f $file ]] || while read -r index status metrics; do
     [[ $status != 0 || $metrics != '{'*'}' ]] || good[$index]=1
@@ -79,7 +79,6 @@ for index in "${todo[@]}"; do
 done
 until wait; do :; done
 
-declare -A results=()
 while read -r index status _; do
   [[ -z $index ]] || results[$index]=$status
 done < <(cat -- "$ended" 2>/dev/null)

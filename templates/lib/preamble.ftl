@@ -114,8 +114,7 @@ nexa_index() {
   SLURM_ARRAY_TASK_MIN=${list%%[-,]*}
   list=${list##*[-,]}
   SLURM_ARRAY_TASK_MAX=${list%:*}
-  SLURM_ARRAY_TASK_COUNT=[=shards]
-  SLURM_ARRAY_TASK_STEP=[=index_step]
+  SLURM_ARRAY_TASK_COUNT=[=shards] SLURM_ARRAY_TASK_STEP=[=index_step]
   export "${!SLURM_ARRAY_TASK_@}"
 }
 <#if packed>

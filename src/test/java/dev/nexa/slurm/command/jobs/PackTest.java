@@ -142,7 +142,7 @@ class PackTest {
           cpus_per_task: 1                    | nodes: 2        | array.pack: is for tasks on one node
           {shards: 23, pack: 10, parallel: 3} | {shards: 9, parallel: 3}  | array.parallel: needs pack
           {shards: 23, pack: 10, parallel: 3} | {pack: 3}       | array.shards: missing
-          stage: data                         | checkpoints: {on: scratch} | array.pack: the job copies
+          stage: data                         | checkpoints: {on: scratch} | array.pack: needs durable checkpoints
           """)
   void elsewhereItIsRefused(String old, String now, String message) throws IOException {
     String more = now.startsWith("check") ? old + "\n" + now : now;

@@ -184,17 +184,13 @@ public record TaskArray(
   private static void pack(Values values, Values array, List<Problem> problems) {
     String backend = values.optionalText("backend").orElse("");
     if (!backend.equals("shell")) {
-      problems.add(
-          array.problem(
-              "pack", "is for backend shell; " + backend + " starts one index in a task"));
+      problems.add(array.problem("pack", "is for backend shell, not " + backend));
     }
     if (values.section("resources").optionalInteger("nodes").orElse(1) > 1) {
       problems.add(array.problem("pack", "is for tasks on one node; write resources.nodes: 1"));
     }
     if (values.section("checkpoints").optionalText("on").orElse("").equals("scratch")) {
-      problems.add(
-          array.problem(
-              "pack", "the job copies checkpoints of a whole task; leave checkpoints.on out"));
+      problems.add(array.problem("pack", "needs durable checkpoints; leave checkpoints.on out"));
     }
   }
 
