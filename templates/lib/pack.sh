@@ -84,7 +84,7 @@ while read -r index status _; do
 done < <(cat -- "$ended" 2>/dev/null)
 code=0 bad=()
 for index in "${todo[@]}"; do
-  status=${results[$index]:-143}
+  status=${results[$index]:-$([[ -n $stopped ]] && echo 143 || echo 137)}
   [[ $status == 0 ]] && continue
   ((code != 0)) || code=$status
   bad+=("$index (${results[$index]:-not run})")

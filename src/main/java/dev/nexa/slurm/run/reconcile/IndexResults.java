@@ -36,18 +36,18 @@ final class IndexResults {
     Map<Integer, Map<Integer, JsonObject>> metrics = new TreeMap<>();
     for (Path file : files) {
       int task = Integer.parseInt(file.getFileName().toString().split("\\.", 2)[0]);
-      Matcher line = LINE.matcher(read(file, problems));
-      while (line.find()) {
-        int index = Integer.parseInt(line.group(1));
-        (line.group(2).equals("0") ? good : failed).add(index);
-        try {
-          JsonObject own = TaskResults.metrics(file, line.group(3), problems);
+      try {
+        Matcher line = LINE.matcher(DurableFiles.read(file));
+        while (line.find()) {
+          int index = Integer.parseInt(line.group(1));
+          (line.group(2).equals("0") ? good : failed).add(index);
+          JsonObject own = metrics(file, line.group(3), problems);
           if (!own.isEmpty()) {
             metrics.computeIfAbsent(task, none -> new TreeMap<>()).put(index, own);
           }
-        } catch (IllegalArgumentException broken) {
-          problems.add(file + ": the metrics of index " + index + ": " + broken.getMessage());
         }
+      } catch (UncheckedIOException unreadable) {
+        problems.add(file + ": " + unreadable.getMessage());
       }
     }
     failed.removeAll(good);
@@ -60,12 +60,12 @@ final class IndexResults {
         Optional.of(new IndexRange(first).toString()).filter(named -> !named.isEmpty()));
   }
 
-  private static String read(Path file, List<String> problems) {
+  private static JsonObject metrics(Path file, String text, List<String> problems) {
     try {
-      return DurableFiles.read(file);
-    } catch (UncheckedIOException unreadable) {
-      problems.add(file + ": " + unreadable.getMessage());
-      return "";
+      return TaskResults.metrics(file, text, problems);
+    } catch (IllegalArgumentException broken) {
+      problems.add(file + ": " + broken.getMessage());
+      return new JsonObject();
     }
   }
 }
