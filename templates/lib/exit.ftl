@@ -89,7 +89,7 @@ nexa_run() {
 <#if watchdog_seconds gt 0>
   local guard=
   if [[ -n ${NEXA_GUARDED:-} ]]; then
-    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "$NEXA_CHILD" <#if container_step && !(outside!false)>2<#elseif stepped!false>1<#else>0</#if> 30 &
+    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "<#if packed!false>-</#if>$NEXA_CHILD" <#if container_step && !(outside!false)>2<#elseif stepped!false>1<#else>0</#if> 30 &
     guard=$!
   fi
 </#if>
@@ -128,7 +128,7 @@ nexa_warned() {
   scancel --quiet --signal=TERM "$NEXA_JOB" || true
 <#else>
   if [[ -n $NEXA_CHILD ]]; then
-    kill -s TERM "$NEXA_CHILD" 2>/dev/null || true
+    kill -s TERM <#if packed!false>-- "-$NEXA_CHILD"<#else>"$NEXA_CHILD"</#if> 2>/dev/null || true
   fi
 <#if checkpoint_seconds gt 0>
   if [[ -n ${NEXA_COPIER:-} ]]; then

@@ -269,12 +269,18 @@ record FromScript(
     return lines;
   }
 
-  /** Returns whether a person typed this key, or another one that counts the same resource. */
+  /** Returns whether a person typed this key, or another one that counts the same. */
   private boolean isGiven(List<String> set, String key) {
     List<String> given = new ArrayList<>(set);
     options.forEach((option, value) -> given.add(Overrides.OPTIONS.getOrDefault(option, "") + "="));
-    for (String family : List.of("resources.gpus", "resources.memory", "resources.cpus_per_")) {
-      if (key.startsWith(family) && given.stream().anyMatch(one -> one.startsWith(family))) {
+    for (String family :
+        List.of(
+            "resources.gpus",
+            "resources.memory",
+            "resources.cpus_per_",
+            "array.(shards|indices)")) {
+      if ((key + "=").matches(family + ".*")
+          && given.stream().anyMatch(one -> one.matches("(?s)" + family + ".*"))) {
         return true;
       }
     }
@@ -288,7 +294,10 @@ record FromScript(
   /** Returns whether a person typed what an option of the script says. */
   private boolean isTyped(Unread option, List<String> set) {
     String ours = option.ours();
-    String key = ours.equals("--array") ? "array.shards" : Overrides.OPTIONS.get(ours);
+    if (ours.equals("--array")) {
+      return isSet(set, "array.shards") || isSet(set, "array.indices");
+    }
+    String key = Overrides.OPTIONS.get(ours);
     String start = key == null ? ours + (ours.endsWith(".") ? "" : "=") : key + "=";
     return !ours.isEmpty()
         && (options.containsKey(ours)
@@ -325,8 +334,8 @@ record FromScript(
   private static List<String> steps(Unread option) {
     return option.ours().equals("--array")
         ? List.of(
-            "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
-                + " and NEXA_TASKS")
+            "add --set array.indices=1-10, or another list, to the command",
+            "or add --set array.shards=N; the script then reads NEXA_TASK, from 0, and NEXA_TASKS")
         : List.of(option.step());
   }
 

@@ -88,7 +88,8 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
     long uneven =
         Math.max(tasks * each, nodes * least)
             + nodes * (core - 1 + (forMemory > 1 ? forMemory : 0L));
-    long ofGpus = (long) gpus * number(options, ResourceOption.CPUS_PER_GPU);
+    long ofGpus =
+        (long) gpus * number(options, ResourceOption.CPUS_PER_GPU) * (wholeCores ? core : 1);
     long given = Math.min(even, uneven);
     return Math.max(given, ofGpus == 0 ? 0 : ofGpus + (long) nodes * (core - 1));
   }

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.Supervision.Mail;
+import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Software;
@@ -37,6 +38,7 @@ public final class PlanFile {
   private static final int NEWEST = 1;
   private static final String CODE = "code";
   private static final String PROGRAM = "program";
+  private static final String SHARDS = "shards";
   private static final String NOTIFY = "notify";
 
   private final JsonObject json;
@@ -244,6 +246,12 @@ public final class PlanFile {
     return whole(json, "max_array_size");
   }
 
+  /** How many indices the tasks run, several in each; empty if each task is one. */
+  public Optional<Integer> packed() {
+    Optional<JsonObject> pack = json.optionalObject("pack");
+    return pack.isPresent() ? whole(pack.get(), SHARDS) : Optional.empty();
+  }
+
   /** How many tasks may run at once; empty for all. */
   public Optional<Integer> maxParallel() {
     return whole(json, "max_parallel");
@@ -420,6 +428,7 @@ public final class PlanFile {
             .with("billed", billed(plan.billed()))
             .with("ranks_per_node", plan.shape().ranksPerNode())
             .with("tasks", plan.tasks())
+            .withOptional("indices", plan.shape().indices())
             .with("max_array_size", plan.site().maxArraySize())
             .withOptional("max_parallel", plan.shape().maxParallel())
             .with("requeues", plan.supervision().requeues())
@@ -443,6 +452,15 @@ public final class PlanFile {
     }
     if (!plan.shape().points().isEmpty()) {
       json.with("points", plan.shape().points());
+    }
+    if (plan.shape().pack().isPresent()) {
+      Pack pack = plan.shape().pack().get();
+      json.with(
+          "pack",
+          new JsonObject()
+              .with(SHARDS, pack.shards())
+              .with("size", pack.size())
+              .with("parallel", pack.parallel()));
     }
     if (plan.supervision().requeues() > 0) {
       json.with("retry_on", plan.supervision().retryOn());

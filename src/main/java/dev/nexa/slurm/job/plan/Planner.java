@@ -113,6 +113,10 @@ public final class Planner {
       notes = new ArrayList<>(notes);
       notes.add(little.get());
     }
+    if (config.array().pack().isPresent()) {
+      notes = new ArrayList<>(notes);
+      notes.add(config.array().pack().get().words());
+    }
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
       notes = new ArrayList<>(notes);
@@ -153,6 +157,8 @@ public final class Planner {
             billed,
             distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
             config.array().tasks(),
+            config.array().indices(),
+            config.array().pack(),
             config.array().maxParallel(),
             config.array().points(),
             config.array().chain()),
@@ -299,6 +305,14 @@ public final class Planner {
     container(config, software, problems);
     if (config.work().sync().isPresent()) {
       config.work().sync().get().checkAddress(cluster, written, problems);
+    }
+    if (config.array().pack().isPresent() && software.isStep()) {
+      problems.add(
+          written.problem(
+              "array.pack",
+              "srun starts the container of container_runtime "
+                  + software.containerRuntime().orElseThrow()
+                  + " once for a task; apptainer works"));
     }
     if (local && software.isStep()) {
       problems.add(

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.render;
 
 import dev.nexa.slurm.base.program.ProgramFile;
+import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
@@ -8,6 +9,7 @@ import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Supervision;
+import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
@@ -41,6 +43,7 @@ final class ScriptModel {
     boolean array =
         plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array");
     model.put("array", array);
+    indices(model, plan);
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
     model.put("watchdog_seconds", supervision.watchdog().orElse(Duration.ZERO).toSeconds());
@@ -102,6 +105,27 @@ final class ScriptModel {
     path(model, "served_model", launch.servedModel());
     tags(model, plan);
     return model;
+  }
+
+  /** Adds what the tasks run where that is not their own numbers from 0. */
+  private static void indices(Map<String, Object> model, Plan plan) {
+    int shards = plan.tasks();
+    if (plan.shape().pack().isPresent()) {
+      Pack pack = plan.shape().pack().get();
+      shards = pack.shards();
+      model.put("pack_size", pack.size());
+      model.put("pack_parallel", pack.parallel());
+    }
+    model.put("shards", shards);
+    model.put("packed", plan.shape().pack().isPresent());
+    if (plan.shape().indices().isPresent()) {
+      String list = plan.shape().indices().get();
+      model.put("indices", IndexRange.parse(list).withSteps());
+      model.put("index_step", IndexRange.step(list));
+    } else if (plan.shape().pack().isPresent()) {
+      model.put("indices", "0-" + (shards - 1));
+      model.put("index_step", 1);
+    }
   }
 
   private static List<Map<String, Object>> after(Map<String, PipelineConfig.Condition> stages) {

@@ -196,7 +196,8 @@ public final class Adoption {
             // The job may be requeueable, so a node failure gets the grace time of a requeue.
             1,
             Duration.ZERO,
-            List.of()),
+            List.of(),
+            Optional.empty()),
         new Planned(gpuType, 0, ""),
         rates,
         EstimateFile.ofImported(rates),

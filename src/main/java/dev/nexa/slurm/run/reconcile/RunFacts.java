@@ -59,8 +59,14 @@ public record RunFacts(
    * @param requeues how often Slurm may run a task again
    * @param timeLimit the time limit of one attempt
    * @param points for a sweep, the values of each task; else empty
+   * @param packed how many indices the tasks run, several in each; empty if each task is one
    */
-  public record Work(ArrayShape array, int requeues, Duration timeLimit, List<JsonObject> points) {}
+  public record Work(
+      ArrayShape array,
+      int requeues,
+      Duration timeLimit,
+      List<JsonObject> points,
+      Optional<Integer> packed) {}
 
   /**
    * The planned resources of a task.
@@ -104,7 +110,8 @@ public record RunFacts(
         run.id(),
         new Labels(plan.stage(), plan.model(), plan.dataset(), plan.hardware(), plan.tags()),
         new Place(plan.cluster(), plan.scheduler(), plan.messageTimeout()),
-        new Work(ArrayShape.of(plan), plan.requeues(), plan.timeLimit(), plan.points()),
+        new Work(
+            ArrayShape.of(plan), plan.requeues(), plan.timeLimit(), plan.points(), plan.packed()),
         new Planned(plan.gpuType(), plan.gpus(), tres(plan)),
         estimate.rates(),
         estimate,

@@ -734,7 +734,8 @@ class ScriptsTest {
   @Test
   void anArrayOfAScriptIsTakenOrRefused() {
     terminal.file("array.sh", "#!/bin/bash\n#SBATCH -t 5 --array=0-15%4\ntrue\n");
-    terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2\ntrue\n");
+    terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2%3\ntrue\n");
+    terminal.file("wrong.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=9-1\ntrue\n");
 
     Screen taken = type("render array.sh");
     Screen saved = type("render array.sh --save " + terminal.workspace.resolve("array.yaml"));
@@ -743,13 +744,20 @@ class ScriptsTest {
     assertThat(taken.out()).contains("#SBATCH --array=0-15%4");
     assertThat(saved.out()).contains("#SBATCH --array=0-15%4", "NEXA_TASKS=16");
     assertThat(type("render array.sh --set array.shards=3").out()).contains("#SBATCH --array=0-2");
-    assertThat(type("render gaps.sh"))
+    assertThat(type("render gaps.sh").err()).contains("--array 1-9:2%3");
+    assertThat(type("render gaps.sh").out())
+        .contains("#SBATCH --array=0-4%3", "list=1-9:2 ", "SLURM_ARRAY_TASK_STEP=2");
+    Screen kept = type("render gaps.sh --save " + terminal.workspace.resolve("gaps.yaml"));
+    assertThat(kept.out()).contains("list=1-9:2 ");
+    assertThat(type("render gaps.sh --set array.shards=5").out()).doesNotContain("list=");
+    assertThat(type("render array.sh --set array.indices=7,1").out()).contains("list=1,7 ");
+    assertThat(type("render wrong.sh"))
         .returns(2, Screen::exit)
         .extracting(Screen::err)
         .asString()
-        .contains("gaps.sh:3: #SBATCH --array=1-9:2: nexa-slurm takes arrays from 0 without gaps")
-        .contains("→ add --set array.shards=N to the command");
-    assertThat(type("render gaps.sh --set array.shards=5").exit()).isZero();
+        .contains("wrong.sh:3: #SBATCH --array=9-1: sbatch takes indices such as")
+        .contains("→ add --set array.indices=1-10", "→ or add --set array.shards=N");
+    assertThat(type("render wrong.sh --set array.indices=1-9").exit()).isZero();
   }
 
   @Test

@@ -43,7 +43,7 @@ class ConfigErrorsTest {
                   "stage: data\nbackend: shell\nresources: {time: 10m}\narray: {frobnicate: 2}\n"))
           .containsExactly(
               "run.yaml:4:8: array.shards: missing; expected a whole number from 1 to 4000000",
-              "run.yaml:4:9: array.frobnicate: unknown key; known are shards, max_parallel");
+              "run.yaml:4:9: array.frobnicate: unknown key; known are shards, indices, max_parallel, pack, parallel");
     }
 
     @Test

@@ -43,7 +43,7 @@ class OtherNotationsTest {
           resources: {time: 1h};array:10 | 4:6: write a space after the colon: array: 10
           resources:;  time:1h;  nodes: 2 | 4:7: write a space after the colon: time: 1h
           resources: {time: 1h};array: 0-9%2 | 4:8: array: expected a mapping of keys, got text '0-9%2'; write array: {shards: 10, max_parallel: 2}; NEXA_TASK is the number of a task, from 0
-          resources: {time: 1h};array: 1-9:2 | 4:8: array: expected a mapping of keys, got text '1-9:2'; write array: {shards: 5}; NEXA_TASK is the number of a task, from 0
+          resources: {time: 1h};array: 1-9:2 | 4:8: array: expected a mapping of keys, got text '1-9:2'; write array: {indices: 1-9:2}; NEXA_TASK is the number of a task, from 0
           resources: {time: 1h};sweep: {lr: "0.1,0.01"} | 4:13: sweep.lr: expected a list of numbers, or {min: …, max: …, scale: log}, got text '0.1,0.01'; write lr: [0.1, 0.01]
           resources: {time: 1h};sweep: {lr: "choice(0.1, 0.01)"} | 4:13: sweep.lr: expected a list of numbers, or {min: …, max: …, scale: log}, got text 'choice(0.1, 0.01)'; write lr: [0.1, 0.01]
           resources: {time: 1h};lr: "3,5" | 4:5: lr: expected a number, got text '3,5': write 3.5

@@ -28,7 +28,7 @@ public record SbatchHeader(
     Map<String, String> options, Map<String, Unread> origins, List<Unread> unread) {
 
   private static final Pattern GPUS =
-      Pattern.compile("(?:([A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
+      Pattern.compile("(?:([A-Za-z0-9]*[A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
 
   private static final String NO_SUCH_VALUE = "nexa-slurm does not take this value from a script";
 
@@ -39,7 +39,7 @@ public record SbatchHeader(
   private static final Map<String, String> WRONG_VALUES =
       Map.of(
           "--array",
-          "nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
+          "sbatch takes indices such as --array=0-15%4, 1,3,7 or 0-100:10",
           "--gpus",
           "expected a number of GPUs, such as --gpus-per-node=h100:4",
           "env.",
@@ -341,9 +341,12 @@ public record SbatchHeader(
 
   /** A signal for the batch shell alone would reach our shell, not the script. */
   private static boolean isHandedOn(ScriptOption option, String value) {
-    return option.name().equals("exclusive")
-        ? value.matches("user|mcs|topo")
-        : option.fate() == Fate.HAND && !(option.name().equals("signal") && value.contains("B"));
+    return switch (option.name()) {
+      case "exclusive" -> value.matches("user|mcs|topo");
+      case "dependency" -> value.equals("singleton"); // it names no job
+      case "signal" -> !value.contains("B");
+      default -> option.fate() == Fate.HAND;
+    };
   }
 
   /** Returns the GPUs of a value of {@code --gres}, or the other resources. */
@@ -395,13 +398,14 @@ public record SbatchHeader(
         : size.group(1) + (size.group(2).isEmpty() ? "M" : size.group(2).toUpperCase(Locale.ROOT));
   }
 
-  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}. */
+  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}, and others as they are. */
   private static String array(String value) {
     try {
       List<Integer> indices = IndexRange.parse(value).indices();
       int last = indices.size() - 1;
-      String array = "0-" + last + value.replaceFirst("^[^%]*", "");
-      return indices.get(last) == last && !Overrides.keys("--array", array).isEmpty() ? array : "";
+      boolean dense = indices.get(last) == last;
+      String array = dense ? "0-" + last + value.replaceFirst("^[^%]*", "") : value;
+      return Overrides.keys("--array", array).isEmpty() ? "" : array;
     } catch (IllegalArgumentException notAnArray) {
       return "";
     }

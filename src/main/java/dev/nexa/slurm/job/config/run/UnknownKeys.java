@@ -167,11 +167,11 @@ public final class UnknownKeys {
   private static String form(String key, String text) {
     Matcher range = RANGE.matcher(text);
     if (key.equals("array") && range.matches()) {
-      int first = Integer.parseInt(range.group(1));
-      int step = range.group(3) == null ? 1 : Math.max(1, Integer.parseInt(range.group(3)));
-      int tasks = (Integer.parseInt(range.group(2)) - first) / step + 1;
-      return "; write array: {shards: "
-          + Math.max(1, tasks)
+      boolean dense = range.group(1).equals("0") && range.group(3) == null;
+      return "; write array: {"
+          + (dense
+              ? "shards: " + (Integer.parseInt(range.group(2)) + 1)
+              : "indices: " + text.replaceFirst("%.*", ""))
           + (range.group(4) == null ? "" : ", max_parallel: " + range.group(4))
           + "}; NEXA_TASK is the number of a task, from 0";
     }

@@ -35,6 +35,9 @@ class SbatchHeaderTest {
           --array=0,1,2,3      | --array     | 0-3
           --array=0-3,4-7:1%2  | --array     | 0-7%2
           --array=0            | --array     | 0-0
+          --array=1-9          | --array     | 1-9
+          --array=0-100:10%4   | --array     | 0-100:10%4
+          -a 7,1,3             | --array     | 7,1,3
           --mem=16             | --mem       | 16M
           --mem=16G            | --mem       | 16G
           --cpus-per-task=6    | --cpus      | 6
@@ -62,6 +65,8 @@ class SbatchHeaderTest {
           --ntasks-per-gpu=1   | resources.ntasks_per_gpu | 1
           --ntasks-per-core=1  | resources.ntasks_per_core | 1
           -G 2                 | resources.gpus | 2
+          --gres=gpu:1080ti:1  | --gpus      | 1080ti:1
+          -d singleton         | resources.sbatch_options | --dependency=singleton
           --gpus=h100:8        | resources.gpus | h100:8
           --gpus-per-task=1    | resources.gpus_per_task | 1
           --cpus-per-gpu=6     | resources.cpus_per_gpu | 6
@@ -99,9 +104,9 @@ class SbatchHeaderTest {
         "--ntasks=2k",
         "--nodes=1,3",
         "--mem-per-cpu=0",
-        "--array=1-9",
-        "--array=0-9:2",
-        "--array=0,2",
+        "--array=9-1",
+        "--array=0-9:0",
+        "--array=0,a",
         "--array=0-3%0",
         "--dependency=afterok:12",
         "--signal=B:USR1@60",
