@@ -8,8 +8,10 @@ import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Environment;
+import dev.nexa.slurm.job.config.run.Growth;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.shared.ModelSize;
 import dev.nexa.slurm.job.config.shared.Resources;
@@ -111,6 +113,13 @@ public final class Planner {
       notes = new ArrayList<>(notes);
       notes.add(little.get());
     }
+    Supervision supervision = config.supervision();
+    List<AttemptSize> grown = List.of();
+    if (supervision.growth().isPresent()) {
+      notes = new ArrayList<>(notes);
+      supervision = growing(supervision, partition, cluster, notes);
+      grown = grown(supervision, allocation, partition, written);
+    }
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
       notes = new ArrayList<>(notes);
@@ -153,8 +162,9 @@ public final class Planner {
             config.array().tasks(),
             config.array().maxParallel(),
             config.array().points(),
-            config.array().chain()),
-        config.supervision(),
+            config.array().chain(),
+            grown),
+        supervision,
         environment,
         new Payload(
             config.work().run(),
@@ -178,6 +188,42 @@ public final class Planner {
             policy.datasets().checksums(),
             after),
         notes);
+  }
+
+  /** Returns the supervision with the growth that the partition's nodes allow. */
+  private static Supervision growing(
+      Supervision asked, Optional<Partition> partition, ClusterProfile cluster, List<String> notes) {
+    if (cluster.isLocal()) {
+      notes.add("grow: on this machine alone each attempt gets the same memory and time");
+      return asked.growing(Optional.empty());
+    }
+    return partition.isEmpty()
+        ? asked
+        : asked.growing(
+            Optional.of(
+                asked
+                    .growth()
+                    .orElseThrow()
+                    .within(partition.get().memoryPerNode(), partition.get().maxTime())));
+  }
+
+  /** Returns the size of each attempt after the first, if every attempt before it made it grow. */
+  private static List<AttemptSize> grown(
+      Supervision supervision,
+      Allocation first,
+      Optional<Partition> partition,
+      ConfigPositions written) {
+    List<AttemptSize> sizes = new ArrayList<>();
+    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
+    for (int i = 1; i <= supervision.requeues() && supervision.growth().isPresent(); i++) {
+      Growth growth = supervision.growth().get();
+      long memory = growth.memoryBytes(first.memoryBytes(), i) * first.nodes();
+      long seconds = growth.time(first.timeLimit(), i).toSeconds();
+      Allocation asked = first.having(new AttemptSize(0, memory, seconds));
+      BilledResources most = BilledResources.of(asked, sharing, Optional.empty(), written);
+      sizes.add(new AttemptSize(most.cpus(), most.memoryBytes(), seconds));
+    }
+    return sizes;
   }
 
   /** Returns our own program if the job runs it. */
@@ -303,6 +349,9 @@ public final class Planner {
               "container_runtime "
                   + software.containerRuntime().orElseThrow()
                   + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
+    if (config.supervision().growth().isPresent()) {
+      config.supervision().growth().get().checkRoom(asked, written, problems);
     }
     if (config.supervision().watchdog().isPresent()
         && config.supervision().watchdog().get().compareTo(asked.time()) >= 0) {

@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import java.time.Duration;
@@ -42,6 +43,11 @@ final class ScriptModel {
     model.put("array", array);
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
+    boolean grows = !plan.shape().grown().isEmpty();
+    model.put("grows", grows);
+    if (grows) {
+      sizes(model, plan);
+    }
     model.put("watchdog_seconds", supervision.watchdog().orElse(Duration.ZERO).toSeconds());
     model.put("monitor_seconds", supervision.monitor().orElse(Duration.ZERO).toSeconds());
     model.put("chain", plan.shape().chain());
@@ -100,6 +106,18 @@ final class ScriptModel {
     path(model, "served_model", launch.servedModel());
     tags(model, plan);
     return model;
+  }
+
+  /** Adds the sizes of later attempts: memory in MiB and minutes, as plain words. */
+  private static void sizes(Map<String, Object> model, Plan plan) {
+    List<Object> memory = new ArrayList<>();
+    List<Object> minutes = new ArrayList<>();
+    for (AttemptSize size : plan.shape().grown()) {
+      memory.add(size.memoryBytes() / plan.allocation().nodes() >> 20);
+      minutes.add(size.timeLimitSeconds() / 60);
+    }
+    model.put("grow_memory", memory);
+    model.put("grow_minutes", minutes);
   }
 
   private static List<Map<String, Object>> after(Map<String, PipelineConfig.Condition> stages) {

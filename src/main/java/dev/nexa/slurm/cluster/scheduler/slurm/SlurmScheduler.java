@@ -326,6 +326,13 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   @Override
+  public void requeueLarger(long jobId, int task, String size) {
+    ask(SlurmCommands.requeue(jobId, task));
+    // It waits for two minutes and more (cred_expire) before it can start.
+    ask(List.of("scontrol", "update", "JobId=" + jobId + "_" + task, size));
+  }
+
+  @Override
   public void dependOn(long jobId, String dependency) {
     CommandResult result = run(SlurmCommands.dependOn(jobId, dependency));
     // scontrol changes the waiting tasks of an array, and complains about those that have ended.
