@@ -73,7 +73,7 @@ nexa_grow() {
       ((size <= ${most:-0})) || size=${most:-0}
       ((size <= SLURM_MEM_PER_NODE)) || { NEXA_GROWN=MinMemoryNode=$size && NEXA_ENDED="out of memory" && break; }
     done
-  elif [[ $NEXA_SIGNALLED == USR1 && $(timeout 30 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%l) =~ ^(([0-9]+)-)?(([0-9]+):)?([0-9]+):[0-9]+$ ]]; then
+  elif [[ $NEXA_SIGNALLED == USR1 && $(timeout 30 squeue --noheader --jobs="$NEXA_JOB" --format=%l) =~ ^(([0-9]+)-)?(([0-9]+):)?([0-9]+):[0-9]+$ ]]; then
     most=$((10#0${BASH_REMATCH[2]} * 1440 + 10#0${BASH_REMATCH[4]} * 60 + 10#0${BASH_REMATCH[5]}))
     for size in<#list grow_minutes as size> [=size]</#list>; do
       ((size <= most)) || { NEXA_GROWN=TimeLimit=$size && break; }
@@ -82,9 +82,29 @@ nexa_grow() {
 }
 </#if>
 <#if requeues gt 0>
+<#if scheduler == "slurm">
+
+# The nodes that the next attempt keeps off: the config's, and the newest of those that were not well, a tenth of the
+# partition's at most, but one, and none that the job needs.
+nexa_bad_nodes() {
+  local all most before without=[=exclude]
+  all=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --format=%D | awk '{ n += $1 } END { print n + 0 }')
+  most=$((all > 20 ? all / 10 : 1))
+  ((most <= all - [=nodes])) || most=$((all - [=nodes]))
+  before=$(squeue --noheader --jobs="$NEXA_JOB" --format=%x)
+  {
+    [[ -z $without ]] || scontrol show hostnames "$without" | sed 's/^/0 /'
+    tr , '\n' <<<"$NEXA_UNFIT" | tac | sed 's/^/1 /'
+    [[ -z $before ]] || scontrol show hostnames "$before" | sed 's/^/1 /'
+  } | awk -v most="$most" '!seen[$2]++ && ($1 == 0 || most-- > 0) { printf "%s%s", comma, $2; comma = "," }'
+}
+</#if>
 
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
+<#if scheduler == "slurm">
+  [[ -z $NEXA_UNFIT ]] || { NEXA_UNFIT=$(nexa_bad_nodes) || true; NEXA_ENDED="a node was not well"; }
+</#if>
 <#if grows>
   [[ $NEXA_SIGNALLED != USR1 ]] || nexa_grow
 </#if>

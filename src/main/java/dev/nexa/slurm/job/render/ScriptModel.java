@@ -43,6 +43,7 @@ final class ScriptModel {
     model.put("array", array);
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
+    model.put("exclude", plan.allocation().option(ResourceOption.EXCLUDE).orElse(""));
     boolean grows = !plan.shape().grown().isEmpty();
     model.put("grows", grows);
     if (grows) {

@@ -220,6 +220,9 @@ public final class RunPass {
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     outcome.disagreements().forEach(doubt -> problems.add(run.id() + ": " + doubt));
+    if (outcome.attempts().size() > outcome.counts().getOrDefault(JobState.COMPLETED, 0)) {
+      new NodeFailures(scheduler).remember(run, files.plan(), state, outcome, problems);
+    }
     boolean grew =
         !facts.work().grown().isEmpty()
             && !state.cancelRequested()

@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.submit.ArrayShape.Part;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
@@ -53,6 +54,11 @@ public record SubmitOnce(
       Runnable begun) {
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
+    // Few workspaces know a bad node; the others load no class for it.
+    String exclude =
+        Files.isDirectory(run.badNodes())
+            ? BadNodes.exclude(run.badNodes(), run.shownPlan(), scheduler)
+            : "";
     // Built before the intent is written, because an invalid request needs no recovery.
     SubmitRequest request =
         new SubmitRequest(
@@ -63,7 +69,8 @@ public record SubmitOnce(
             comment,
             run.path(),
             part.array(),
-            dependency);
+            dependency,
+            exclude);
     JsonObject data =
         new JsonObject()
             .with("key", key)
@@ -71,7 +78,8 @@ public record SubmitOnce(
             .with("offset", part.offset())
             .with("link", "" + link)
             .with("scheduler", scheduler.name())
-            .withUnlessEmpty("dependency", dependency);
+            .withUnlessEmpty("dependency", dependency)
+            .withUnlessEmpty("exclude", exclude);
     Event intent = Event.now(Event.Type.SUBMITTING, data);
     try {
       run.stageSubmission(key, part.tasks(), part.offset());

@@ -31,7 +31,8 @@ import java.util.Optional;
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM, to save
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
  *     often; empty if they are written in durable storage
- * @param growth how the next attempt grows after an out-of-memory or a time-out; empty if it does not
+ * @param growth how the next attempt grows after an out-of-memory or a time-out; empty if it does
+ *     not
  * @param channels where notifications about the run go, besides the policy's channels; a plan's
  *     digest does not include them
  */
@@ -102,8 +103,20 @@ public record Supervision(
         optional(
             "grow",
             section(
-                optional("memory", grows("resources.memory", ValueType.MEMORY, "64G"), "After an out-of-memory."),
-                optional("time", grows("resources.time", ValueType.TIME, "24h"), "After a time-out.")),
+                optional(
+                    "memory",
+                    grows(
+                        "resources.memory",
+                        ValueType.MEMORY,
+                        "64G`; never more than a node of the partition has."),
+                    "After an out-of-memory."),
+                optional(
+                    "time",
+                    grows(
+                        "resources.time",
+                        ValueType.TIME,
+                        "24h`; never more than the partition's MaxTime."),
+                    "After a time-out.")),
             "The next attempt gets more memory after an out-of-memory, or more time after a time-out. Later attempts"
                 + " keep it. No other failure and no preemption grows anything. The price counts the largest sizes."));
     keys.add(
@@ -161,11 +174,10 @@ public record Supervision(
         optional(
             "by",
             ValueType.DECIMAL_NUMBER,
-            "The factor: " + key + " is multiplied by it, again after each such failure. Default: 2."),
-        required(
-            "up_to",
-            type,
-            "The most, such as `" + example + "`; never more than a node of the partition has, or MaxTime."));
+            "The factor: "
+                + key
+                + " is multiplied by it, again after each such failure. Default: 2."),
+        required("up_to", type, "The most, such as `" + example));
   }
 
   /**
