@@ -82,33 +82,17 @@ nexa_grow() {
 }
 </#if>
 <#if requeues gt 0>
-<#if scheduler == "slurm">
-
-# The nodes that the next attempt keeps off: the config's, and the newest of those that were not well, a tenth of the
-# partition's at most, but one, and none that the job needs.
-nexa_bad_nodes() {
-  local all most before without=[=exclude]
-  all=$(sinfo --noheader --partition="$SLURM_JOB_PARTITION" --format=%D | awk '{ n += $1 } END { print n + 0 }')
-  most=$((all > 20 ? all / 10 : 1))
-  ((most <= all - [=nodes])) || most=$((all - [=nodes]))
-  before=$(squeue --noheader --jobs="$NEXA_JOB" --format=%x)
-  {
-    [[ -z $without ]] || scontrol show hostnames "$without" | sed 's/^/0 /'
-    tr , '\n' <<<"$NEXA_UNFIT" | tac | sed 's/^/1 /'
-    [[ -z $before ]] || scontrol show hostnames "$before" | sed 's/^/1 /'
-  } | awk -v most="$most" '!seen[$2]++ && ($1 == 0 || most-- > 0) { printf "%s%s", comma, $2; comma = "," }'
-}
-</#if>
 
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
 <#if scheduler == "slurm">
-  [[ -z $NEXA_UNFIT ]] || { NEXA_UNFIT=$(nexa_bad_nodes) || true; NEXA_ENDED="a node was not well"; }
+  trap '' TERM; [[ -z $NEXA_UNFIT ]] || { NEXA_UNFIT=$(bash "$NEXA_RUN_DIR/runner/keep_off.sh" [=nodes] "$NEXA_UNFIT" [=exclude]) || true; NEXA_ENDED="a node was not well"; }
+<#else>
+  trap '' TERM
 </#if>
 <#if grows>
   [[ $NEXA_SIGNALLED != USR1 ]] || nexa_grow
 </#if>
-  trap '' TERM
   echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo "${NEXA_ENDED:-out of time}")"
 <#if scheduler == "slurm">
   scontrol requeue "$NEXA_JOB" || echo "nexa-slurm: Slurm did not queue it again: this was the last attempt" >&2

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Queues tasks again, larger, whose job script could not do it: the kernel killed the script too, or
- * the program did not end in time.
+ * Queues tasks again, larger, whose job script could not do it: the kernel killed the script too,
+ * or the program did not end in time.
  *
  * <p>Slurm counts the attempts: the last allowed attempt has forbidden another requeue.
  */
@@ -28,7 +28,12 @@ record GrowTasks(Scheduler scheduler) {
 
   /** Returns whether a task was queued again. */
   boolean grow(
-      RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, List<String> problems) {
+      RunFolder run,
+      RunFacts facts,
+      RunState state,
+      RunOutcome outcome,
+      Instant now,
+      List<String> problems) {
     boolean grew = false;
     for (TaskOutcome task : outcome.tasks()) {
       Submission submission = state.newest().get(task.task());
@@ -41,7 +46,7 @@ record GrowTasks(Scheduler scheduler) {
       Instant end = row.end().orElse(Instant.MIN);
       if (size.isEmpty()
           || attempts > facts.work().requeues()
-          || end.plus(REMEMBERED).isBefore(Instant.now())) {
+          || end.plus(REMEMBERED).isBefore(now)) {
         continue;
       }
       String what = "%s: task %d of %s".formatted(row.state(), task.task(), run.id());
@@ -59,7 +64,9 @@ record GrowTasks(Scheduler scheduler) {
     return grew;
   }
 
-  /** Returns what the next attempt gets; empty if this end makes nothing grow, or nothing is left. */
+  /**
+   * Returns what the next attempt gets; empty if this end makes nothing grow, or nothing is left.
+   */
   private static Optional<String> size(AccountingRecord row, RunFacts facts) {
     Tres held = Tres.parse(row.allocTres());
     for (AttemptSize size : facts.work().grown()) {

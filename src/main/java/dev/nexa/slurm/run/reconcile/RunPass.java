@@ -226,7 +226,8 @@ public final class RunPass {
     boolean grew =
         !facts.work().grown().isEmpty()
             && !state.cancelRequested()
-            && new GrowTasks(scheduler).grow(run, facts, state, outcome, problems);
+            && new GrowTasks(scheduler)
+                .grow(run, facts, state, outcome, evidence.asked(), problems);
     if (more.waits() || grew) {
       outcome = outcome.disagreeing(outcome.disagreements(), true);
     }

@@ -131,8 +131,7 @@ class RetriesTest {
             .sorted()
             .toList();
     assertThat(queued)
-        .containsExactly(
-            job + "_0 200M 2:00", job + "_1 100M 2:00", job + "_4 100M 2:00");
+        .containsExactly(job + "_0 200M 2:00", job + "_1 100M 2:00", job + "_4 100M 2:00");
     assertThat(person.logs(run)).contains("not tried again: retry_on names neither oom nor 1");
     person.says("cancel", run.text("run_id"));
   }
