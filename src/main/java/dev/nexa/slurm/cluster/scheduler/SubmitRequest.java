@@ -28,17 +28,4 @@ public record SubmitRequest(
     Path directory,
     Optional<String> array,
     String dependency,
-    String exclude) {
-  /** Makes a request that keeps the script's nodes. */
-  public SubmitRequest(
-      String key,
-      Path script,
-      Path submissionDir,
-      String output,
-      String comment,
-      Path directory,
-      Optional<String> array,
-      String dependency) {
-    this(key, script, submissionDir, output, comment, directory, array, dependency, "");
-  }
-}
+    String exclude) {}

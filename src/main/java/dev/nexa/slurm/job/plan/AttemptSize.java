@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.plan;
 
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,11 +20,7 @@ public record AttemptSize(long cpus, long memoryBytes, long timeLimitSeconds) {
   public static void addTo(JsonObject json, List<AttemptSize> sizes) {
     List<JsonObject> all = new ArrayList<>();
     for (AttemptSize size : sizes) {
-      all.add(
-          new JsonObject()
-              .with("cpus", size.cpus)
-              .with("memory_bytes", size.memoryBytes)
-              .with("time_limit_seconds", size.timeLimitSeconds));
+      all.add(Codec.write(size));
     }
     json.with(KEY, all);
   }
@@ -32,11 +29,7 @@ public record AttemptSize(long cpus, long memoryBytes, long timeLimitSeconds) {
   public static List<AttemptSize> of(JsonObject json) {
     List<AttemptSize> sizes = new ArrayList<>();
     for (JsonObject size : json.objects(KEY)) {
-      sizes.add(
-          new AttemptSize(
-              size.number("cpus"),
-              size.number("memory_bytes"),
-              size.number("time_limit_seconds")));
+      sizes.add(Codec.read(size, AttemptSize.class));
     }
     return sizes;
   }

@@ -192,7 +192,10 @@ public final class Planner {
 
   /** Returns the supervision with the growth that the partition's nodes allow. */
   private static Supervision growing(
-      Supervision asked, Optional<Partition> partition, ClusterProfile cluster, List<String> notes) {
+      Supervision asked,
+      Optional<Partition> partition,
+      ClusterProfile cluster,
+      List<String> notes) {
     if (cluster.isLocal()) {
       notes.add("grow: on this machine alone each attempt gets the same memory and time");
       return asked.growing(Optional.empty());
@@ -218,7 +221,7 @@ public final class Planner {
     for (int i = 1; i <= supervision.requeues() && supervision.growth().isPresent(); i++) {
       Growth growth = supervision.growth().get();
       long memory = growth.memoryBytes(first.memoryBytes(), i) * first.nodes();
-      long seconds = growth.time(first.timeLimit(), i).toSeconds();
+      long seconds = growth.seconds(first.timeLimit().toSeconds(), i);
       Allocation asked = first.having(new AttemptSize(0, memory, seconds));
       BilledResources most = BilledResources.of(asked, sharing, Optional.empty(), written);
       sizes.add(new AttemptSize(most.cpus(), most.memoryBytes(), seconds));

@@ -13,27 +13,43 @@ import java.util.Optional;
  * How attempts grow: in memory after an out-of-memory, in time after a time-out, and after nothing
  * else.
  *
- * @param memoryBy the factor of the memory
- * @param mostMemoryBytes the most memory on each node; empty if memory does not grow
- * @param timeBy the factor of the time limit
- * @param mostTime the longest time limit; empty if it does not grow
+ * @param memory bytes on each node; empty if memory does not grow
+ * @param seconds the time limit; empty if it does not grow
  */
-public record Growth(
-    BigDecimal memoryBy,
-    Optional<Long> mostMemoryBytes,
-    BigDecimal timeBy,
-    Optional<Duration> mostTime) {
-  private static final long MIB = 1 << 20;
+public record Growth(Optional<Limit> memory, Optional<Limit> seconds) {
   private static final BigDecimal TWICE = BigDecimal.valueOf(2);
 
+  /**
+   * How a size grows.
+   *
+   * @param by the factor
+   * @param most the largest size
+   */
+  public record Limit(BigDecimal by, long most) {
+    private Limit within(Optional<Long> other) {
+      return new Limit(by, Math.min(most, other.orElse(most)));
+    }
+
+    /** Returns the size after so many growths, in multiples of a unit. */
+    private long grown(long first, int growths, long unit) {
+      BigDecimal size = BigDecimal.valueOf(first);
+      BigDecimal limit = BigDecimal.valueOf(Math.max(first, most));
+      for (int i = 0; i < growths && size.compareTo(limit) < 0; i++) {
+        size = size.multiply(by).min(limit);
+      }
+      return size.divide(BigDecimal.valueOf(unit), 0, RoundingMode.UP).longValueExact() * unit;
+    }
+  }
+
   static Growth from(Values grow) {
-    Values memory = grow.section("memory");
-    Values time = grow.section("time");
+    Optional<Duration> time = grow.section("time").optionalDuration("up_to");
     return new Growth(
-        memory.optionalDecimal("by").orElse(TWICE),
-        memory.optionalBytes("up_to"),
-        time.optionalDecimal("by").orElse(TWICE),
-        time.optionalDuration("up_to"));
+        limit(grow.section("memory"), grow.section("memory").optionalBytes("up_to")),
+        limit(grow.section("time"), time.map(Duration::toSeconds)));
+  }
+
+  private static Optional<Limit> limit(Values section, Optional<Long> most) {
+    return most.map(it -> new Limit(section.optionalDecimal("by").orElse(TWICE), it));
   }
 
   static void check(Values values, List<Problem> problems) {
@@ -58,58 +74,30 @@ public record Growth(
 
   /** Returns a copy that grows no further than this; empty limits are unknown. */
   public Growth within(Optional<Long> memoryBytes, Optional<Duration> time) {
-    Optional<Long> memory = mostMemoryBytes;
-    if (memory.isPresent() && memoryBytes.isPresent() && memory.get() > memoryBytes.get()) {
-      memory = memoryBytes;
-    }
-    Optional<Duration> longest = mostTime;
-    if (longest.isPresent() && time.isPresent() && longest.get().compareTo(time.get()) > 0) {
-      longest = time;
-    }
-    return new Growth(memoryBy, memory, timeBy, longest);
+    return new Growth(
+        memory.map(limit -> limit.within(memoryBytes)),
+        seconds.map(limit -> limit.within(time.map(Duration::toSeconds))));
   }
 
-  /**
-   * Returns the memory on a node after so many growths.
-   *
-   * @param bytes the memory of the first attempt
-   */
-  public long memoryBytes(long bytes, int growths) {
-    return mostMemoryBytes.isEmpty()
-        ? bytes
-        : MIB * grown(bytes, memoryBy, growths, mostMemoryBytes.get(), MIB);
+  /** Returns the memory on a node after so many growths, from that of the first attempt. */
+  public long memoryBytes(long first, int growths) {
+    return memory.isEmpty() ? first : memory.get().grown(first, growths, 1 << 20);
   }
 
-  /**
-   * Returns the time limit after so many growths, in whole minutes.
-   *
-   * @param time the time limit of the first attempt
-   */
-  public Duration time(Duration time, int growths) {
-    return mostTime.isEmpty()
-        ? time
-        : Duration.ofMinutes(
-            grown(time.toSeconds(), timeBy, growths, mostTime.get().toSeconds(), 60));
-  }
-
-  private static long grown(long first, BigDecimal by, int growths, long most, long unit) {
-    BigDecimal size = BigDecimal.valueOf(first);
-    BigDecimal limit = BigDecimal.valueOf(Math.max(first, most));
-    for (int i = 0; i < growths && size.compareTo(limit) < 0; i++) {
-      size = size.multiply(by).min(limit);
-    }
-    return size.divide(BigDecimal.valueOf(unit), 0, RoundingMode.UP).longValueExact();
+  /** Returns the time limit after so many growths, from that of the first attempt. */
+  public long seconds(long first, int growths) {
+    return seconds.isEmpty() ? first : seconds.get().grown(first, growths, 60);
   }
 
   /** Adds a problem for each growth that ends where it begins. */
   public void checkRoom(Resources asked, ConfigPositions written, List<Problem> problems) {
-    if (mostMemoryBytes.isPresent()
-        && asked.memoryBytes().isPresent()
-        && mostMemoryBytes.get() <= asked.memoryBytes().get()) {
+    long first = asked.memoryBytes().orElse(0L);
+    if (memory.isPresent() && memory.get().most() <= first) {
       problems.add(
-          written.problem("grow.memory.up_to", "must be more than resources.memory, the first size"));
+          written.problem(
+              "grow.memory.up_to", "must be more than resources.memory, the first size"));
     }
-    if (mostTime.isPresent() && mostTime.get().compareTo(asked.time()) <= 0) {
+    if (seconds.isPresent() && seconds.get().most() <= asked.time().toSeconds()) {
       problems.add(
           written.problem("grow.time.up_to", "must be more than resources.time, the first limit"));
     }

@@ -192,7 +192,7 @@ public record Supervision(
     Optional<Growth> growth =
         values.has("grow") ? Optional.of(Growth.from(values.section("grow"))) : Optional.empty();
     Optional<Duration> warned = values.optionalDuration("warn_before_end");
-    if (warned.isEmpty() && growth.isPresent() && growth.get().mostTime().isPresent()) {
+    if (warned.isEmpty() && growth.isPresent() && growth.get().seconds().isPresent()) {
       warned = Optional.of(USUAL_WARNING);
     }
     return new Supervision(
