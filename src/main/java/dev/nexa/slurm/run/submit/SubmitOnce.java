@@ -8,8 +8,10 @@ import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.Journal;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.submit.ArrayShape.Part;
@@ -55,10 +57,12 @@ public record SubmitOnce(
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
     // Few workspaces know a bad node; the others load no class for it.
-    String exclude =
-        Files.isDirectory(run.badNodes())
-            ? BadNodes.exclude(run.badNodes(), run.shownPlan(), scheduler)
-            : "";
+    String exclude = "";
+    if (Files.isDirectory(run.badNodes())) {
+      List<Event> events = first.isPresent() ? List.of(first.get()) : journal.read();
+      PlanFile plan = ProvenFiles.of(run, events).plan();
+      exclude = BadNodes.exclude(run.badNodes(), plan, scheduler);
+    }
     // Built before the intent is written, because an invalid request needs no recovery.
     SubmitRequest request =
         new SubmitRequest(
