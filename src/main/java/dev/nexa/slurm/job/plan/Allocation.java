@@ -114,6 +114,20 @@ public record Allocation(
     return has;
   }
 
+  /** Returns a copy with the memory and the time limit of a later attempt. */
+  Allocation having(AttemptSize size) {
+    return new Allocation(
+        fewestNodes,
+        nodes,
+        gpusPerNode,
+        gpuType,
+        cpusPerTask,
+        size.memoryBytes() / nodes,
+        Duration.ofSeconds(size.timeLimitSeconds()),
+        options,
+        exclusive);
+  }
+
   /** Returns an option of sbatch; empty if neither the config nor the profile sets it. */
   public Optional<String> option(ResourceOption option) {
     return Optional.ofNullable(options.get(option));

@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param points the points of a sweep: training keys and {@code options.NAME} for each task; empty
  *     without a sweep
  * @param chain the number of jobs that follow each other, each with all tasks
+ * @param grown the most that the attempts after the first are charged for; empty unless they grow
  */
 public record JobShape(
     Allocation allocation,
@@ -29,9 +30,10 @@ public record JobShape(
     Optional<Pack> pack,
     Optional<Integer> maxParallel,
     List<JsonObject> points,
-    int chain) {
+    int chain,
+    List<AttemptSize> grown) {
   /** Returns a copy that is charged for other resources. */
-  JobShape with(BilledResources billed) {
+  JobShape with(BilledResources billed, List<AttemptSize> grown) {
     return new JobShape(
         allocation,
         partitionReason,
@@ -42,6 +44,7 @@ public record JobShape(
         pack,
         maxParallel,
         points,
-        chain);
+        chain,
+        grown);
   }
 }

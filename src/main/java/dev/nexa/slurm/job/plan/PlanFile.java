@@ -267,6 +267,11 @@ public final class PlanFile {
     return (int) json.number("requeues");
   }
 
+  /** The most that the attempts after the first are charged for; empty unless they grow. */
+  public List<AttemptSize> grown() {
+    return json.members().containsKey(AttemptSize.KEY) ? AttemptSize.of(json) : List.of();
+  }
+
   /** How many jobs follow each other; 1 in plans of before it was kept. */
   public int chain() {
     return whole(json, "chain").orElse(1);
@@ -464,6 +469,9 @@ public final class PlanFile {
     }
     if (plan.supervision().requeues() > 0) {
       json.with("retry_on", plan.supervision().retryOn());
+    }
+    if (!plan.shape().grown().isEmpty()) {
+      AttemptSize.addTo(json, plan.shape().grown());
     }
     if (plan.supervision().watchdog().isPresent()) {
       json.with("watchdog_seconds", plan.supervision().watchdog().get().toSeconds());

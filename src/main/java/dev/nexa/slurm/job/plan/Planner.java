@@ -9,8 +9,10 @@ import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Environment;
+import dev.nexa.slurm.job.config.run.Growth;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.shared.ModelSize;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
@@ -98,6 +100,9 @@ public final class Planner {
     if (choice.misfit().isEmpty()) {
       limits.check(allocation, written, problems);
     }
+    if (config.supervision().growth().isPresent()) {
+      requireSimple(config.supervision().growth().get(), allocation, partitions, written, problems);
+    }
     List<DatasetVersion> datasets =
         DatasetRegistry.require(config, cluster, policy, source, problems);
     List<RunnerFile> files =
@@ -116,6 +121,13 @@ public final class Planner {
     if (config.array().pack().isPresent()) {
       notes = new ArrayList<>(notes);
       notes.add(config.array().pack().get().words());
+    }
+    Supervision supervision = config.supervision();
+    List<AttemptSize> grown = List.of();
+    if (supervision.growth().isPresent()) {
+      notes = new ArrayList<>(notes);
+      supervision = growing(supervision, first(partitions), cluster, notes);
+      grown = grown(supervision, allocation, first(partitions), written);
     }
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
@@ -161,8 +173,9 @@ public final class Planner {
             config.array().pack(),
             config.array().maxParallel(),
             config.array().points(),
-            config.array().chain()),
-        config.supervision(),
+            config.array().chain(),
+            grown),
+        supervision,
         environment,
         new Payload(
             config.work().run(),
@@ -186,6 +199,64 @@ public final class Planner {
             policy.datasets().checksums(),
             after),
         notes);
+  }
+
+  /** Returns the supervision with the growth that the partition's nodes allow. */
+  private static Supervision growing(
+      Supervision asked,
+      Optional<Partition> partition,
+      ClusterProfile cluster,
+      List<String> notes) {
+    if (cluster.isLocal()) {
+      notes.add("grow: on this machine alone each attempt gets the same memory and time");
+      return asked.growing(Optional.empty());
+    }
+    return partition.isEmpty()
+        ? asked
+        : asked.growing(
+            Optional.of(
+                asked
+                    .growth()
+                    .orElseThrow()
+                    .within(partition.get().memoryPerNode(), partition.get().maxTime())));
+  }
+
+  /** Returns the size of each attempt after the first, if every attempt before it made it grow. */
+  private static Optional<Partition> first(List<Partition> partitions) {
+    return partitions.isEmpty() ? Optional.empty() : Optional.of(partitions.get(0));
+  }
+
+  /** Adds a problem for a job whose later sizes are not known before it starts. */
+  private static void requireSimple(
+      Growth growth,
+      Allocation asked,
+      List<Partition> partitions,
+      ConfigPositions written,
+      List<Problem> problems) {
+    if (partitions.size() > 1) {
+      problems.add(
+          written.problem("grow", "needs one partition: how far it may grow is its limit"));
+    } else if (growth.memory().isPresent() && asked.memoryBytes() <= 0) {
+      problems.add(written.problem("grow.memory", "needs resources.memory, the size on each node"));
+    }
+  }
+
+  private static List<AttemptSize> grown(
+      Supervision supervision,
+      Allocation first,
+      Optional<Partition> partition,
+      ConfigPositions written) {
+    List<AttemptSize> sizes = new ArrayList<>();
+    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
+    for (int i = 1; i <= supervision.requeues() && supervision.growth().isPresent(); i++) {
+      Growth growth = supervision.growth().get();
+      long memory = growth.memoryBytes(first.memoryBytes(), i) * first.nodes();
+      long seconds = growth.seconds(first.timeLimit().toSeconds(), i);
+      Allocation asked = first.having(new AttemptSize(0, memory, seconds));
+      BilledResources most = BilledResources.of(asked, sharing, Optional.empty(), written);
+      sizes.add(new AttemptSize(most.cpus(), most.memoryBytes(), seconds));
+    }
+    return sizes;
   }
 
   /** Returns our own program if the job runs it. */
@@ -321,6 +392,9 @@ public final class Planner {
               "container_runtime "
                   + software.containerRuntime().orElseThrow()
                   + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
+    if (config.supervision().growth().isPresent()) {
+      config.supervision().growth().get().checkRoom(asked, written, problems);
     }
     if (config.supervision().watchdog().isPresent()
         && config.supervision().watchdog().get().compareTo(asked.time()) >= 0) {

@@ -163,6 +163,9 @@ public final class Renderer {
       add(files, templates.verbatim("first_failure.sh"), plan.config());
       add(files, templates.verbatim("failures.tsv"), plan.config());
     }
+    if (plan.supervision().requeues() > 0 && !plan.site().scheduler().equals("local")) {
+      add(files, templates.verbatim("keep_off.sh"), plan.config());
+    }
     if (launch.template().equals(Launch.DISTRIBUTED)) {
       add(files, templates.verbatim("rank.sh"), plan.config());
     }

@@ -13,6 +13,7 @@ import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import java.time.Duration;
@@ -46,6 +47,12 @@ final class ScriptModel {
     indices(model, plan);
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
+    model.put("exclude", plan.allocation().option(ResourceOption.EXCLUDE).orElse(""));
+    boolean grows = !plan.shape().grown().isEmpty();
+    model.put("grows", grows);
+    if (grows) {
+      sizes(model, plan);
+    }
     model.put("watchdog_seconds", supervision.watchdog().orElse(Duration.ZERO).toSeconds());
     model.put("monitor_seconds", supervision.monitor().orElse(Duration.ZERO).toSeconds());
     model.put("chain", plan.shape().chain());
@@ -126,6 +133,18 @@ final class ScriptModel {
       model.put("indices", "0-" + (shards - 1));
       model.put("index_step", 1);
     }
+  }
+
+  /** Adds the sizes of later attempts: memory in MiB and minutes, as plain words. */
+  private static void sizes(Map<String, Object> model, Plan plan) {
+    List<Object> memory = new ArrayList<>();
+    List<Object> minutes = new ArrayList<>();
+    for (AttemptSize size : plan.shape().grown()) {
+      memory.add(size.memoryBytes() / plan.allocation().nodes() >> 20);
+      minutes.add(size.timeLimitSeconds() / 60);
+    }
+    model.put("grow_memory", memory);
+    model.put("grow_minutes", minutes);
   }
 
   private static List<Map<String, Object>> after(Map<String, PipelineConfig.Condition> stages) {

@@ -482,6 +482,18 @@ class ConfigErrorsTest {
       assertThat(problems(task + "requeues: 1\nretry_on: [stall]\n"))
           .containsExactly(
               "run.yaml:5:11: retry_on: stall needs a watchdog, which finds it: watchdog: 30m");
+      assertThat(problems(task + "grow: {memory: {up_to: 64G}}\n"))
+          .containsExactly("run.yaml:4:7: grow: needs requeues: 1 or more for another attempt");
+      assertThat(problems(task + "requeues: 1\ngrow: {}\n"))
+          .containsExactly(
+              "run.yaml:5:7: grow: write what grows: memory: {up_to: 64G} or time: {up_to: 24h}");
+      assertThat(problems(task + "requeues: 1\ngrow: {time: {by: 1, up_to: 24h}}\n"))
+          .containsExactly(
+              "run.yaml:5:19: grow.time.by: expected a factor from 1.1 to 10, such as 2");
+      assertThat(
+              problems(
+                  "stage: serve\nbackend: vllm\nresources: {time: 1h}\nrequeues: 1\ngrow: {time: {up_to: 2h}}\n"))
+          .contains("run.yaml:5:7: grow: a server is started again as it was; leave it out");
       assertThat(problems(task + "requeues: 1\nretry_on: [256]\n").get(0))
           .contains("node, signal, cuda, nccl, oom, stall or an exit status from 1 to 255");
       assertThat(problems("stage: serve\nbackend: vllm\nresources: {time: 1h}\nwatchdog: 5m\n"))
