@@ -39,9 +39,8 @@ public final class Memory {
               + FORMS_WITH_UNIT
               + ", got '"
               + text
-              + "': sbatch's --mem=0 means all memory of the node, and nexa-slurm needs its size for"
-              + " the cost. Write the size of the node's memory, which `sinfo -N -o '%N %m'` prints"
-              + " in MiB, such as 512000M; resources.exclusive: true asks for whole nodes");
+              + "': sbatch's --mem=0 means all memory of the node; for that write resources.memory:"
+              + " all");
     }
     if (!text.matches("\\d{1,15}")) {
       if (!FORM.matcher(text).matches()) {

@@ -65,8 +65,8 @@ record FromScript(
     all.putAll(options);
     Map<String, String> shape = shape(set, keys(all));
     ScriptConfig.Start start = start(found, set, shape);
-    List<Unread> unread = unread(header, shape);
-    requireTaken(header, unread, set);
+    List<Unread> unread = header.unread();
+    requireTaken(unread, set);
     tell(unread, lines, all, set, err);
     where(found, start).forEach(shape::putIfAbsent);
     String name = script.substring(script.lastIndexOf('/') + 1);
@@ -225,7 +225,8 @@ record FromScript(
         .forEach(
             (option, value) -> {
               Set<String> keys = Overrides.keys(option, value).keySet();
-              if (!options.containsKey(option) && keys.stream().noneMatch(key -> isSet(set, key))) {
+              if (!options.containsKey(option)
+                  && keys.stream().noneMatch(key -> isGiven(set, key))) {
                 boolean folder = option.equals("workdir");
                 lines.put(option, folder ? here.resolve(value).normalize().toString() : value);
               }
@@ -233,18 +234,20 @@ record FromScript(
     return lines;
   }
 
-  private static boolean isSet(List<String> set, String key) {
-    return set.stream().anyMatch(one -> one.startsWith(key + "="));
+  /** Returns whether a person typed this key, or another one that counts the same resource. */
+  private boolean isGiven(List<String> set, String key) {
+    List<String> given = new ArrayList<>(set);
+    options.forEach((option, value) -> given.add(Overrides.OPTIONS.getOrDefault(option, "") + "="));
+    for (String family : List.of("resources.gpus", "resources.memory", "resources.cpus_per_")) {
+      if (key.startsWith(family) && given.stream().anyMatch(one -> one.startsWith(family))) {
+        return true;
+      }
+    }
+    return isSet(set, key);
   }
 
-  /** Returns the options that say something else than the run's values. */
-  private static List<Unread> unread(SbatchHeader header, Map<String, String> shape) {
-    List<Unread> unread = new ArrayList<>(header.unread());
-    String nodes = shape.getOrDefault("resources.nodes", "1");
-    String gpus = header.options().getOrDefault("--gpus", "");
-    unread.removeIf(one -> one.name().equals("--ntasks") && one.value().equals(nodes));
-    unread.removeIf(one -> one.name().equals("--gpus") && gpusPerNode(one, header).equals(gpus));
-    return unread;
+  private static boolean isSet(List<String> set, String key) {
+    return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
   /** Returns whether a person typed what an option of the script says. */
@@ -262,7 +265,7 @@ record FromScript(
    * Throws if an option that we cannot take changes the job: without it, the script would run on
    * other resources, or do a part of its work, and end well.
    */
-  private void requireTaken(SbatchHeader header, List<Unread> unread, List<String> set) {
+  private void requireTaken(List<Unread> unread, List<String> set) {
     List<Unread> refused =
         unread.stream().filter(one -> one.refused() && !isTyped(one, set)).toList();
     if (refused.isEmpty()) {
@@ -272,7 +275,7 @@ record FromScript(
     List<Advice> steps = new ArrayList<>();
     for (Unread one : refused) {
       String label = refused.size() == 1 ? "" : one.text() + " (line " + one.line() + "): ";
-      steps(one, header).forEach(step -> steps.add(Advice.step(label + step)));
+      steps(one).forEach(step -> steps.add(Advice.step(label + step)));
     }
     steps.add(
         Advice.command(
@@ -284,31 +287,12 @@ record FromScript(
     throw new NexaException(ErrorCode.OPTION_INVALID, place + ": " + first.reason() + more, steps);
   }
 
-  private static List<String> steps(Unread option, SbatchHeader header) {
-    return switch (option.ours()) {
-      case "--gpus" -> {
-        String each = gpusPerNode(option, header);
-        yield List.of(
-            "write #SBATCH --gpus-per-node=" + each + " in this line",
-            "or add --gpus " + each + " to the command");
-      }
-      case "--array" ->
-          List.of(
-              "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
-                  + " and NEXA_TASKS");
-      default -> List.of(option.step());
-    };
-  }
-
-  /** Returns the GPUs on each node as an option of ours takes them; N if they are not known. */
-  private static String gpusPerNode(Unread option, SbatchHeader header) {
-    boolean ofJob = option.name().equals("-G") || option.name().equals("--gpus");
-    int colon = option.value().indexOf(':') + 1;
-    String count = option.value().substring(colon);
-    int nodes = Integer.parseInt(header.options().getOrDefault("--nodes", "1"));
-    return ofJob && count.matches("\\d{1,6}") && nodes > 0 && Integer.parseInt(count) % nodes == 0
-        ? option.value().substring(0, colon) + Integer.parseInt(count) / nodes
-        : "N";
+  private static List<String> steps(Unread option) {
+    return option.ours().equals("--array")
+        ? List.of(
+            "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
+                + " and NEXA_TASKS")
+        : List.of(option.step());
   }
 
   private void tell(
@@ -317,18 +301,18 @@ record FromScript(
       Map<String, String> all,
       List<String> set,
       PrintWriter err) {
-    StringBuilder read = new StringBuilder();
+    List<String> read = new ArrayList<>();
     lines.forEach(
         (option, value) -> {
           if (Overrides.OPTIONS.containsKey(option) || option.equals("--array")) {
-            read.append(' ').append(option).append(' ').append(value);
+            read.addAll(List.of(option, value));
           } else {
             Overrides.keys(option, value)
-                .forEach((key, one) -> read.append(" --set ").append(key + "=" + one));
+                .forEach((key, one) -> read.addAll(List.of("--set", key + "=" + one)));
           }
         });
-    if (read.length() > 0) {
-      err.println("note: from the #SBATCH lines of " + script + ":" + read);
+    if (!read.isEmpty()) {
+      err.println("note: from the #SBATCH lines of " + script + ": " + Script.shellLine(read));
     }
     if (!unread.isEmpty()) {
       err.println(

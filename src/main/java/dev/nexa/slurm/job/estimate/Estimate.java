@@ -78,6 +78,11 @@ public record Estimate(
     return priced(digest, rates, tasks, attempts, limit, seconds, usage, plan.apiTokens());
   }
 
+  /** Returns the estimate that reserves more money. */
+  public Estimate orMore(Estimate other) {
+    return other.total.amount().compareTo(total.amount()) > 0 ? other : this;
+  }
+
   /** Returns the total for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */
   public String atMost() {
     return total.atMost(CostLine.unrounded(reservation));

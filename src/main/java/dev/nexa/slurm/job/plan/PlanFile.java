@@ -570,15 +570,16 @@ public final class PlanFile {
   }
 
   private static JsonObject allocation(Allocation allocation) {
-    JsonObject json =
-        new JsonObject()
-            .with("nodes", allocation.nodes())
-            .with("gpus_per_node", allocation.gpusPerNode())
-            .withOptional("gpu_type", allocation.gpuType())
-            .with("cpus_per_task", allocation.cpusPerTask())
-            .with("memory_bytes", allocation.memoryBytes())
-            .with("time_limit", TimeLimit.format(allocation.timeLimit()))
-            .with("time_limit_seconds", allocation.timeLimit().toSeconds());
+    JsonObject json = new JsonObject().with("nodes", allocation.nodes());
+    if (allocation.fewestNodes() != allocation.nodes()) {
+      json.with("fewest_nodes", allocation.fewestNodes());
+    }
+    json.with("gpus_per_node", allocation.gpusPerNode())
+        .withOptional("gpu_type", allocation.gpuType())
+        .with("cpus_per_task", allocation.cpusPerTask())
+        .with("memory_bytes", Math.max(0, allocation.memoryBytes()))
+        .with("time_limit", TimeLimit.format(allocation.timeLimit()))
+        .with("time_limit_seconds", allocation.timeLimit().toSeconds());
     for (ResourceOption option : ResourceOption.values()) {
       json.withOptional(option.key(), allocation.option(option));
     }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.plan;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
@@ -12,6 +13,7 @@ import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.shared.ModelSize;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.shared.Software;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
@@ -81,8 +83,8 @@ public final class Planner {
         config.environment().over(cluster.nodes().software(), cluster.nodes().env());
     rules(config, cluster, policy, environment.software(), problems);
     Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
-    Optional<Partition> partition = known(choice.partition(), cluster);
-    BilledResources billed = billed(allocation, partition, cluster, written);
+    List<Partition> partitions = cluster.known(choice.partition());
+    BilledResources billed = billed(allocation, partitions, cluster, written);
     if (!choice.misfit().isEmpty()) {
       problems.add(written.problem(choice.key(), choice.misfit()));
     } else if (billed.gpus() > 0
@@ -142,7 +144,7 @@ public final class Planner {
             cluster.health(),
             cluster.energy(),
             cluster.slurm().maxArraySize(),
-            overTimeLimit(partition, cluster),
+            overTimeLimit(partitions, cluster),
             cluster.slurm().killWait(),
             cluster.slurm().messageTimeout()),
         new JobShape(
@@ -197,6 +199,7 @@ public final class Planner {
     boolean little =
         gpus > 0
             && !cluster.isLocal()
+            && allocation.memoryBytes() > 0
             && allocation.memoryBytes() / gpus < LITTLE_MEMORY
             && billed.memoryBytes() / Math.max(1, billed.gpus()) < LITTLE_MEMORY;
     if (!little) {
@@ -292,6 +295,7 @@ public final class Planner {
           written.problem(
               "chain", "its links wait for each other, which this machine alone can't"));
     }
+    handedOn(config, problems);
     container(config, software, problems);
     if (config.work().sync().isPresent()) {
       config.work().sync().get().checkAddress(cluster, written, problems);
@@ -315,6 +319,27 @@ public final class Planner {
       problems.add(
           written.problem(
               "warn_before_end", "must be shorter than resources.time; nothing would run"));
+    }
+  }
+
+  /** Adds a problem for an option in {@code sbatch_options} that has a key of ours, or none. */
+  private static void handedOn(RunConfig config, List<Problem> problems) {
+    Optional<String> options = config.resources().option(ResourceOption.SBATCH_OPTIONS);
+    if (options.isEmpty()) {
+      return;
+    }
+    try {
+      if (SbatchHeader.handedOn(options.get()).containsKey("signal")
+          && config.supervision().warnBeforeEnd().isPresent()) {
+        problems.add(
+            config
+                .written()
+                .problem(
+                    "warn_before_end", "sends a signal, and so does resources.sbatch_options"));
+      }
+    } catch (IllegalArgumentException wrong) {
+      problems.add(
+          config.written().problem("resources.sbatch_options", String.valueOf(wrong.getMessage())));
     }
   }
 
@@ -348,27 +373,33 @@ public final class Planner {
     }
   }
 
-  private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
-    return partition.isEmpty()
-        ? Optional.empty()
-        : Optional.ofNullable(cluster.partitions().get(partition.get()));
+  private static Duration overTimeLimit(List<Partition> partitions, ClusterProfile cluster) {
+    Duration longest = Duration.ZERO;
+    for (Partition partition : partitions) {
+      Duration one = partition.overTimeLimit().orElse(cluster.slurm().overTimeLimit());
+      longest = one.compareTo(longest) > 0 ? one : longest;
+    }
+    return partitions.isEmpty() ? cluster.slurm().overTimeLimit() : longest;
   }
 
-  private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
-    return partition.isPresent() && partition.get().overTimeLimit().isPresent()
-        ? partition.get().overTimeLimit().get()
-        : cluster.slurm().overTimeLimit();
-  }
-
+  /** Returns the most that one of the partitions gives. */
   private static BilledResources billed(
       Allocation asked,
-      Optional<Partition> partition,
+      List<Partition> partitions,
       ClusterProfile cluster,
       ConfigPositions written) {
-    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
-    Optional<String> type =
-        Allocation.either(asked.gpuType(), Allocation.gpuType(partition, cluster));
-    return BilledResources.of(asked, sharing, type, written);
+    Optional<String> type = asked.gpuType();
+    if (type.isEmpty()) {
+      type = Allocation.gpuType(partitions, cluster);
+    }
+    if (partitions.isEmpty()) {
+      return BilledResources.of(asked, NodeSharing.AS_ASKED, type, written);
+    }
+    BilledResources most = BilledResources.NONE;
+    for (Partition partition : partitions) {
+      most = most.orMore(BilledResources.of(asked, partition.sharing(), type, written));
+    }
+    return most;
   }
 
   /**

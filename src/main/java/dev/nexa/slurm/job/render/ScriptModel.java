@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Supervision;
@@ -53,6 +54,7 @@ final class ScriptModel {
     model.put("scheduler", plan.site().scheduler());
     model.put("cluster", plan.site().cluster());
     model.put("nodes", plan.allocation().nodes());
+    model.put("sized", plan.allocation().isSized());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
     model.put("ranks_per_node", plan.shape().ranksPerNode());
     model.put("cpus_per_task", plan.allocation().cpusPerTask());
@@ -226,24 +228,43 @@ final class ScriptModel {
     Allocation asked = plan.allocation();
     Map<String, String> options = new TreeMap<>();
     for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
-      options.put(option.getKey().key(), option.getValue());
+      options.put(option.getKey().option(), option.getValue());
     }
+    boolean sized = asked.isSized();
     options.put("array", array(plan));
-    options.put("cpus-per-task", "" + asked.cpusPerTask());
+    if (!options.containsKey("cpus-per-gpu")) {
+      options.put("cpus-per-task", "" + asked.cpusPerTask());
+    }
     if (asked.exclusive()) {
       options.put("exclusive", FLAG);
     }
+    String type = asked.gpuType().isPresent() ? asked.gpuType().get() + ":" : "";
     if (asked.gpusPerNode() > 0) {
-      String type = asked.gpuType().map(name -> name + ":").orElse("");
       options.put("gpus-per-node", type + asked.gpusPerNode());
+    }
+    if (sized) {
+      options.computeIfPresent("gpus", (name, count) -> type + count);
+      options.computeIfPresent("gpus-per-task", (name, count) -> type + count);
     }
     if (plan.supervision().mail().isPresent()) {
       options.put("mail-type", plan.supervision().mail().get().type());
       options.put("mail-user", plan.supervision().mail().get().user());
     }
-    options.put("mem", Memory.slurm(asked.memoryBytes()));
-    options.put("nodes", "" + asked.nodes());
-    options.put("ntasks-per-node", "1");
+    if (asked.memoryBytes() >= 0) {
+      options.put("mem", asked.memoryBytes() == 0 ? "0" : Memory.slurm(asked.memoryBytes()));
+    }
+    int fewest = asked.fewestNodes();
+    if (fewest > 0) {
+      options.put("nodes", (fewest < asked.nodes() ? fewest + "-" : "") + asked.nodes());
+    }
+    if (!asked.hasProcesses()) {
+      options.put("ntasks-per-node", "1");
+    }
+    Optional<String> handed = asked.option(ResourceOption.SBATCH_OPTIONS);
+    if (handed.isPresent()) {
+      options.remove(ResourceOption.SBATCH_OPTIONS.option());
+      options.putAll(SbatchHeader.handedOn(handed.get()));
+    }
     options.put("open-mode", "append");
     options.put("requeue", FLAG);
     if (warningSeconds(plan.supervision()) > 0) {

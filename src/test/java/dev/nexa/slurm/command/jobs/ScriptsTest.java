@@ -183,8 +183,7 @@ class ScriptsTest {
     assertThat(shell.out()).contains("run.sh");
     assertThat(shell.err())
         .contains(
-            "from the #SBATCH lines of job.slurm: --set resources.qos=high\n",
-            "are not used: --comment=c (nexa-slurm writes its own)\n",
+            "from the #SBATCH lines of job.slurm: --set resources.qos=high --set resources.sbatch_options=--comment=c\n",
             "--save job.yaml");
     assertThat(type("render tool").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/tool");
   }
@@ -443,8 +442,8 @@ class ScriptsTest {
   void aWrongValueNamesWhatWasTyped() {
     assertThat(type("estimate train.py --nodes two").err())
         .contains(
-            "nexa-slurm: --nodes two: resources.nodes: expected a whole number from 1 to 100000, got"
-                + " text 'two' [config-wrong-type]");
+            "nexa-slurm: --nodes two: resources.nodes: expected a whole number from 1 to 100000, or a"
+                + " range such as 2-4, got 'two' [config-invalid-value]");
     assertThat(type("estimate run.yaml --mem 16").err())
         .contains("nexa-slurm: --mem 16: resources.memory: a memory size needs a unit: write 16G");
     assertThat(type("estimate run.yaml --time 1.5h --mem 1.5G").err())
@@ -472,24 +471,35 @@ class ScriptsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "--gpus=2, --gpus-per-node=2",
-    "-G 2, --gpus-per-node=2",
-    "-N2 -G h100:8, --gpus-per-node=h100:4",
-    "--gpus-per-task=1, --gpus-per-node=N",
-    "--gres=gpu:a100:2;gpu:v100:1, --gpus-per-node=N",
-    "--gpus-per-node=2 --gres=gpu:1, --gpus-per-node=N",
-    "--gpus-per-node=4 --gpus=8, --gpus-per-node=8"
-  })
-  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line, String nearest) {
-    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line.replace(';', ',') + "\nsrun x\n");
+  @ValueSource(strings = {"--gres=gpu:a100:2,gpu:v100:1", "--gpus-per-node=2 --gres=gpu:1"})
+  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line) {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line + "\nsrun x\n");
 
     Screen screen = type("estimate old.sh");
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err())
-        .contains("nexa-slurm: old.sh:2: #SBATCH ", "takes the number of GPUs on each node")
-        .contains("→ write #SBATCH " + nearest + " in this line");
+        .contains("nexa-slurm: old.sh:2: #SBATCH ", "expected a number of GPUs");
+    assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-G 2, 2",
+    "-N2 -G h100:8, 8",
+    "--gpus-per-task=1 -n3, 3",
+    "--gpus-per-node=4 --gpus=8, 8",
+    "-n 6 --ntasks-per-gpu=2, 3",
+    "-G 4 --ntasks-per-gpu=2 --cpus-per-gpu=3, 4",
+    "-N 1-3 --gpus-per-node=2, 6"
+  })
+  void eachWayToCountGpusIsPriced(String line, long gpus) {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH -t 5 " + line + "\nsrun x\n");
+
+    Screen screen = type("estimate old.sh --json");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.json().object("limits").number("gpus")).isEqualTo(gpus);
     assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
   }
 
@@ -535,7 +545,7 @@ class ScriptsTest {
     assertThat(screen.err())
         .contains(
             "--set resources.exclusive=true",
-            "--set requeues=1 --set retry_on=[node]",
+            "--set requeues=1 --set 'retry_on=[node]'",
             "--name my_job");
     assertThat(kept.out()).isEqualTo(screen.out());
     assertThat(type("render " + saved).out()).isEqualTo(screen.out());
@@ -553,9 +563,9 @@ class ScriptsTest {
         "old.sh",
         """
         #!/bin/bash
-        #SBATCH -t 5 --mem-per-cpu=2G
+        #SBATCH -t 5 --core-spec=2
         #SBATCH --signal=B:USR1@60 -d afterok:12
-        #SBATCH --export=ALL,A=b
+        #SBATCH --export=ALL,A
         #SBATCH hetjob
         true
         """);
@@ -565,13 +575,13 @@ class ScriptsTest {
         .returns(2, Screen::exit)
         .extracting(Screen::err)
         .asString()
-        .startsWith("nexa-slurm: old.sh:2: #SBATCH --mem-per-cpu=2G: nexa-slurm does not take")
+        .startsWith("nexa-slurm: old.sh:2: #SBATCH --core-spec=2: nexa-slurm does not take")
         .contains(
             "; 4 more below [option-invalid]",
-            "→ --mem-per-cpu=2G (line 2): type --mem SIZE, the memory on each node\n",
+            "→ --core-spec=2 (line 2): Slurm then gives whole nodes: write #SBATCH --exclusive instead\n",
             "→ --signal=B:USR1@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
             "→ -d afterok:12 (line 3): type --dependency TYPE:RUN\n",
-            "→ --export=ALL,A=b (line 4): type --set env.NAME=VALUE",
+            "→ --export=ALL,A (line 4): type --set env.NAME=VALUE",
             "→ hetjob (line 5): write a script for each job, or a pipeline\n");
     assertThat(terminal.workspace.resolve("runs")).doesNotExist();
     assertThat(type("submit new.sh --mem 2G").err()).contains("#SBATCH -d afterok:12");
@@ -579,7 +589,8 @@ class ScriptsTest {
         .returns(0, Screen::exit)
         .extracting(Screen::err)
         .asString()
-        .contains("not used: -d afterok:12 (type --dependency TYPE:RUN)", "(you typed --mem)");
+        .contains("not used: -d afterok:12 (type --dependency TYPE:RUN)")
+        .doesNotContain("memory_per_cpu");
   }
 
   @ParameterizedTest

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.run.Overrides;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -40,10 +41,15 @@ public record SbatchHeader(
           "--array",
           "nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
           "--gpus",
-          "nexa-slurm takes the number of GPUs on each node, not another count");
+          "expected a number of GPUs, such as --gpus-per-node=h100:4",
+          "env.",
+          "a job gets no variable of this shell that you do not name with its value",
+          "warn_before_end",
+          "nexa-slurm starts the script in a shell of its own, which this signal would reach instead");
 
-  /** A value of {@code --gres} that asks for GPUs and for nothing else. */
-  private static final String GPUS_ONLY = "((^|,)(gres[:/])?gpu(:[^,]*)?)+";
+  private static final Pattern SIZE = Pattern.compile("([1-9]\\d{0,11})([KMGTkmgt]?)[Bb]?");
+
+  private static final String HANDED_ON = "resources.sbatch_options";
 
   private static final String DELETE = "delete this line, if the job does not need it";
 
@@ -85,14 +91,50 @@ public record SbatchHeader(
     return reader.header();
   }
 
+  /**
+   * Returns the options of sbatch in a text such as {@code --switches=1 -O}, by their long names; a
+   * flag has an empty value.
+   *
+   * @throws IllegalArgumentException if one is no option of sbatch, or if a key of ours or the
+   *     price depends on it
+   */
+  public static Map<String, String> handedOn(String text) {
+    SbatchHeader header = of("#SBATCH " + text);
+    List<String> wrong = new ArrayList<>();
+    for (Unread one : header.unread()) {
+      wrong.add(one.text() + ": " + (one.reason().isEmpty() ? one.step() : one.reason()));
+    }
+    for (String taken : header.options().keySet()) {
+      if (!taken.equals(HANDED_ON)) {
+        String key = Overrides.keys(taken, "0-1").keySet().iterator().next();
+        wrong.add("write " + key + " for what " + taken + " says");
+      }
+    }
+    if (!wrong.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", wrong));
+    }
+    Map<String, String> values = new LinkedHashMap<>();
+    for (Word word : SbatchWords.of("#SBATCH " + header.options().getOrDefault(HANDED_ON, ""))) {
+      String[] parts = word.text().substring(2).split("=", 2);
+      values.put(parts[0], parts.length == 2 ? parts[1] : "");
+    }
+    return values;
+  }
+
   /** Takes the words apart. */
   private static final class Reader {
     private final Map<String, String> options = new LinkedHashMap<>();
     private final Map<String, Unread> origins = new LinkedHashMap<>();
     private final List<Unread> unread = new ArrayList<>();
+    private final Map<String, String> handed = new LinkedHashMap<>();
 
     private SbatchHeader header() {
       nodesOfList();
+      gpusOfAllNodes();
+      oneProcessOnEachNode();
+      if (!handed.isEmpty()) {
+        options.put(HANDED_ON, String.join(" ", handed.values()));
+      }
       if (options.containsKey("mail.user") != options.containsKey("mail.type")) {
         for (String key : List.of("mail.user", "mail.type")) {
           Unread one = origins.get(key);
@@ -128,6 +170,33 @@ public record SbatchHeader(
       } catch (IllegalArgumentException notAList) {
         // The key's own check tells it.
       }
+    }
+
+    /** {@code --gpus=8} says what {@code -N2 --gpus-per-node=4} says already. */
+    private void gpusOfAllNodes() {
+      String[] each = options.getOrDefault("--gpus", "0").split(":", -1);
+      String nodes = options.getOrDefault("--nodes", "1");
+      if (nodes.matches("\\d{1,6}") && options.containsKey("--gpus")) {
+        each[each.length - 1] = "" + Long.parseLong(nodes) * Long.parseLong(each[each.length - 1]);
+        options.remove("resources.gpus", String.join(":", each));
+      }
+    }
+
+    /** It is what our jobs do without these options. */
+    private void oneProcessOnEachNode() {
+      String each = options.getOrDefault("resources.ntasks_per_node", "1");
+      String nodes = options.getOrDefault("--nodes", "1");
+      String all = options.getOrDefault("resources.ntasks", nodes);
+      boolean others = options.keySet().stream().anyMatch(Reader::sizes);
+      if (each.equals("1") && all.equals(nodes) && !others && !nodes.contains("-")) {
+        options.remove("resources.ntasks_per_node");
+        options.remove("resources.ntasks");
+      }
+    }
+
+    private static boolean sizes(String key) {
+      return key.startsWith("resources.gpus")
+          || key.matches("resources.ntasks_per_(gpu|socket|core)");
     }
 
     /** Reads a long option; returns whether the next word is its value. */
@@ -192,24 +261,39 @@ public record SbatchHeader(
     /** Reads an option with its value. */
     private void read(ScriptOption option, String theirs, String text, int line) {
       String name = "--" + option.name();
-      unread.removeIf(earlier -> earlier.name().equals(name));
-      if (isOurDefault(name, theirs)) {
+      forget(option);
+      if (isHandedOn(option, theirs)) {
+        hand(option.name(), theirs, new Unread(name, theirs, text, line, "", false, "", ""));
         return;
       }
+      String others = "";
+      String asked = theirs;
+      if (name.equals("--gres")) {
+        others = gres(theirs, false);
+        asked = gres(theirs, true);
+      }
       boolean taken = option.fate() == Fate.TAKE;
-      String value = taken ? value(option, theirs) : "";
-      boolean needless = taken && (theirs.isEmpty() || name.equals("--job-name"));
+      String value = taken ? value(option, asked) : "";
+      boolean needless = taken && (asked.isEmpty() || name.equals("--job-name"));
       boolean refused =
-          (option.fate() == Fate.REFUSE && !(name.equals("--export") && isUsual(theirs)))
-              || (taken && !needless);
-      boolean others = name.equals("--gres") && !theirs.matches(GPUS_ONLY);
-      String ours = others ? "" : option.ours();
+          option.fate() == Fate.REFUSE || option.fate() == Fate.HAND || !needless && taken;
+      String ours = option.ours();
       String reason =
           !refused
               ? (needless ? "it has no value that fits" : option.remark())
               : WRONG_VALUES.getOrDefault(ours, taken ? NO_SUCH_VALUE : NOT_TAKEN);
       String step = option.remark().isEmpty() ? DELETE : option.remark();
       Unread origin = new Unread(name, theirs, text, line, ours, refused, reason, step);
+      if (!others.isEmpty()) {
+        hand("gres", others, origin);
+      }
+      if (name.equals("--export")) {
+        export(theirs, origin);
+        return;
+      }
+      if (asked.isEmpty() && !others.isEmpty()) {
+        return;
+      }
       Unread before = origins.get(ours);
       boolean same = before == null || before.name().equals(name);
       if (!value.isEmpty() && (same || !ours.equals("--gpus") || value.equals(options.get(ours)))) {
@@ -225,31 +309,79 @@ public record SbatchHeader(
       }
       unread.add(origin);
     }
+
+    /** A later option wins, as at sbatch. */
+    private void forget(ScriptOption option) {
+      String name = "--" + option.name();
+      unread.removeIf(earlier -> earlier.name().equals(name));
+      handed.remove(option.name());
+      Unread gpus = origins.get("--gpus");
+      if (name.equals("--gres") && gpus != null && gpus.name().equals(name)) {
+        options.remove("--gpus");
+        origins.remove("--gpus");
+      }
+      if (name.equals("--exclusive")) {
+        options.remove(option.ours());
+      }
+    }
+
+    private void hand(String name, String value, Unread origin) {
+      String quoted = "\"" + value.replaceAll("([\\\\\"])", "\\\\$1") + "\"";
+      String word = value.matches("[A-Za-z0-9_.:,@+=/%*\\[\\]-]*") ? value : quoted;
+      handed.put(name, "--" + name + (word.isEmpty() ? "" : "=" + word));
+      origins.putIfAbsent(HANDED_ON, origin);
+    }
+
+    /** Reads the variables of {@code --export}; the usual ones are those of our jobs. */
+    private void export(String value, Unread origin) {
+      for (String one : value.split(",", -1)) {
+        int equals = one.indexOf('=');
+        if (equals > 0) {
+          options.put("env." + one.substring(0, equals), one.substring(equals + 1));
+          origins.put("env." + one.substring(0, equals), origin);
+        } else if (!one.matches("ALL|NONE|")) {
+          unread.add(origin);
+          return;
+        }
+      }
+      if (value.matches("(ALL|NONE)(,.*)?")) {
+        String reason = "of this shell's variables the job gets a few, such as PATH";
+        unread.add(
+            new Unread(origin.name(), value, origin.text(), origin.line(), "", false, reason, ""));
+      }
+    }
   }
 
-  /** Returns whether jobs get the usual variables: the shell's variables and no others. */
-  private static boolean isUsual(String export) {
-    return export.equals("ALL") || export.equals("NONE");
+  /** A signal for the batch shell alone would reach our shell, not the script. */
+  private static boolean isHandedOn(ScriptOption option, String value) {
+    return option.name().equals("exclusive")
+        ? value.matches("user|mcs|topo")
+        : option.fate() == Fate.HAND && !(option.name().equals("signal") && value.contains("B"));
   }
 
-  /** Returns whether the option says what our jobs do without it. */
-  private static boolean isOurDefault(String name, String value) {
-    return switch (name) {
-      case "--ntasks-per-node", "--tasks-per-node" -> value.equals("1");
-      case "--no-kill" -> value.equals("off");
-      default -> false;
-    };
+  /** Returns the GPUs of a value of {@code --gres}, or the other resources. */
+  private static String gres(String value, boolean gpus) {
+    List<String> found = new ArrayList<>();
+    for (String one : value.split(",", -1)) {
+      if (one.matches("(gres[:/])?gpu(:.*)?") == gpus) {
+        found.add(gpus ? one.replaceFirst("^gres[:/]", "") : one);
+      }
+    }
+    return String.join(",", found);
   }
 
   /** Returns the value in our form; an empty text if we have none, as for a range of nodes. */
   private static String value(ScriptOption option, String value) {
     return switch (option.ours()) {
-      case "--nodes" -> value.matches("(\\d{1,6})(-\\1)?") ? value.replaceFirst("-.*", "") : "";
+      case "--nodes" ->
+          value.matches("\\d{1,6}(-\\d{1,6})?") ? value.replaceFirst("^(\\d+)-\\1$", "$1") : "";
       case "--cpus" -> value.matches("\\d{1,6}") ? value : "";
       case "--gpus" -> option.name().equals("gres") ? ofGres(value) : gpus(value);
       // sbatch counts a bare number in MiB.
       case "--mem" ->
-          value.matches("0+[A-Za-z]*") ? "0" : value.matches("\\d+") ? value + "M" : value;
+          value.matches("0+[A-Za-z]*") ? "all" : size(value).isEmpty() ? value : size(value);
+      case "resources.memory_per_cpu", "resources.memory_per_gpu" -> size(value);
+      case "resources.gpus", "resources.gpus_per_task" -> gpus(value);
       case "--array" -> array(value);
       // It is for reports only, so a name of another form stops no submit.
       case "--name" ->
@@ -260,8 +392,20 @@ public record SbatchHeader(
       case "--requeue" -> option.name().equals("requeue") ? "1" : "0";
       case "resources.exclusive" -> value.isEmpty() ? "true" : "";
       case "mail.user", "mail.type" -> value.matches("[A-Za-z0-9_.@+,-]+") ? value : "";
-      default -> value;
+      default ->
+          option.ours().matches("resources\\.(ntasks.*|mincpus|cpus_per_gpu|threads_per_core)")
+                  && !value.matches("[1-9]\\d{0,5}")
+              ? ""
+              : value;
     };
+  }
+
+  /** Returns {@code 4000M} for {@code 4000}, which sbatch counts in MiB, and 4G for 4gb. */
+  private static String size(String value) {
+    Matcher size = SIZE.matcher(value);
+    return !size.matches()
+        ? ""
+        : size.group(1) + (size.group(2).isEmpty() ? "M" : size.group(2).toUpperCase(Locale.ROOT));
   }
 
   /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}. */

@@ -177,7 +177,8 @@ public record ScriptConfig(
     for (ResourceOption option : ResourceOption.values()) {
       String value = values.get("resources." + option.key());
       if (value != null) {
-        text.append("  ").append(option.key()).append(": ").append(text(value)).append('\n');
+        String word = option.sizes() ? scalar(value) : text(value);
+        text.append("  ").append(option.key()).append(": ").append(word).append('\n');
       }
     }
     others(text, "resources.");

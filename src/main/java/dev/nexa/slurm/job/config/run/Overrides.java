@@ -57,7 +57,8 @@ public final class Overrides {
       return requeueKeys(value);
     }
     String key = OPTIONS.getOrDefault(option, option);
-    int colon = option.equals("--gpus") ? value.indexOf(':') : -1;
+    boolean typed = option.equals("--gpus") || key.matches("resources\\.gpus(_per_task)?");
+    int colon = typed ? value.indexOf(':') : -1;
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put(key, value.substring(colon + 1));
     if (colon >= 0) {

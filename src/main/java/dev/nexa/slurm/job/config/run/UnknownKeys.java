@@ -141,7 +141,6 @@ public final class UnknownKeys {
     String text = scalar.text();
     String more =
         switch (problem.key()) {
-          case "resources.nodes" -> text.matches("\\d+-\\d+") ? "; the price needs one number" : "";
           case "resources.gpus_per_node" ->
               text.contains(".")
                   ? "; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)"

@@ -132,7 +132,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
       problems.add(values.problem("sweep", "a data stage has no points; use array: {shards: N}"));
     }
     Values resources = values.section("resources");
-    if (resources.optionalInteger("nodes").orElse(1) > 1) {
+    if (!resources.optionalText("nodes").orElse("1").equals("1")) {
       problems.add(
           resources.problem("nodes", "a data stage works on one node; write array: {shards: N}"));
     }
