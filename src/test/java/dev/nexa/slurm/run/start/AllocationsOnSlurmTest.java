@@ -224,7 +224,7 @@ class AllocationsOnSlurmTest {
       } catch (ConfigException doesNotFit) {
         continue;
       }
-      if (jobs.size() % 5 == 0) {
+      if (jobs.size() % 5 == 0 && !ofTasks) {
         // estimate believes a larger number, so it must not be larger than what a job gets.
         assertThat(new ExpectStart(here).of(prepared.plan()).cpus())
             .as("sbatch --test-only of %s", set)
@@ -362,7 +362,11 @@ class AllocationsOnSlurmTest {
             count.ofTasks++;
             count.ofTasksEqual += equal ? 1 : 0;
             BigDecimal twice = actual.add(actual);
-            count.ofTasksTwice += live.max(byProfile).compareTo(twice) > 0 ? 1 : 0;
+            boolean more = live.max(byProfile).compareTo(twice) > 0;
+            count.ofTasksTwice += more ? 1 : 0;
+            if (more) {
+              System.out.println("more than twice: " + job.options() + " got " + tres);
+            }
           } else {
             count.jobs++;
             count.equal += equal ? 1 : 0;

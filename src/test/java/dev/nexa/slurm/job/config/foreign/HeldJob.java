@@ -94,6 +94,12 @@ record HeldJob(Map<String, String> fields) {
                     gpus("TresPerTask") * Long.parseLong("0" + field("NumTasks")))));
   }
 
+  /** Returns whether the GPUs of the job are those on each of its nodes. */
+  private boolean isOfNodes(String ofJob) {
+    return !ofJob.isEmpty()
+        && gpus("TresPerJob") == gpus("TresPerNode") * Long.parseLong(nodes(this));
+  }
+
   /** Without accounting, Slurm counts no GPUs in TRES. */
   private long gpus(String name) {
     Matcher gpus = Pattern.compile("gpu(?::h100)?(?::(\\d+))?(?=,|$)").matcher(field(name));
@@ -131,16 +137,25 @@ record HeldJob(Map<String, String> fields) {
       // Our jobs are arrays.
       case "ArrayTaskId" -> theirs.isEmpty() && made.equals("0");
       // One task has one node, also where Slurm shows more of a job that waits, as for -n1 -c2.
-      case "NumNodes" -> field("NumTasks").equals("1") && made.matches("1(-1)?");
+      // So has a job whose tasks may all be on one: it waits until one node has room for them.
+      case "NumNodes" ->
+          made.matches("1(-1)?") && tasksOfNode() >= Long.parseLong(field("NumTasks"));
       // Ours always say it.
       case "NtasksPerN:B:S:C" ->
           made.equals(theirs.replaceFirst("^0", "1")) && field("NumTasks").equals(nodes(ours));
       case "TRES", "ReqTRES" -> tres(theirs, "", memory).equals(tres(made, theirs, memory));
-      case "TresPerNode", "TresPerJob", "TresPerTask", "TresPerSocket" ->
+      // Of GPUs on each node and the same GPUs of the job, which people write both, we keep one.
+      case "TresPerJob" -> gres(theirs, theirs).equals(gres(made, theirs)) || isOfNodes(theirs);
+      case "TresPerNode", "TresPerTask", "TresPerSocket" ->
           gres(theirs, theirs).equals(gres(made, theirs));
       case "EligibleTime", "StartTime", "EndTime", "Deadline" -> isNear(theirs, made);
       default -> false;
     };
+  }
+
+  /** Returns how many tasks one node may have, by {@code --ntasks-per-node}. */
+  private long tasksOfNode() {
+    return Math.max(1, Long.parseLong(field("NtasksPerN:B:S:C").replaceFirst(":.*", "")));
   }
 
   private static String nodes(HeldJob job) {

@@ -62,22 +62,21 @@ class SbatchHeaderOnSlurmTest {
   /** Options that change the job, and that we do not take. */
   private static final List<String> REFUSED =
       List.of(
-          "-O",
-          "-k",
-          "-s",
-          "-n4",
-          "--ntasks-per-node=2",
-          "--nodes=1-2",
-          "-G 2",
-          "--mem-per-cpu=300",
-          "--begin=now+1hour",
-          "--signal=USR1@60",
-          "--exclusive=user",
-          "--dependency=singleton",
-          "--contiguous",
-          "--cpus-per-gpu=2",
-          "hetjob",
-          "-B 1");
+          "-S 1",
+          "--thread-spec=1",
+          "-B 1",
+          "--gpus-per-socket=1",
+          "--tres-per-task=gres/gpu:1",
+          "--ntasks-per-tres=1",
+          "--reboot",
+          "--signal=B:USR1@60",
+          "--dependency=afterok:1",
+          "--clusters=other",
+          "--container=x",
+          "--input=x",
+          "--get-user-env",
+          "--nodefile=x",
+          "hetjob");
 
   private static final Pattern MEMORY = Pattern.compile("(?m)^#SBATCH.*--mem(-per-.*|[= ])");
 
