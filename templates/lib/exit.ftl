@@ -38,10 +38,10 @@ nexa_exit() {
 <#if nodes gt 1>
   export -f nexa_tidy nexa_give_back
   # On those that the job still has: somebody may have made it smaller.
-<#if sized>
+<#if processes>
   nexa_own_step
 </#if>
-  timeout 30 srun --nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)" --ntasks-per-node=1 --quiet bash -c nexa_tidy || true
+  timeout 30 srun --nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)" --ntasks-per-node=1<#if processes> --gres=none</#if> --quiet bash -c nexa_tidy || true
 </#if>
   nexa_tidy
 <#if requeues gt 0>

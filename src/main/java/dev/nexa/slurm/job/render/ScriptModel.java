@@ -54,7 +54,7 @@ final class ScriptModel {
     model.put("scheduler", plan.site().scheduler());
     model.put("cluster", plan.site().cluster());
     model.put("nodes", plan.allocation().nodes());
-    model.put("sized", plan.allocation().isSized());
+    model.put("processes", plan.allocation().hasProcesses());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
     model.put("ranks_per_node", plan.shape().ranksPerNode());
     model.put("cpus_per_task", plan.allocation().cpusPerTask());

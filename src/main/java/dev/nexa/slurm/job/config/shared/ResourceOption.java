@@ -93,9 +93,12 @@ public enum ResourceOption {
     return key.replace("memory", "mem").replace('_', '-');
   }
 
-  /** Returns whether the option says how many processes {@code srun} starts, or counts by them. */
+  /**
+   * Returns whether the option says how many processes {@code srun} starts and with what, so that
+   * only a script that calls srun itself can have it.
+   */
   public boolean countsProcesses() {
-    return compareTo(NTASKS) >= 0 && compareTo(GPUS_PER_TASK) <= 0;
+    return compareTo(NTASKS) >= 0 && compareTo(CPUS_PER_GPU) <= 0;
   }
 
   /** Returns whether the option counts GPUs, or something for each GPU. */

@@ -92,11 +92,11 @@ class ClusterTextTest {
                 Optional.of(4000L << 20),
                 Optional.of(40),
                 Optional.of(0),
-                Optional.of(1L)));
+                Optional.of(180000L << 20)));
     assertThat(REAL.partitions().get(0).sharing())
         .isEqualTo(
             new NodeSharing(
-                false, 1, Optional.empty(), Optional.of(16), Optional.of(8), Optional.of(1L)));
+                false, 1, Optional.empty(), Optional.of(16), Optional.of(8), Optional.of(64000L << 20)));
   }
 
   /** Two nodes: one with cores of two threads, one with as many CPUs as cores. */
