@@ -1,9 +1,12 @@
 package dev.nexa.slurm.job.config.foreign;
 
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,7 +83,7 @@ record HeldJob(Map<String, String> fields) {
    * Returns what Slurm counts of the job while it waits: it will hold no less. A job on whole nodes
    * of 16 CPUs holds them all.
    */
-  Map<String, Long> least() {
+  private Map<String, Long> least() {
     Tres tres = Tres.parse(field(fields.containsKey("TRES") ? "TRES" : "ReqTRES"));
     long whole = field("OverSubscribe").equals("NO") ? 16 * Long.parseLong(nodes(this)) : 0;
     return Map.of(
@@ -104,6 +107,37 @@ record HeldJob(Map<String, String> fields) {
   private long gpus(String name) {
     Matcher gpus = Pattern.compile("gpu(?::h100)?(?::(\\d+))?(?=,|$)").matcher(field(name));
     return gpus.find() ? Long.parseLong(gpus.group(1) == null ? "1" : gpus.group(1)) : 0;
+  }
+
+  /** Returns what the price before the submit counts less of than the job asks for. */
+  List<String> below(JsonObject estimate) {
+    BigDecimal hours =
+        BigDecimal.valueOf(estimate.number("longest_attempt_seconds"))
+            .multiply(BigDecimal.valueOf(estimate.number("tasks") * estimate.number("attempts")))
+            .divide(BigDecimal.valueOf(3600), MathContext.DECIMAL64);
+    BigDecimal gib =
+        estimate.object("reservation").objects("lines").stream()
+            .filter(line -> line.text("what").equals("memory"))
+            .map(line -> new BigDecimal(line.text("quantity")))
+            .reduce(BigDecimal.ZERO, BigDecimal::add);
+    Map<String, BigDecimal> priced =
+        Map.of(
+            "CPUs", new BigDecimal(estimate.text("cpu_hours")),
+            "GPUs", new BigDecimal(estimate.text("gpu_hours")),
+            "MiB", gib.multiply(BigDecimal.valueOf(1024)));
+    List<String> below = new ArrayList<>();
+    least()
+        .forEach(
+            (what, count) -> {
+              BigDecimal least = hours.multiply(BigDecimal.valueOf(count));
+              BigDecimal found = priced.getOrDefault(what, BigDecimal.ZERO);
+              // Quantities have four digits, and those of memory are in GiB.
+              BigDecimal half = new BigDecimal(what.equals("MiB") ? "0.06" : "0.00006");
+              if (found.add(half).compareTo(least) < 0) {
+                below.add("the price counts " + found + " " + what + " hours, not " + least);
+              }
+            });
+    return below;
   }
 
   /**

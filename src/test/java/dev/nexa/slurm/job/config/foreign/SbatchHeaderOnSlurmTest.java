@@ -11,8 +11,6 @@ import dev.nexa.slurm.command.PrivateSlurm.Layout;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.io.IOException;
-import java.math.BigDecimal;
-import java.math.MathContext;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -120,7 +118,7 @@ class SbatchHeaderOnSlurmTest {
         } else {
           boolean memory = MEMORY.matcher(job.script() + "\n#SBATCH " + job.theirs()).find();
           differences.addAll(theirs.differences(made, memory));
-          differences.addAll(below(ours.json().object("estimate"), made));
+          differences.addAll(made.below(ours.json().object("estimate")));
         }
         if (!differences.isEmpty()) {
           others.add(String.join("\n", differences) + "\n" + job);
@@ -171,37 +169,6 @@ class SbatchHeaderOnSlurmTest {
         .filter(word -> word.startsWith("--"))
         .filter(word -> !word.matches("--(parsable|job-name|output|chdir|export)(=.*)?"))
         .toList();
-  }
-
-  /** Returns what the price before the submit counts less of than the job asks for. */
-  private static List<String> below(JsonObject estimate, HeldJob made) {
-    BigDecimal hours =
-        BigDecimal.valueOf(estimate.number("longest_attempt_seconds"))
-            .multiply(BigDecimal.valueOf(estimate.number("tasks") * estimate.number("attempts")))
-            .divide(BigDecimal.valueOf(3600), MathContext.DECIMAL64);
-    BigDecimal gib =
-        estimate.object("reservation").objects("lines").stream()
-            .filter(line -> line.text("what").equals("memory"))
-            .map(line -> new BigDecimal(line.text("quantity")))
-            .reduce(BigDecimal.ZERO, BigDecimal::add);
-    Map<String, BigDecimal> priced =
-        Map.of(
-            "CPUs", new BigDecimal(estimate.text("cpu_hours")),
-            "GPUs", new BigDecimal(estimate.text("gpu_hours")),
-            "MiB", gib.multiply(BigDecimal.valueOf(1024)));
-    List<String> below = new ArrayList<>();
-    made.least()
-        .forEach(
-            (what, count) -> {
-              BigDecimal least = hours.multiply(BigDecimal.valueOf(count));
-              BigDecimal found = priced.getOrDefault(what, BigDecimal.ZERO);
-              // Quantities have four digits, and those of memory are in GiB.
-              BigDecimal half = new BigDecimal(what.equals("MiB") ? "0.06" : "0.00006");
-              if (found.add(half).compareTo(least) < 0) {
-                below.add("the price counts " + found + " " + what + " hours, not " + least);
-              }
-            });
-    return below;
   }
 
   /** Returns the first option of the script or the first key that is refused. */
