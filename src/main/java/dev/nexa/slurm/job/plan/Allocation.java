@@ -53,11 +53,11 @@ public record Allocation(
     options.putAll(asked.options());
     put(options, ResourceOption.PARTITION, partition);
     boolean onGpus = cluster.accelerator().equals("cuda");
-    if (!onGpus) {
-      for (ResourceOption option : asked.options().keySet()) {
-        if (option.countsGpus()) {
-          options.remove(option);
-        }
+    boolean counted = false;
+    for (ResourceOption option : asked.options().keySet()) {
+      counted |= option.countsGpus();
+      if (!onGpus && option.countsGpus()) {
+        options.remove(option);
       }
     }
     boolean sized = isSized(asked, options);
@@ -66,7 +66,7 @@ public record Allocation(
         asked.fewestNodes() == 0 ? mostNodes(asked.nodes(), known) : asked.nodes(),
         gpus,
         // A type that only the profile names is not written beside options that count GPUs.
-        gpus > 0
+        gpus > 0 && !counted
             ? gpuType(asked.gpuType(), gpuType(known, cluster))
             : onGpus ? asked.gpuType() : Optional.empty(),
         asked.cpusPerTask(),

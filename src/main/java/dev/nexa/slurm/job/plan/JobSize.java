@@ -72,10 +72,9 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
     Map<ResourceOption, String> options = asked.options();
     int core = sharing.cpusMultipleOf();
     long memory = Math.max(0, asked.memoryBytes());
-    long each = asked.cpusPerTask() * factor(sharing);
-    boolean wholeCores =
-        "nomultithread".equals(options.get(ResourceOption.HINT))
-            || number(options, ResourceOption.THREADS_PER_CORE) == 1;
+    int threads = number(options, ResourceOption.THREADS_PER_CORE);
+    long each = Math.max(threads, asked.cpusPerTask()) * factor(sharing);
+    boolean wholeCores = "nomultithread".equals(options.get(ResourceOption.HINT)) || threads == 1;
     boolean apart =
         options.containsKey(ResourceOption.NTASKS_PER_CORE)
             || options.containsKey(ResourceOption.NTASKS_PER_SOCKET);

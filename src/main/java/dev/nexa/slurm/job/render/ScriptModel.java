@@ -275,11 +275,15 @@ final class ScriptModel {
     }
     boolean sized = asked.isSized();
     options.put("array", array(plan));
-    if (!options.containsKey("cpus-per-gpu")) {
+    // With --cpus-per-task, sbatch refuses --gpus-per-task of a job that does not count processes,
+    // and takes no notice of --threads-per-core.
+    boolean ofTasks =
+        (options.containsKey("gpus-per-task")
+                || (options.containsKey("threads-per-core")
+                    && plan.written().has("resources.nodes")))
+            && asked.cpusPerTask() == 1;
+    if (!options.containsKey("cpus-per-gpu") && !ofTasks) {
       options.put("cpus-per-task", "" + asked.cpusPerTask());
-    }
-    if (asked.exclusive()) {
-      options.put("exclusive", FLAG);
     }
     String type = asked.gpuType().isPresent() ? asked.gpuType().get() + ":" : "";
     if (asked.gpusPerNode() > 0) {
@@ -308,6 +312,10 @@ final class ScriptModel {
     if (handed.isPresent()) {
       options.remove(ResourceOption.SBATCH_OPTIONS.option());
       options.putAll(SbatchHeader.handedOn(handed.get()));
+    }
+    if (asked.exclusive()) {
+      options.put("exclusive", FLAG);
+      options.remove("oversubscribe");
     }
     options.put("open-mode", "append");
     options.put("requeue", FLAG);

@@ -816,11 +816,12 @@ class ScriptsTest {
     Screen typed =
         type(
             "estimate old.sh --json --nodes 2 --gpus h100:4 --cpus 8 --time 2h --name sft"
-                + " --set resources.memory=128G");
+                + " --set resources.memory=128G --set resources.ntasks_per_node=1 --set resources.ntasks=2");
 
     assertThat(header.err())
         .startsWith(
-            "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft\n"
+            "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft"
+                + " --set resources.ntasks_per_node=1 --set resources.ntasks=2\n"
                 + "note: these #SBATCH options of old.sh are not used: --error=e.log (nexa-slurm logs RUN prints it)\n");
     assertThat(header.json().text("config_digest")).isEqualTo(typed.json().text("config_digest"));
     assertThat(type("render old.sh").out())

@@ -133,6 +133,7 @@ final class Facts {
                 1,
                 work.timeLimit(),
                 List.of(),
+                Optional.empty(),
                 List.of(new AttemptSize(4, 16L << 30, 7200))),
             small.planned(),
             RATES,

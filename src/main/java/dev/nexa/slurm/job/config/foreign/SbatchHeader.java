@@ -73,7 +73,12 @@ public record SbatchHeader(
       String ours,
       boolean refused,
       String reason,
-      String step) {}
+      String step) {
+    /** Returns a copy that is not refused, for the reason. */
+    private Unread because(String why) {
+      return new Unread(name, value, text, line, ours, false, why, step);
+    }
+  }
 
   /** Returns the numbers of the lines that set the options, from 1. */
   public Map<String, Integer> lines() {
@@ -138,6 +143,14 @@ public record SbatchHeader(
     private SbatchHeader header() {
       nodesOfList();
       gpusOfAllNodes();
+      Unread perGpu = origins.get("resources.cpus_per_gpu");
+      if (perGpu != null
+          && options.keySet().stream()
+              .noneMatch(
+                  key -> key.endsWith("gpus") || key.matches(".*gpus_per_task|.*ntasks_per_gpu"))) {
+        options.remove(perGpu.ours());
+        unread.add(perGpu.because("sbatch ignores it without GPUs"));
+      }
       if (!handed.isEmpty()) {
         options.put(HANDED_ON, String.join(" ", handed.values()));
       }
@@ -145,9 +158,7 @@ public record SbatchHeader(
         for (String key : List.of("mail.user", "mail.type")) {
           Unread one = origins.get(key);
           if (options.remove(key) != null && one != null) {
-            unread.add(
-                new Unread(
-                    one.name(), one.value(), one.text(), one.line(), "", false, one.step(), ""));
+            unread.add(one.because(one.step()));
           }
         }
       }
@@ -281,6 +292,10 @@ public record SbatchHeader(
       if (asked.isEmpty() && !others.isEmpty()) {
         return;
       }
+      if (asked.equals("0") && ours.startsWith("resources.gpus")) {
+        options.remove(ours);
+        return;
+      }
       Unread before = origins.get(ours);
       boolean same = before == null || before.name().equals(name);
       if (!value.isEmpty() && (same || !ours.equals("--gpus") || value.equals(options.get(ours)))) {
@@ -307,8 +322,9 @@ public record SbatchHeader(
         options.remove("--gpus");
         origins.remove("--gpus");
       }
-      if (name.equals("--exclusive")) {
-        options.remove(option.ours());
+      if (name.matches("--exclusive|--oversubscribe")) {
+        options.remove("resources.exclusive");
+        handed.keySet().removeAll(List.of("exclusive", "oversubscribe"));
       }
     }
 
@@ -333,8 +349,7 @@ public record SbatchHeader(
       }
       if (value.matches("(ALL|NONE)(,.*)?")) {
         String reason = "of this shell's variables the job gets a few, such as PATH";
-        unread.add(
-            new Unread(origin.name(), value, origin.text(), origin.line(), "", false, reason, ""));
+        unread.add(origin.because(reason));
       }
     }
   }

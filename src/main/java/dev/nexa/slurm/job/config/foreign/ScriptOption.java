@@ -44,6 +44,7 @@ record ScriptOption(
       container           . = REFUSE software.container    | type --set software.container=IMAGE
       container-image     . = REFUSE software.container    | type --set software.container=IMAGE
       core-spec           S = REFUSE .                     | Slurm then gives whole nodes: write #SBATCH --exclusive instead
+      cores-per-socket    . = REFUSE .                     | Slurm then gives a CPU of each: write #SBATCH --mincpus=N
       cpus-per-gpu        . = TAKE   resources.cpus_per_gpu |
       cpus-per-task       c = TAKE   --cpus                |
       dependency          d = REFUSE --dependency          | type --dependency TYPE:RUN
@@ -52,7 +53,7 @@ record ScriptOption(
       exclusive           . ? TAKE   resources.exclusive   | write #SBATCH --exclusive, which asks for whole nodes
       export              . = TAKE   env.                  | type --set env.NAME=VALUE for each variable
       export-file         . = REFUSE env_file              | type --set env_file=FILE
-      extra-node-info     B = REFUSE .                     | write --sockets-per-node, --cores-per-socket and --threads-per-core
+      extra-node-info     B = REFUSE .                     | write #SBATCH --mincpus=N and --threads-per-core=N
       get-user-env        . ? REFUSE .                     | for a login shell write #!/bin/bash -l in the first line
       gpus                G = TAKE   resources.gpus        |
       gpus-per-node       . = TAKE   --gpus                |
@@ -93,6 +94,7 @@ record ScriptOption(
       requeue             . - TAKE   --requeue             |
       reservation         . = TAKE   resources.reservation |
       signal              . = HAND   warn_before_end       | type --set warn_before_end=TIME --set requeues=1; the script gets SIGTERM
+      sockets-per-node    . = REFUSE .                     | Slurm then gives a CPU of each: write #SBATCH --mincpus=N
       tasks-per-node      . = TAKE   resources.ntasks_per_node |
       test-only           . - REFUSE .                     | delete this line, and type --dry-run
       thread-spec         . = REFUSE .                     | Slurm then gives whole nodes: write #SBATCH --exclusive instead
@@ -112,10 +114,10 @@ record ScriptOption(
    */
   private static final String HANDED_ON =
       """
-      batch= bb= bbf= context= contiguous- cores-per-socket= cpu-freq= deadline= delay-boot=
+      batch= bb= bbf= context= contiguous- cpu-freq= deadline= delay-boot=
       distribution,m= extra= gpu-bind= gpu-freq= gres-flags= mcs-label= mem-bind= network= nice?
       no-kill,k? oom-kill-step? overcommit,O- oversubscribe,s- power= prefer= priority= profile=
-      propagate? resv-ports? segment= sockets-per-node= spread-job- stepmgr- switches= time-min=
+      propagate? resv-ports? segment= spread-job- stepmgr- switches= time-min=
       tmp= tres-bind= use-min-nodes- wait-all-nodes= wckey= environment= image= module= volume=
       """;
 

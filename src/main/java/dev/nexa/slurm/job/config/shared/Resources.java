@@ -129,7 +129,6 @@ public record Resources(
     }
     onlyOne(values, problems, "memory", "memory_per_cpu", "memory_per_gpu");
     onlyOne(values, problems, "cpus_per_task", "cpus_per_gpu");
-    onlyOne(values, problems, "gpus_per_node", "gpus_per_task");
     if (values.has("gpu_type") && !hasGpus(values)) {
       problems.add(values.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
     }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.config.foreign;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
@@ -97,6 +98,12 @@ record HeldJob(Map<String, String> fields) {
                     gpus("TresPerTask") * Long.parseLong("0" + field("NumTasks")))));
   }
 
+  private static String tasks(String array) {
+    String[] parts = array.split("%", 2);
+    String together = parts.length == 2 ? "%" + parts[1] : "";
+    return IndexRange.parse(parts[0]).indices().size() + together;
+  }
+
   /** Returns whether the GPUs of the job are those on each of its nodes. */
   private boolean isOfNodes(String ofJob) {
     return !ofJob.isEmpty()
@@ -169,15 +176,21 @@ record HeldJob(Map<String, String> fields) {
     }
     return switch (name) {
       // Our jobs are arrays.
-      case "ArrayTaskId" -> theirs.isEmpty() && made.equals("0");
+      // Our tasks are numbered from 0; the script sees its own indices (ArrayIndicesTest).
+      case "ArrayTaskId" -> theirs.isEmpty() ? made.equals("0") : tasks(made).equals(tasks(theirs));
       // One task has one node, also where Slurm shows more of a job that waits, as for -n1 -c2.
       // So has a job whose tasks may all be on one: it waits until one node has room for them.
       case "NumNodes" ->
-          made.matches("1(-1)?") && tasksOfNode() >= Long.parseLong(field("NumTasks"));
+          (made.matches("1(-1)?") && tasksOfNode() >= Long.parseLong(field("NumTasks")))
+              // The nodes of a list: Slurm gives these, ours says how many they are.
+              || (!field("ReqNodeList").isEmpty() && made.equals(theirs + "-" + theirs));
       // Ours always say it.
       case "NtasksPerN:B:S:C" ->
           made.equals(theirs.replaceFirst("^0", "1")) && field("NumTasks").equals(nodes(ours));
       case "TRES", "ReqTRES" -> tres(theirs, "", memory).equals(tres(made, theirs, memory));
+      // Without GPUs, Slurm gives nothing for them.
+      case "CpusPerTres" ->
+          made.isEmpty() && fields.keySet().stream().noneMatch(one -> one.startsWith("TresPer"));
       // Of GPUs on each node and the same GPUs of the job, which people write both, we keep one.
       case "TresPerJob" -> gres(theirs, theirs).equals(gres(made, theirs)) || isOfNodes(theirs);
       case "TresPerNode", "TresPerTask", "TresPerSocket" ->
@@ -192,8 +205,9 @@ record HeldJob(Map<String, String> fields) {
     return Math.max(1, Long.parseLong(field("NtasksPerN:B:S:C").replaceFirst(":.*", "")));
   }
 
+  /** One task has one node, also where Slurm shows two of a job that waits. */
   private static String nodes(HeldJob job) {
-    return job.field("NumNodes").replaceFirst("-.*", "");
+    return job.field("NumTasks").equals("1") ? "1" : job.field("NumNodes").replaceFirst("-.*", "");
   }
 
   /** Our jobs name the GPUs' type, which is the profile's if the script names none. */

@@ -69,7 +69,6 @@ class SbatchHeaderTest {
           -d singleton         | resources.sbatch_options | --dependency=singleton
           --gpus=h100:8        | resources.gpus | h100:8
           --gpus-per-task=1    | resources.gpus_per_task | 1
-          --cpus-per-gpu=6     | resources.cpus_per_gpu | 6
           --mem-per-cpu=4gb    | resources.memory_per_cpu | 4G
           --mem-per-gpu=4000   | resources.memory_per_gpu | 4000M
           --mincpus=4          | resources.mincpus | 4
@@ -156,7 +155,7 @@ class SbatchHeaderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"--ntasks-per-node=1", "--no-requeue", "--requeue --no-req"})
+  @ValueSource(strings = {"--no-requeue", "--requeue --no-req"})
   void whatOurJobsDoAnywayIsNeither(String line) {
     SbatchHeader header = SbatchHeader.of("#SBATCH " + line + "\n");
 
@@ -211,7 +210,10 @@ class SbatchHeaderTest {
           --gpus-per-node=4 --gres=gpu:2   | {--gpus=4} | [--gres=gpu:2]
           --gres=gpu:2 --gres=gpu:1        | {--gpus=1} | []
           --ntasks=4 --ntasks=2            | {resources.ntasks=2} | []
-          -N3 -n3                          | {--nodes=3} | []
+          -N3 -n3                          | {--nodes=3, resources.ntasks=3} | []
+          -G 2 --cpus-per-gpu=6            | {resources.gpus=2, resources.cpus_per_gpu=6} | []
+          --cpus-per-gpu=6                 | {} | [--cpus-per-gpu=6]
+          -G 2 -G 0                        | {} | []
           -n4 -N2 --ntasks-per-node=1      | {resources.ntasks=4, --nodes=2, resources.ntasks_per_node=1} | []
           --signal=USR1@9 --signal=B:USR1  | {} | [--signal=B:USR1]
           """)
