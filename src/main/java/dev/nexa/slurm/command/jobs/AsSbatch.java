@@ -55,7 +55,7 @@ record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
         }
       }
       SbatchLine line = config.sbatchLine(context);
-      Map<String, String> values = line.values(context);
+      Map<String, String> values = line.header().others();
       Optional<String> others = Optional.ofNullable(values.get("--dependency"));
       if (dry || values.containsKey("--test-only")) {
         RenderRun.Rendered rendered =
@@ -129,12 +129,10 @@ record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
       last.put(attempt.task(), code[1].equals("0") ? Integer.parseInt(code[0]) : 1);
     }
     int highest = 1;
-    boolean any = false;
     for (int one : last.values()) {
-      highest = any ? Math.max(highest, one) : one;
-      any = true;
+      highest = Math.max(highest, one);
     }
-    return highest == 0 ? 1 : highest;
+    return highest;
   }
 
   /** Returns the exit status of an error, as sbatch has it. */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.foreign.SbatchVariables;
+import dev.nexa.slurm.job.config.foreign.SbatchWords;
 import dev.nexa.slurm.job.config.run.Overrides;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
@@ -178,8 +179,9 @@ public final class ConfigOptions {
     // A config says all itself. The class is loaded only if there is such a variable.
     for (String name : context.environment().keySet()) {
       if (name.startsWith("SBATCH_")) {
-        for (String one : SbatchVariables.set(context.environment())) {
-          command.note(one + " is not used: " + path + " says what the job gets");
+        for (SbatchWords.Word word : SbatchVariables.words(context.environment())) {
+          String variable = SbatchVariables.name(word.line());
+          command.note(variable + " is not used: a config says what the job gets");
         }
         break;
       }

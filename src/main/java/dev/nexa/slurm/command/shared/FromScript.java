@@ -68,9 +68,11 @@ record FromScript(
       Prepared.Request request, List<String> set, Optional<String> save, Subcommand command) {
     PrintWriter err = command.err();
     ConfigSource.Found found = found();
-    List<String> typed = sbatch.isPresent() ? sbatch.get().options() : List.of();
     SbatchHeader header =
-        SbatchHeader.of(found.text(), SbatchVariables.words(context.environment()), typed);
+        sbatch.isPresent()
+            ? sbatch.get().header()
+            : SbatchHeader.of(
+                found.text(), SbatchVariables.words(context.environment()), List.of());
     Map<String, String> lines = lines(header, set);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
@@ -129,8 +131,7 @@ record FromScript(
 
   /** Returns where the output goes besides our log. sbatch always writes a file. */
   private SbatchLogs logs(SbatchHeader header, String name) {
-    Map<String, String> files = new HashMap<>();
-    header.unread().forEach(one -> files.put(one.name(), one.value()));
+    Map<String, String> files = header.others();
     boolean array = header.options().containsKey("--array");
     String usual = sbatch.isEmpty() ? "" : array ? "slurm-%A_%a.out" : "slurm-%j.out";
     return new SbatchLogs(
@@ -153,7 +154,6 @@ record FromScript(
     }
     Optional<String> program = ScriptConfig.interpreter(found.text());
     if (sbatch.isPresent()) {
-      sbatch.get().requireScript(script, found.text());
       return ScriptConfig.Start.KERNEL;
     }
     if (script.endsWith(".py") || program.map(name -> name.startsWith("python")).orElse(false)) {

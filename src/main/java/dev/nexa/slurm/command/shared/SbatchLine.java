@@ -2,13 +2,12 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.foreign.SbatchVariables;
+import dev.nexa.slurm.job.config.foreign.SbatchWords;
 import dev.nexa.slurm.job.config.foreign.ScriptConfig;
 import dev.nexa.slurm.run.Context;
-import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,18 +17,18 @@ import java.util.function.Supplier;
 /**
  * A command line of sbatch: {@code submit --as-sbatch OPTIONS [SCRIPT ARGS]}.
  *
- * @param options its options
  * @param script the script's path, or the name that sbatch gives to what is no file
  * @param args the script's arguments
  * @param input the script that came on standard input; empty for a file and for {@code --wrap}
  * @param wrap the command of {@code --wrap}, which is typed in place of a script
+ * @param header all options: of the script, the variables and the command line
  */
 public record SbatchLine(
-    List<String> options,
     String script,
     List<String> args,
     Optional<byte[]> input,
-    Optional<String> wrap) {
+    Optional<String> wrap,
+    SbatchHeader header) {
   /** The options that say what sbatch itself does. */
   static final Set<String> OWN =
       Set.of(
@@ -40,12 +39,12 @@ public record SbatchLine(
   /**
    * Takes the words apart.
    *
-   * @param input reads standard input
-   * @throws dev.nexa.slurm.base.error.NexaException if {@code --wrap} has arguments
+   * @param stdin reads standard input
+   * @throws dev.nexa.slurm.base.error.NexaException if {@code --wrap} has arguments, or if the
+   *     script is missing or none
    */
-  static SbatchLine of(Context context, List<String> words, Supplier<byte[]> input) {
+  static SbatchLine of(Context context, List<String> words, Supplier<byte[]> stdin) {
     int end = SbatchHeader.countOptions(words);
-    List<String> options = words.subList(0, end);
     List<String> rest = words.subList(end, words.size());
     Optional<String> wrap = Optional.ofNullable(typed(words).get("--wrap"));
     if (wrap.isPresent() && !rest.isEmpty()) {
@@ -53,13 +52,22 @@ public record SbatchLine(
           "'" + rest.get(0) + "': a command in --wrap takes no script and no arguments",
           "write the arguments into the command");
     }
-    if (rest.isEmpty()) {
-      Optional<byte[]> text = wrap.isPresent() ? Optional.empty() : Optional.of(input.get());
-      return new SbatchLine(options, text.isPresent() ? "sbatch" : "wrap", List.of(), text, wrap);
+    Optional<byte[]> input =
+        wrap.isPresent() || !rest.isEmpty() ? Optional.empty() : Optional.of(stdin.get());
+    String script =
+        wrap.isPresent() ? "wrap" : rest.isEmpty() ? "sbatch" : found(context, rest.get(0));
+    String text = "";
+    if (wrap.isEmpty()) {
+      text =
+          input.isPresent()
+              ? new String(input.get(), StandardCharsets.UTF_8)
+              : context.source().file(script).text();
+      requireScript(script, text);
     }
-    List<String> args = rest.subList(1, rest.size());
-    String script = found(context, rest.get(0));
-    return new SbatchLine(options, script, args, Optional.empty(), Optional.empty());
+    List<String> args = rest.isEmpty() ? rest : rest.subList(1, rest.size());
+    List<SbatchWords.Word> variables = SbatchVariables.words(context.environment());
+    SbatchHeader header = SbatchHeader.of(text, variables, words.subList(0, end));
+    return new SbatchLine(script, args, input, wrap, header);
   }
 
   /**
@@ -75,53 +83,29 @@ public record SbatchLine(
         throw Subcommand.invalid("sbatch: " + one.text() + ": " + one.reason(), one.step());
       }
     }
-    return values(header);
+    return header.others();
   }
 
   /** Returns the script's path. sbatch looks here, and then in the folders of PATH. */
   private static String found(Context context, String name) {
-    if (Files.exists(Path.of(name))) {
-      return name;
-    }
-    if (!name.contains("/")) {
-      for (String folder :
-          context.environment().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
-        if (Files.isReadable(Path.of(folder, name))) {
-          return Path.of(folder, name).toString();
-        }
+    String path = context.environment().getOrDefault("PATH", "");
+    for (String folder : ((name.contains("/") ? "" : ":" + path)).split(":", -1)) {
+      Path file = Path.of(folder, name);
+      if (Files.isReadable(file) && Files.isRegularFile(file)) {
+        return file.toString();
       }
     }
     return Path.of(name).toAbsolutePath().toString(); // and not in the workspace or the jar
   }
 
-  /** Returns the values of all options that are not resources, by their long names. */
-  public Map<String, String> values(Context context) {
-    String text =
-        wrap.isPresent()
-            ? ""
-            : input.isPresent()
-                ? new String(input.get(), StandardCharsets.UTF_8)
-                : context.source().file(script).text();
-    return values(SbatchHeader.of(text, SbatchVariables.words(context.environment()), options));
-  }
-
-  private static Map<String, String> values(SbatchHeader header) {
-    Map<String, String> values = new HashMap<>();
-    header.unread().forEach(one -> values.put(one.name(), one.value()));
-    return values;
-  }
-
   /** Throws if sbatch would not take the text for a script. */
-  void requireScript(String name, String text) {
-    if (ScriptConfig.interpreter(text).isEmpty()) {
+  private static void requireScript(String name, String text) {
+    if (ScriptConfig.interpreter(text).isEmpty() || text.contains("\r\n")) {
       throw Subcommand.invalid(
-          name + ": expected #! and the path of an interpreter in the first line of a batch script",
-          "write #!/bin/sh in the first line");
-    }
-    if (text.contains("\r\n")) {
-      throw Subcommand.invalid(
-          name + " has the line ends of Windows, and sbatch takes no such script",
-          "sed -i 's/\\r$//' " + name);
+          name
+              + ": expected a batch script: #! and an interpreter in the first line, and no line"
+              + " ends of Windows",
+          "write #!/bin/sh in the first line; sed -i 's/\\r$//' repairs the line ends");
     }
   }
 }

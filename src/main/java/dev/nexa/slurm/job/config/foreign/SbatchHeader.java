@@ -106,6 +106,13 @@ public record SbatchHeader(
     return reader.header();
   }
 
+  /** Returns the values of the options that nothing of ours follows from, by their names. */
+  public Map<String, String> others() {
+    Map<String, String> others = new LinkedHashMap<>();
+    unread.forEach(one -> others.put(one.name(), one.value()));
+    return others;
+  }
+
   /** Returns how many words of a command line of sbatch stand before the script. */
   public static int countOptions(List<String> typed) {
     return new Reader().readAll(words(typed));
