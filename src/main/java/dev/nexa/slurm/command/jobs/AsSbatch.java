@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -128,11 +129,7 @@ record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
       String[] code = attempt.exitCode().split(":", -1);
       last.put(attempt.task(), code[1].equals("0") ? Integer.parseInt(code[0]) : 1);
     }
-    int highest = 1;
-    for (int one : last.values()) {
-      highest = Math.max(highest, one);
-    }
-    return highest;
+    return Math.max(1, Collections.max(last.values()));
   }
 
   /** Returns the exit status of an error, as sbatch has it. */

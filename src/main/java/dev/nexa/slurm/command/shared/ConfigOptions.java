@@ -156,9 +156,7 @@ public final class ConfigOptions {
     Optional<String> typed = wrap == null ? Optional.empty() : Subcommand.value(wrap);
     if (typed.isPresent()) {
       if (config.getValue() != null) {
-        throw Subcommand.conflict(
-            "'" + config.getValue() + "': a command in --wrap takes no config and no arguments",
-            "write the arguments into the command");
+        throw FromScript.noArguments(config.getValue());
       }
       return fromScript(context, "wrap", Optional.empty(), typed);
     }

@@ -129,6 +129,13 @@ record FromScript(
     return wrap.isPresent() ? List.of(wrap.get()) : args;
   }
 
+  /** Returns the error for a word beside a command that is typed in place of a script. */
+  static NexaException noArguments(String word) {
+    return Subcommand.conflict(
+        "'" + word + "': --wrap takes no script, no config and no arguments",
+        "write the arguments into the command");
+  }
+
   /** Returns where the output goes besides our log. sbatch always writes a file. */
   private SbatchLogs logs(SbatchHeader header, String name) {
     Map<String, String> files = header.others();

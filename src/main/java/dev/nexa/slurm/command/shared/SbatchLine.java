@@ -48,9 +48,7 @@ public record SbatchLine(
     List<String> rest = words.subList(end, words.size());
     Optional<String> wrap = Optional.ofNullable(typed(words).get("--wrap"));
     if (wrap.isPresent() && !rest.isEmpty()) {
-      throw Subcommand.conflict(
-          "'" + rest.get(0) + "': a command in --wrap takes no script and no arguments",
-          "write the arguments into the command");
+      throw FromScript.noArguments(rest.get(0));
     }
     Optional<byte[]> input =
         wrap.isPresent() || !rest.isEmpty() ? Optional.empty() : Optional.of(stdin.get());

@@ -141,7 +141,7 @@ class AsSbatchTest {
     assertThat(terminal.type("submit", saved()).exit()).isZero();
     assertThat(script()).isEqualTo(before);
     assertThat(terminal.type("submit", "--wrap", "true", "run.yaml").err())
-        .contains("'run.yaml': a command in --wrap takes no config");
+        .contains("'run.yaml': --wrap takes no script");
     assertThat(terminal.type("submit").err()).contains("Missing required parameter: 'CONFIG'");
   }
 
@@ -172,7 +172,7 @@ class AsSbatchTest {
           """
           --bogus job.sh             | sbatch: --bogus: sbatch has no such option
           missing.sh                 | no such file:
-          --wrap true x              | 'x': a command in --wrap takes no script
+          --wrap true x              | 'x': --wrap takes no script
           --core-spec=2 JOB          | sbatch: --core-spec=2: nexa-slurm does not take this option
           --signal=B:TERM@9 JOB      | nexa-slurm's own shell gets this signal
           plain.sh                   | no such file

@@ -419,7 +419,7 @@ public record SbatchHeader(
         ? value.matches("user|mcs|topo")
         : option.fate() == Fate.HAND
             && (!option.name().equals("signal")
-                || value.matches("[^B:]*(:.*|@.*)?|R?:.*")
+                || !value.matches("(?i)R?BR?:.*")
                 || passedOn(value).isPresent());
   }
 

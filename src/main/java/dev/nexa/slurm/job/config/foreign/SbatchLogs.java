@@ -69,7 +69,7 @@ public record SbatchLogs(String output, String error, boolean append, String tit
           : "\"$(printf %0" + digits + "d \"" + number + "\")\"";
     }
     return switch (letter == null ? "" : letter) {
-      case "N" -> "\"${HOSTNAME%%.*}\"";
+      case "N" -> "\"$(uname -n | cut -d. -f1)\"";
       case "u" -> "\"$(id -un)\"";
       case "s" -> "batch";
       case "x" -> quoted(title);
