@@ -124,12 +124,13 @@ record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
       return ended;
     }
     Map<Long, Integer> last = new HashMap<>();
+    last.put(-1L, 1);
     for (CostFile.Attempt attempt :
         CostFile.parse(DurableFiles.read(submitted.run().cost()), "cost").attempts()) {
       String[] code = attempt.exitCode().split(":", -1);
       last.put(attempt.task(), code[1].equals("0") ? Integer.parseInt(code[0]) : 1);
     }
-    return Math.max(1, Collections.max(last.values()));
+    return Collections.max(last.values());
   }
 
   /** Returns the exit status of an error, as sbatch has it. */

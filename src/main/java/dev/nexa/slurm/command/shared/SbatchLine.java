@@ -86,8 +86,8 @@ public record SbatchLine(
 
   /** Returns the script's path. sbatch looks here, and then in the folders of PATH. */
   private static String found(Context context, String name) {
-    String path = context.environment().getOrDefault("PATH", "");
-    for (String folder : ((name.contains("/") ? "" : ":" + path)).split(":", -1)) {
+    String path = ":" + context.environment().getOrDefault("PATH", "");
+    for (String folder : (name.contains("/") ? "" : path).split(":", -1)) {
       Path file = Path.of(folder, name);
       if (Files.isReadable(file) && Files.isRegularFile(file)) {
         return file.toString();

@@ -17,7 +17,7 @@ public record SbatchLogs(String output, String error, boolean append, String tit
   /** No such files. */
   public static final SbatchLogs NONE = new SbatchLogs("", "", false, "");
 
-  private static final Pattern SYMBOL = Pattern.compile("%(\\d*)([%AJajNnstux])|%");
+  private static final Pattern SYMBOL = Pattern.compile("%\\d*[%AJajNnstux]");
 
   /** Returns the lines that make the link; empty for none. */
   String link() {
@@ -47,15 +47,17 @@ public record SbatchLogs(String output, String error, boolean append, String tit
     int at = 0;
     while (symbol.find()) {
       word.append(quoted(pattern.substring(at, symbol.start())));
-      word.append(value(symbol.group(), symbol.group(1), symbol.group(2)));
+      word.append(value(symbol.group()));
       at = symbol.end();
     }
     return word.append(quoted(pattern.substring(at))).toString();
   }
 
-  private String value(String text, String width, String letter) {
+  private String value(String symbol) {
+    String letter = symbol.substring(symbol.length() - 1);
+    String width = symbol.substring(1, symbol.length() - 1);
     String number =
-        switch (letter == null ? "" : letter) {
+        switch (letter) {
           case "A" -> "${NEXA_JOB%_*}";
           case "a" -> "${SLURM_ARRAY_TASK_ID:-4294967294}"; // as sbatch writes it without an array
           case "J", "j" -> "$SLURM_JOB_ID";
@@ -68,13 +70,12 @@ public record SbatchLogs(String output, String error, boolean append, String tit
           ? "\"" + number + "\""
           : "\"$(printf %0" + digits + "d \"" + number + "\")\"";
     }
-    return switch (letter == null ? "" : letter) {
+    return switch (letter) {
       case "N" -> "\"$(uname -n | cut -d. -f1)\"";
       case "u" -> "\"$(id -un)\"";
       case "s" -> "batch";
       case "x" -> quoted(title);
-      case "%" -> "%";
-      default -> quoted(text);
+      default -> "%";
     };
   }
 

@@ -27,6 +27,7 @@ public final class SbatchVariables {
           SBATCH_THREADS_PER_CORE SBATCH_THREAD_SPEC SBATCH_TIMELIMIT=time SBATCH_TRES_BIND SBATCH_TRES_PER_TASK
           SBATCH_USE_MIN_NODES SBATCH_WAIT SBATCH_WAIT_ALL_NODES SBATCH_WCKEY
           """
+              .strip()
               .split("\\s+", -1));
 
   private SbatchVariables() {}
@@ -34,7 +35,7 @@ public final class SbatchVariables {
   /** Returns the options that the variables say. */
   public static List<Word> words(Map<String, String> environment) {
     List<Word> words = new ArrayList<>();
-    for (int at = 0; at < TABLE.size() - 1; at++) {
+    for (int at = 0; at < TABLE.size(); at++) {
       String variable = name(-1 - at);
       String value = environment.get(variable);
       if (value != null) {
