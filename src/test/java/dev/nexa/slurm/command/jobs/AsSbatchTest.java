@@ -154,7 +154,7 @@ class AsSbatchTest {
     sbatch("-J", "a(b)", "-o", "/l/%x_%A_%a_%4j%%_%q", "-e", "e\\%j", "--open-mode=append", job);
 
     String log =
-        "/l/'a(b)'_\"${NEXA_JOB%_*}\"_\"${SLURM_ARRAY_TASK_ID:-4294967294}\"_\"$(printf %04d \"$SLURM_JOB_ID\")\"%_'%'q";
+        "/l/'a(b)'_\"${NEXA_JOB%_*}\"_\"${SLURM_ARRAY_TASK_ID:-4294967294}\"_\"$(printf %04d \"$SLURM_JOB_ID\")\"%'_%q'";
     assertThat(command())
         .isEqualTo(
             "[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
