@@ -172,6 +172,16 @@ nexa_warned() {
 }
 
 </#if>
+<#if passed_signal??>
+# sbatch --signal=B: signals this shell alone; with sbatch that is the command's own.
+nexa_passed() {
+  NEXA_SIGNAL=[=passed_signal]
+  if [[ -n $NEXA_CHILD ]]; then
+    kill -s [=passed_signal] "$NEXA_CHILD" 2>/dev/null || true
+  fi
+}
+
+</#if>
 nexa_watch() {
   NEXA_STARTED=$(printf '%(%s)T' -1)
   NEXA_CHILD=
@@ -194,6 +204,9 @@ nexa_watch() {
   trap nexa_ended TERM
 <#if warning_seconds gt 0>
   trap nexa_warned USR1
+</#if>
+<#if passed_signal??>
+  trap nexa_passed [=passed_signal]
 </#if>
   trap nexa_exit EXIT
   mkdir -p "${NEXA_ATTEMPT%/*}"

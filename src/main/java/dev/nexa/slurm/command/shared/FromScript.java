@@ -6,6 +6,8 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.foreign.ForeignFile;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader.Unread;
+import dev.nexa.slurm.job.config.foreign.SbatchLogs;
+import dev.nexa.slurm.job.config.foreign.SbatchVariables;
 import dev.nexa.slurm.job.config.foreign.ScriptConfig;
 import dev.nexa.slurm.job.config.pipeline.FromRuns;
 import dev.nexa.slurm.job.config.run.Overrides;
@@ -38,14 +40,21 @@ import java.util.stream.Stream;
  * @param options the values of options such as {@code --nodes}, by their names
  * @param beside the values of options that no config can hold, such as {@code --dependency}; empty
  *     for an option that the command does not need
+ * @param sbatch the command line of sbatch; empty for a command line of ours
+ * @param wrap the command that was typed in place of a script
  */
 record FromScript(
     Context context,
     String script,
     List<String> args,
     Map<String, String> options,
-    Map<String, String> beside) {
+    Map<String, String> beside,
+    Optional<SbatchLine> sbatch,
+    Optional<String> wrap) {
   private static final List<String> SCRIPTS = List.of(".py", ".sh", ".bash", ".slurm", ".sbatch");
+
+  /** The options that name files for the output. */
+  private static final Set<String> LOGS = Set.of("--output", "--error", "--open-mode");
 
   /**
    * Returns a request that runs the script.
@@ -59,8 +68,12 @@ record FromScript(
   Prepared.Request request(
       Prepared.Request request, List<String> set, Optional<String> save, Subcommand command) {
     PrintWriter err = command.err();
-    ConfigSource.Found found = context.source().file(script);
-    SbatchHeader header = SbatchHeader.of(found.text());
+    ConfigSource.Found found = found();
+    SbatchHeader header =
+        sbatch.isPresent()
+            ? sbatch.get().header()
+            : SbatchHeader.of(
+                found.text(), SbatchVariables.words(context.environment()), List.of());
     Map<String, String> lines = lines(header, set);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
@@ -73,11 +86,18 @@ record FromScript(
       all.keySet()
           .retainAll(Stream.concat(lines.keySet().stream(), options.keySet().stream()).toList());
     }
-    List<Unread> unread = header.unread();
-    requireTaken(unread, set);
-    tell(unread, lines, all, set, err);
-    where(found, start).forEach(shape::putIfAbsent);
+    List<Unread> unread = new ArrayList<>(header.unread());
     String name = script.substring(script.lastIndexOf('/') + 1);
+    SbatchLogs logs = start == ScriptConfig.Start.PYTHON ? SbatchLogs.NONE : logs(header, name);
+    if (start != ScriptConfig.Start.PYTHON) {
+      unread.removeIf(one -> LOGS.contains(one.name()));
+    }
+    if (sbatch.isPresent()) {
+      unread.removeIf(one -> SbatchLine.OWN.contains(one.name()) && !isWrapOfScript(one));
+    }
+    requireTaken(unread, set);
+    tell(header, unread, lines, all, set, err);
+    where(found, start).forEach(shape::putIfAbsent);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
       if (!file.toString().matches(".*\\.ya?ml")) {
@@ -85,11 +105,12 @@ record FromScript(
             "--save " + file + ": expected the name of a config, which ends with .yaml",
             "type --save " + yamlName(name));
       }
-      return saved(request, set, file, found, header, start, all, shape, command);
+      return saved(request, set, file, found, header, start, logs, all, shape, command);
     }
     shape.putAll(keys(lines));
-    ScriptConfig config = new ScriptConfig(name, start, args, before(header, all), shape);
-    if (!Files.exists(Path.of(config.stem() + ".yaml"))) {
+    ScriptConfig config =
+        new ScriptConfig(name, start, command(), logs, before(header, all), shape);
+    if (sbatch.isEmpty() && !Files.exists(Path.of(config.stem() + ".yaml"))) {
       String words = Advice.command("", "--save", config.stem() + ".yaml").toString();
       err.println("note: to keep this as a config, add " + words);
     }
@@ -99,8 +120,41 @@ record FromScript(
     return request
         .with(overrides)
         .made(
-            new ConfigSource.Found(
-                found.name(), config.yaml(), found.path(), places(header, lines)));
+            new ConfigSource.Found(found.name(), config.yaml(), found.path(), places(header, lines))
+                .keeping(name, sbatch.flatMap(SbatchLine::input)));
+  }
+
+  /** Returns the script: a file, standard input, or no text for a command. */
+  private ConfigSource.Found found() {
+    Optional<byte[]> input =
+        wrap.isPresent() ? Optional.of(new byte[0]) : sbatch.flatMap(SbatchLine::input);
+    return input.isPresent()
+        ? new ConfigSource.Found(script, input.get(), Optional.of(Path.of(script).toAbsolutePath()))
+        : context.source().file(script);
+  }
+
+  /** Returns the script's arguments, or the command that is typed in its place. */
+  private List<String> command() {
+    return wrap.isPresent() ? List.of(wrap.get()) : args;
+  }
+
+  /** Returns the error for a word beside a command that is typed in place of a script. */
+  static NexaException noArguments(String word) {
+    return Subcommand.conflict(
+        "'" + word + "': --wrap takes no script, no config and no arguments",
+        "write the arguments into the command");
+  }
+
+  /** Returns where the output goes besides our log. sbatch always writes a file. */
+  private SbatchLogs logs(SbatchHeader header, String name) {
+    Map<String, String> files = header.others();
+    boolean array = header.options().containsKey("--array");
+    String usual = sbatch.isEmpty() ? "" : array ? "slurm-%A_%a.out" : "slurm-%j.out";
+    return new SbatchLogs(
+        files.getOrDefault("--output", usual),
+        files.getOrDefault("--error", ""),
+        files.getOrDefault("--open-mode", "").startsWith("a"),
+        header.title().isEmpty() ? name : header.title());
   }
 
   /**
@@ -111,7 +165,13 @@ record FromScript(
    */
   private ScriptConfig.Start start(
       ConfigSource.Found found, List<String> set, Map<String, String> shape) {
+    if (wrap.isPresent()) {
+      return ScriptConfig.Start.COMMAND;
+    }
     Optional<String> program = ScriptConfig.interpreter(found.text());
+    if (sbatch.isPresent()) {
+      return ScriptConfig.Start.KERNEL;
+    }
     if (script.endsWith(".py") || program.map(name -> name.startsWith("python")).orElse(false)) {
       Optional<String> own = ScriptConfig.ownPython(found.text());
       boolean chosen = set.stream().anyMatch(one -> one.startsWith("software."));
@@ -156,6 +216,7 @@ record FromScript(
       ConfigSource.Found found,
       SbatchHeader header,
       ScriptConfig.Start start,
+      SbatchLogs logs,
       Map<String, String> all,
       Map<String, String> shape,
       Subcommand command) {
@@ -167,8 +228,9 @@ record FromScript(
     if (request.cluster().isPresent() || !cluster.equals("default")) {
       values.put("cluster", request.cluster().orElse(cluster));
     }
+    String path = wrap.isPresent() ? script : below(file, found);
     ScriptConfig config =
-        new ScriptConfig(below(file, found), start, args, before(header, all), values);
+        new ScriptConfig(path, start, command(), logs, before(header, all), values);
     List<String> left = new ArrayList<>();
     for (String one : set) {
       Optional<ScriptConfig> more = config.with(one);
@@ -203,7 +265,8 @@ record FromScript(
     Map<String, Position> places = new HashMap<>();
     lines.forEach(
         (option, value) -> {
-          Position place = new Position(script + ":" + header.origins().get(option).line(), 0, 0);
+          int line = header.lines().getOrDefault(option, 0);
+          Position place = new Position(place(line, option), 0, 0);
           Overrides.keys(option, value).keySet().forEach(key -> places.put(key, place));
         });
     return places;
@@ -215,11 +278,9 @@ record FromScript(
    */
   private List<String> before(SbatchHeader header, Map<String, String> all) {
     List<String> before = new ArrayList<>();
-    Unread named = header.origins().get("--name");
-    String name =
-        options.getOrDefault(
-            "--name",
-            named == null ? script.substring(script.lastIndexOf('/') + 1) : named.value());
+    String title =
+        header.title().isEmpty() ? script.substring(script.lastIndexOf('/') + 1) : header.title();
+    String name = options.getOrDefault("--name", title);
     before.add("export SLURM_JOB_NAME=" + Script.shellLine(List.of(name)));
     if (!all.containsKey("--cpus")) {
       before.add("unset SLURM_CPUS_PER_TASK");
@@ -291,6 +352,11 @@ record FromScript(
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
+  /** Returns whether a script holds another command in place of itself. */
+  private static boolean isWrapOfScript(Unread option) {
+    return option.name().equals("--wrap") && option.line() > 0;
+  }
+
   /** Returns whether a person typed what an option of the script says. */
   private boolean isTyped(Unread option, List<String> set) {
     String ours = option.ours();
@@ -318,15 +384,16 @@ record FromScript(
     Unread first = refused.get(0);
     List<Advice> steps = new ArrayList<>();
     for (Unread one : refused) {
-      String label = refused.size() == 1 ? "" : one.text() + " (line " + one.line() + "): ";
+      String line = one.line() > 0 ? " (line " + one.line() + ")" : "";
+      String label = refused.size() == 1 ? "" : one.text() + line + ": ";
       steps(one).forEach(step -> steps.add(Advice.step(label + step)));
     }
     steps.add(
         Advice.command(
             "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
     // Such as job.sh:2: #SBATCH --gpus=8
-    String begins = first.text().startsWith("#") ? "" : "#SBATCH ";
-    String place = script + ":" + first.line() + ": " + begins + first.text();
+    String begins = first.text().startsWith("#") || first.line() <= 0 ? "" : "#SBATCH ";
+    String place = place(first.line(), "sbatch") + ": " + begins + first.text();
     String more = refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below";
     throw new NexaException(ErrorCode.OPTION_INVALID, place + ": " + first.reason() + more, steps);
   }
@@ -339,30 +406,41 @@ record FromScript(
         : List.of(option.step());
   }
 
+  /** Returns where an option is written: a line of the script, a variable, else its name. */
+  private String place(int line, String option) {
+    return line > 0 ? script + ":" + line : line < 0 ? SbatchVariables.name(line) : option;
+  }
+
   private void tell(
+      SbatchHeader header,
       List<Unread> unread,
       Map<String, String> lines,
       Map<String, String> all,
       List<String> set,
       PrintWriter err) {
-    List<String> read = new ArrayList<>();
+    Map<String, List<String>> read = new LinkedHashMap<>();
     lines.forEach(
         (option, value) -> {
+          int line = header.lines().getOrDefault(option, 0);
+          String from = line > 0 ? "the #SBATCH lines of " + script : place(line, "");
+          List<String> words = read.computeIfAbsent(from, none -> new ArrayList<>());
           if (Overrides.OPTIONS.containsKey(option) || option.equals("--array")) {
-            read.addAll(List.of(option, value));
+            words.addAll(List.of(option, value));
           } else {
             Overrides.keys(option, value)
-                .forEach((key, one) -> read.addAll(List.of("--set", key + "=" + one)));
+                .forEach((key, one) -> words.addAll(List.of("--set", key + "=" + one)));
           }
         });
-    if (!read.isEmpty()) {
-      err.println("note: from the #SBATCH lines of " + script + ": " + Script.shellLine(read));
-    }
+    read.remove(""); // the person typed it
+    read.forEach(
+        (from, words) -> err.println("note: from " + from + ": " + Script.shellLine(words)));
     if (!unread.isEmpty()) {
       err.println(
-          "note: these #SBATCH options of %s are not used: %s"
+          "note: these %s of %s are not used: %s"
               .formatted(
-                  script, unread.stream().map(this::withReason).collect(Collectors.joining(" "))));
+                  sbatch.isPresent() || wrap.isPresent() ? "options" : "#SBATCH options",
+                  sbatch.isPresent() || wrap.isPresent() ? "sbatch" : script,
+                  unread.stream().map(this::withReason).collect(Collectors.joining(" "))));
     }
     if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
       err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
@@ -379,7 +457,8 @@ record FromScript(
             : typed
                 ? "you typed " + (ours.startsWith("--") ? ours : "--set " + ours)
                 : option.step();
-    return option.text() + (reason.isEmpty() ? "" : " (" + reason + ")");
+    String written = option.line() < 0 ? SbatchVariables.name(option.line()) : option.text();
+    return written + (reason.isEmpty() ? "" : " (" + reason + ")");
   }
 
   private static void tellStage(ScriptConfig config, List<String> set, PrintWriter err) {

@@ -59,6 +59,7 @@ final class ScriptModel {
     model.put(
         "checkpoint_seconds", supervision.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(supervision));
+    passedOn(model, plan);
     // On several nodes, the last node may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(supervision)));
     model.put("scheduler", plan.site().scheduler());
@@ -145,6 +146,15 @@ final class ScriptModel {
     }
     model.put("grow_memory", memory);
     model.put("grow_minutes", minutes);
+  }
+
+  /** Adds the signal for the batch shell that the job passes on to its command. */
+  private static void passedOn(Map<String, Object> model, Plan plan) {
+    Optional<String> handed = plan.allocation().option(ResourceOption.SBATCH_OPTIONS);
+    if (handed.isPresent()) {
+      String signal = SbatchHeader.handedOn(handed.get()).getOrDefault("signal", "");
+      text(model, "passed_signal", SbatchHeader.passedOn(signal));
+    }
   }
 
   private static List<Map<String, Object>> after(Map<String, PipelineConfig.Condition> stages) {

@@ -321,9 +321,10 @@ class ScriptsTest {
     assertThat(script.err())
         .isEqualTo(
             "note: from the #SBATCH lines of job.sh: --time 5\n"
-                + "note: these #SBATCH options of job.sh are not used: --output=x.log (nexa-slurm logs RUN prints it)\n"
                 + "note: to keep this as a config, add --save job.yaml\n"
                 + "note: the stage is run; --set stage=NAME changes it\n");
+    assertThat(script.out())
+        .contains("ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" x.log || exit\n");
     assertThat(script.out()).contains("exec bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
     assertThat(kept.err()).doesNotContain("does not hold");
     assertThat(kept.out().replaceFirst(".*X=1\n", "")).isEqualTo(script.out());
@@ -566,7 +567,7 @@ class ScriptsTest {
         """
         #!/bin/bash
         #SBATCH -t 5 --core-spec=2
-        #SBATCH --signal=B:USR1@60 -d afterok:12
+        #SBATCH --signal=B:TERM@60 -d afterok:12
         #SBATCH --export=ALL,A
         #SBATCH hetjob
         true
@@ -581,7 +582,7 @@ class ScriptsTest {
         .contains(
             "; 4 more below [option-invalid]",
             "→ --core-spec=2 (line 2): Slurm then gives whole nodes: write #SBATCH --exclusive instead\n",
-            "→ --signal=B:USR1@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
+            "→ --signal=B:TERM@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
             "→ -d afterok:12 (line 3): type --dependency TYPE:RUN\n",
             "→ --export=ALL,A (line 4): type --set env.NAME=VALUE",
             "→ hetjob (line 5): write a script for each job, or a pipeline\n");
@@ -646,6 +647,8 @@ class ScriptsTest {
       Set.of(
           "--dry-run",
           "--files",
+          "--as-sbatch",
+          "--wrap",
           "--approval",
           "--wait",
           "--json",
@@ -822,7 +825,7 @@ class ScriptsTest {
         .startsWith(
             "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft"
                 + " --set resources.ntasks_per_node=1 --set resources.ntasks=2\n"
-                + "note: these #SBATCH options of old.sh are not used: --error=e.log (nexa-slurm logs RUN prints it)\n");
+                + "note: to keep this as a config, add --save old.yaml\n");
     assertThat(header.json().text("config_digest")).isEqualTo(typed.json().text("config_digest"));
     assertThat(type("render old.sh").out())
         .contains("#SBATCH --mem=64000M", "#SBATCH --time=1-12:00:00", "#SBATCH --nodes=2");

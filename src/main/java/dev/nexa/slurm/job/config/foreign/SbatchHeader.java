@@ -23,9 +23,10 @@ import java.util.regex.Pattern;
  *     by their names
  * @param origins the lines' options that these follow from, by the same names
  * @param unread the other options
+ * @param title the job's name as it is written; empty for none
  */
 public record SbatchHeader(
-    Map<String, String> options, Map<String, Unread> origins, List<Unread> unread) {
+    Map<String, String> options, Map<String, Unread> origins, List<Unread> unread, String title) {
 
   private static final Pattern GPUS =
       Pattern.compile("(?:([A-Za-z0-9]*[A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
@@ -45,9 +46,15 @@ public record SbatchHeader(
           "env.",
           "a job gets no variable of this shell that you do not name with its value",
           "warn_before_end",
-          "nexa-slurm starts the script in a shell of its own, which this signal would reach instead");
+          "nexa-slurm's own shell gets this signal, and cannot pass it on to the script");
+
+  /** Signals for the batch shell that our shell can pass on; the others end it, or are its own. */
+  private static final Pattern PASSED_ON =
+      Pattern.compile("(?i)R?BR?:(?:SIG)?(USR[12]|INT|HUP|QUIT|ALRM|CONT|1[0248]?|[23])(?:@\\d+)?");
 
   private static final Pattern SIZE = Pattern.compile("([1-9]\\d{0,11})([KMGTkmgt]?)[Bb]?");
+
+  private static final String UNKNOWN = "sbatch has no such option";
 
   private static final String HANDED_ON = "resources.sbatch_options";
 
@@ -59,7 +66,7 @@ public record SbatchHeader(
    * @param name the option's long name, or the word, if it is no option
    * @param value its value; empty for none
    * @param text as written, with one blank for each gap
-   * @param line the number of its line, from 1
+   * @param line where it is written, as {@link Word#line} counts
    * @param ours our option or key that a person can type in its place; empty for none
    * @param refused whether the job would be another job without it
    * @param reason why it is refused, or why it does not matter; may be empty for the latter
@@ -78,9 +85,14 @@ public record SbatchHeader(
     private Unread because(String why) {
       return new Unread(name, value, text, line, ours, false, why, step);
     }
+
+    /** Returns whether sbatch has no such option. */
+    public boolean isUnknown() {
+      return reason.startsWith(UNKNOWN);
+    }
   }
 
-  /** Returns the numbers of the lines that set the options, from 1. */
+  /** Returns where the options are written, as {@link Word#line} counts. */
   public Map<String, Integer> lines() {
     Map<String, Integer> lines = new LinkedHashMap<>();
     origins.forEach((ours, origin) -> lines.put(ours, origin.line()));
@@ -89,18 +101,47 @@ public record SbatchHeader(
 
   /** Reads the lines of a script. A later option wins, as at sbatch. */
   public static SbatchHeader of(String script) {
+    return of(script, List.of(), List.of());
+  }
+
+  /**
+   * Reads what sbatch reads: the lines of a script, then its variables, then its command line.
+   *
+   * @param variables what {@link SbatchVariables} says
+   * @param typed the options of a command line of sbatch
+   */
+  public static SbatchHeader of(String script, List<Word> variables, List<String> typed) {
     Reader reader = new Reader();
-    List<Word> words = SbatchWords.of(script);
-    for (int at = 0; at < words.size(); at++) {
-      Word word = words.get(at);
-      String next = at + 1 < words.size() ? words.get(at + 1).text() : "";
-      boolean tookNext =
-          word.text().startsWith("--")
-              ? reader.readLong(word, next)
-              : word.text().matches("-.+") ? reader.readShort(word, next) : reader.refuse(word);
-      at += tookNext && !next.isEmpty() ? 1 : 0;
-    }
+    reader.readAll(SbatchWords.of(script));
+    reader.readAll(variables);
+    reader.readAll(words(typed));
     return reader.header();
+  }
+
+  /** Returns the values of the options that nothing of ours follows from, by their names. */
+  public Map<String, String> others() {
+    Map<String, String> others = new LinkedHashMap<>();
+    unread.forEach(one -> others.put(one.name(), one.value()));
+    return others;
+  }
+
+  /** Returns how many words of a command line of sbatch stand before the script. */
+  public static int countOptions(List<String> typed) {
+    return new Reader().readAll(words(typed));
+  }
+
+  private static List<Word> words(List<String> typed) {
+    List<Word> words = new ArrayList<>();
+    typed.forEach(word -> words.add(new Word(word, Word.TYPED)));
+    return words;
+  }
+
+  /** Returns the signal that our shell passes on; empty if the value names none. */
+  public static Optional<String> passedOn(String signal) {
+    Matcher passed = PASSED_ON.matcher(signal);
+    return passed.matches()
+        ? Optional.of(passed.group(1).toUpperCase(Locale.ROOT))
+        : Optional.empty();
   }
 
   /**
@@ -139,6 +180,25 @@ public record SbatchHeader(
     private final Map<String, Unread> origins = new LinkedHashMap<>();
     private final List<Unread> unread = new ArrayList<>();
     private final Map<String, String> handed = new LinkedHashMap<>();
+    private String title = "";
+
+    /** Reads words; returns the index of the first word behind the options of a command line. */
+    private int readAll(List<Word> words) {
+      for (int at = 0; at < words.size(); at++) {
+        Word word = words.get(at);
+        boolean option = word.text().matches("(?s)-.+");
+        if (word.line() == Word.TYPED && (!option || word.text().equals("--"))) {
+          return at + (option ? 1 : 0);
+        }
+        String next = at + 1 < words.size() ? words.get(at + 1).text() : "";
+        boolean tookNext =
+            word.text().startsWith("--")
+                ? readLong(word, next)
+                : option ? readShort(word, next) : refuse(word);
+        at += tookNext && at + 1 < words.size() ? 1 : 0;
+      }
+      return words.size();
+    }
 
     private SbatchHeader header() {
       nodesOfList();
@@ -167,7 +227,7 @@ public record SbatchHeader(
         unread.removeIf(one -> one.name().startsWith("#"));
       }
       origins.keySet().retainAll(options.keySet());
-      return new SbatchHeader(options, origins, unread);
+      return new SbatchHeader(options, origins, unread, title);
     }
 
     /** Without {@code --nodes}, Slurm gives a job all nodes of its list. */
@@ -243,7 +303,7 @@ public record SbatchHeader(
     private boolean refuse(Word word) {
       String name = word.text().split("=", 2)[0];
       List<String> known = ScriptOption.ALL.stream().map(one -> "--" + one.name()).toList();
-      String reason = "sbatch has no such option" + Nearest.hint(name, known);
+      String reason = UNKNOWN + Nearest.hint(name, known);
       String step = "write the option as sbatch --help has it";
       if (name.matches("hetjob|packjob")) {
         reason = "it begins a second job, and nexa-slurm submits one";
@@ -260,6 +320,7 @@ public record SbatchHeader(
     private void read(ScriptOption option, String theirs, String text, int line) {
       String name = "--" + option.name();
       forget(option);
+      title = name.equals("--job-name") ? theirs : title;
       if (isHandedOn(option, theirs)) {
         hand(option.name(), theirs, new Unread(name, theirs, text, line, "", false, "", ""));
         return;
@@ -274,7 +335,7 @@ public record SbatchHeader(
       String value = taken ? value(option, asked) : "";
       boolean needless = taken && (asked.isEmpty() || name.equals("--job-name"));
       boolean refused =
-          option.fate() == Fate.REFUSE || option.fate() == Fate.HAND || !needless && taken;
+          option.fate() == Fate.REFUSE || option.fate() == Fate.HAND || (!needless && taken);
       String ours = option.ours();
       String reason =
           !refused
@@ -354,12 +415,12 @@ public record SbatchHeader(
     }
   }
 
-  /** A signal for the batch shell alone would reach our shell, not the script. */
+  /** A signal for the batch shell alone reaches our shell, which passes on some of them. */
   private static boolean isHandedOn(ScriptOption option, String value) {
     return switch (option.name()) {
       case "exclusive" -> value.matches("user|mcs|topo");
       case "dependency" -> value.equals("singleton"); // it names no job
-      case "signal" -> !value.contains("B");
+      case "signal" -> !value.matches("(?i)R?BR?:.*") || passedOn(value).isPresent();
       default -> option.fate() == Fate.HAND;
     };
   }

@@ -108,7 +108,8 @@ class SbatchHeaderTest {
         "--array=0,a",
         "--array=0-3%0",
         "--dependency=afterok:12",
-        "--signal=B:USR1@60",
+        "--signal=B:TERM@60",
+        "--signal=B:KILL@60",
         "-M other",
         "--test-only",
         "hetjob",
@@ -215,7 +216,9 @@ class SbatchHeaderTest {
           --cpus-per-gpu=6                 | {} | [--cpus-per-gpu=6]
           -G 2 -G 0                        | {} | []
           -n4 -N2 --ntasks-per-node=1      | {resources.ntasks=4, --nodes=2, resources.ntasks_per_node=1} | []
-          --signal=USR1@9 --signal=B:USR1  | {} | [--signal=B:USR1]
+          --signal=USR1@9 --signal=B:TERM  | {} | [--signal=B:TERM]
+          --signal=B:USR2@30               | {resources.sbatch_options=--signal=B:USR2@30} | []
+          --signal=TERM@30                 | {resources.sbatch_options=--signal=TERM@30} | []
           """)
   void aLineMayHoldSeveralOptions(String line, String options, String unread) {
     SbatchHeader header = SbatchHeader.of("#!/bin/bash\n#SBATCH " + line + "\n");
