@@ -109,10 +109,11 @@ public record Estimate(
   static Usage grown(
       List<AttemptSize> sizes, Rates rates, Map<String, Long> gpus, long nodes, long over) {
     Usage usage = Usage.NONE;
-    for (AttemptSize size : sizes) {
+    for (int i = 0; i < sizes.size(); i++) {
+      AttemptSize size = sizes.get(i);
       long seconds = size.timeLimitSeconds() + over;
       Usage one = rates.usage(gpus, size.cpus(), size.memoryBytes(), nodes, seconds);
-      usage = usage == Usage.NONE ? one : usage.plus(one);
+      usage = i == 0 ? one : usage.plus(one);
     }
     return usage;
   }

@@ -154,8 +154,6 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
 
   /** Returns the manifest's {@code hardware}, as {@link Allocation#hardware} has it. */
   String hardware() {
-    return gpus > 0
-        ? gpus + "x " + asked.gpuType().orElse("gpu")
-        : Plural.of((int) Math.min(Integer.MAX_VALUE, cpusAsked()), "CPU");
+    return gpus > 0 ? gpus + "x " + asked.gpuType().orElse("gpu") : Plural.of(cpusAsked(), "CPU");
   }
 }

@@ -141,7 +141,7 @@ final class ScriptModel {
     List<Object> memory = new ArrayList<>();
     List<Object> minutes = new ArrayList<>();
     for (AttemptSize size : plan.shape().grown()) {
-      memory.add(size.memoryBytes() / plan.allocation().nodes() >> 20);
+      memory.add((size.memoryBytes() / plan.allocation().nodes()) >> 20);
       minutes.add(size.timeLimitSeconds() / 60);
     }
     model.put("grow_memory", memory);

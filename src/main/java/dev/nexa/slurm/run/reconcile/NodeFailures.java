@@ -50,8 +50,9 @@ record NodeFailures(Scheduler scheduler) {
       }
     }
     for (TaskOutcome task : outcome.tasks()) {
-      if (task.waitsAgain() && lastEnd(task) == JobState.NODE_FAIL) {
-        keepOff(run, plan, state.newest().get(task.task()), task, problems);
+      Submission newest = state.newest().get(task.task());
+      if (newest != null && task.waitsAgain() && lastEnd(task) == JobState.NODE_FAIL) {
+        keepOff(run, plan, newest, task, problems);
       }
     }
   }

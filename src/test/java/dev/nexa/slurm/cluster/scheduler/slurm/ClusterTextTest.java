@@ -96,7 +96,12 @@ class ClusterTextTest {
     assertThat(REAL.partitions().get(0).sharing())
         .isEqualTo(
             new NodeSharing(
-                false, 1, Optional.empty(), Optional.of(16), Optional.of(8), Optional.of(64000L << 20)));
+                false,
+                1,
+                Optional.empty(),
+                Optional.of(16),
+                Optional.of(8),
+                Optional.of(64000L << 20)));
   }
 
   /** Two nodes: one with cores of two threads, one with as many CPUs as cores. */

@@ -71,9 +71,7 @@ final class RandomHeaders {
       . nice - 5
       m distribution block:cyclic arbitrary cyclic
       . mincpus 2 4
-      . threads-per-core 1 2
-      . cores-per-socket 2
-      . sockets-per-node 1 2
+      . threads-per-core 1
       B extra-node-info 1 1:2 1:2:1
       L licenses matlab matlab:2
       . contiguous -
