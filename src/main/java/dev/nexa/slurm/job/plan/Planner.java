@@ -76,7 +76,7 @@ public final class Planner {
       Map<String, PipelineConfig.Condition> after) {
     List<Problem> problems = new ArrayList<>();
     ConfigPositions written = config.written();
-    Resources asked = config.resources();
+    Resources asked = cluster.isLocal() ? config.resources().alone() : config.resources();
     boolean onGpus = cluster.accelerator().equals("cuda");
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     PartitionLimits limits = new PartitionLimits(cluster);
@@ -113,6 +113,11 @@ public final class Planner {
             ? config.work().entrypoint().get().launcher()
             : Optional.empty();
     List<String> notes = tiersKept(config, cluster);
+    List<String> onlySlurm = cluster.isLocal() ? onlySlurm(config.resources()) : List.of();
+    if (!onlySlurm.isEmpty()) {
+      notes = new ArrayList<>(notes);
+      notes.add("only Slurm takes notice of " + String.join(", ", onlySlurm));
+    }
     Optional<String> little = littleMemory(asked, allocation, cluster, billed);
     if (little.isPresent()) {
       notes = new ArrayList<>(notes);
@@ -367,6 +372,15 @@ public final class Planner {
               "resources",
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
+    for (ResourceOption option : asked.options().keySet()) {
+      if (local
+          && option.countsProcesses()
+          && !asked.options().getOrDefault(option, "").equals("1")) {
+        problems.add(
+            written.problem(
+                "resources." + option.key(), "is for srun, and this machine alone has none"));
+      }
+    }
     if (local && config.array().chain() > 1) {
       problems.add(
           written.problem(
@@ -408,6 +422,18 @@ public final class Planner {
           written.problem(
               "warn_before_end", "must be shorter than resources.time; nothing would run"));
     }
+  }
+
+  /** Returns the keys that change nothing on a machine without Slurm. */
+  private static List<String> onlySlurm(Resources asked) {
+    List<String> keys = new ArrayList<>();
+    for (ResourceOption option : asked.options().keySet()) {
+      boolean counted = option.countsProcesses() || option == ResourceOption.MEMORY_PER_CPU;
+      if (!counted && (option.sizes() || option == ResourceOption.SBATCH_OPTIONS)) {
+        keys.add("resources." + option.key());
+      }
+    }
+    return keys;
   }
 
   /** Adds a problem for an option in {@code sbatch_options} that has a key of ours, or none. */

@@ -7,8 +7,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.backend.Plugin;
 import dev.nexa.slurm.job.config.run.Supervision;
-import dev.nexa.slurm.job.config.shared.ResourceOption;
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.plan.Inputs;
@@ -139,7 +137,6 @@ public final class Renderer {
     } catch (IOException failed) {
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
-    requireNoProcesses(plan, launch);
     requireCode(plan.payload(), launch, text.toString());
     requireProgram(plan.payload(), launch, text.toString());
     requireDatasets(plan.inputs(), launch, text.toString());
@@ -195,25 +192,6 @@ public final class Renderer {
     }
     String template = templates.nameOf(launch.template());
     return new Script(text.toString(), List.copyOf(files.values()), template);
-  }
-
-  /** Throws if the config counts processes, and the template starts them itself. */
-  private static void requireNoProcesses(Plan plan, Launch launch) {
-    boolean once = launch.template().equals(Launch.TASK) && !plan.isPythonAlone();
-    if (once || !plan.allocation().hasProcesses()) {
-      return;
-    }
-    String key = "resources.nodes";
-    for (ResourceOption option : plan.allocation().options().keySet()) {
-      key = option.countsProcesses() ? "resources." + option.key() : key;
-    }
-    throw new ConfigException(
-        plan.written()
-            .problem(
-                key,
-                "is for scripts that call srun; backend "
-                    + plan.backend()
-                    + " starts its processes itself, by nodes: N and gpus_per_node: N"));
   }
 
   /** Refuses a template that would run something other than the packed code. */

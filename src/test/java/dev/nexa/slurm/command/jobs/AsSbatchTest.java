@@ -136,7 +136,9 @@ class AsSbatchTest {
             "slurm-\"$SLURM_JOB_ID\".out || exit\nexec /bin/sh -c 'echo '\\''a  b'\\''\n  tr \"x\" | cat'\n");
     Screen ours = terminal.type("submit", "--wrap", asked, "-t", "1m", "--save", saved());
     assertThat(ours.exit()).as(ours.err()).isZero();
-    assertThat(command()).isEqualTo("exec /bin/sh -c 'echo '\\''a  b'\\''\n  tr \"x\" | cat'\n");
+    assertThat(command())
+        .isEqualTo(
+            "export SLURM_JOB_NAME=wrap\nunset SLURM_CPUS_PER_TASK\nexec /bin/sh -c 'echo '\\''a  b'\\''\n  tr \"x\" | cat'\n");
     String before = script();
     assertThat(terminal.type("submit", saved()).exit()).isZero();
     assertThat(script()).isEqualTo(before);
@@ -157,12 +159,13 @@ class AsSbatchTest {
         "/l/'a(b)'_\"${NEXA_JOB%_*}\"_\"${SLURM_ARRAY_TASK_ID:-4294967294}\"_\"$(printf %04d \"$SLURM_JOB_ID\")\"%'_%q'";
     assertThat(command())
         .isEqualTo(
-            "[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
+            "export SLURM_JOB_NAME='a(b)'\nunset SLURM_CPUS_PER_TASK\n"
+                + "[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
                 + "ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" "
                 + log
                 + " || exit\nexec \"$NEXA_RUN_DIR/runner/job.sh\" 2>>'e%j'\n");
     sbatch("-o", "/dev/null", job);
-    assertThat(command()).isEqualTo("exec \"$NEXA_RUN_DIR/runner/job.sh\"\n");
+    assertThat(command()).endsWith("TASK\nexec \"$NEXA_RUN_DIR/runner/job.sh\"\n");
   }
 
   @ParameterizedTest(name = "{0}")

@@ -506,6 +506,24 @@ class ScriptsTest {
     assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
   }
 
+  @Test
+  void whatOnlySlurmUnderstandsIsNotedOnThisMachineAlone() {
+    terminal.file(
+        "old.sh",
+        "#!/bin/bash\n#SBATCH -t 5 --hint=nomultithread --nice --mem-per-cpu=1G -c 2\ntrue\n");
+
+    Screen screen = type("estimate old.sh --local");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out()).contains("2 CPUs and 2 GiB");
+    assertThat(screen.err())
+        .contains("only Slurm takes notice of resources.hint, resources.sbatch_options");
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH -t 5 --ntasks-per-node=4\nsrun true\n");
+    assertThat(type("estimate old.sh --local").err())
+        .contains(
+            "old.sh:2: resources.ntasks_per_node: is for srun, and this machine alone has none");
+  }
+
   /** One line for each key of a config that a line of sbatch can set. */
   @Test
   void whatHasAKeyIsTakenAndPriced() throws Exception {
@@ -818,7 +836,7 @@ class ScriptsTest {
     Screen header = type("estimate old.sh --json --time 2h --set resources.memory=128G");
     Screen typed =
         type(
-            "estimate old.sh --json --nodes 2 --gpus h100:4 --cpus 8 --time 2h --name sft"
+            "estimate old.sh --json --nodes 2 --cpus 8 --time 2h --name sft"
                 + " --set resources.memory=128G --set resources.ntasks_per_node=1 --set resources.ntasks=2");
 
     assertThat(header.err())

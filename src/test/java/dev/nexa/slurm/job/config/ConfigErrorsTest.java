@@ -323,7 +323,6 @@ class ConfigErrorsTest {
             workdir: {{ data_dir }}/x   | 1:12: {{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:NAME}
             workdir: "{{ x }}"          | 1:10: workdir: {{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:NAME}
             name: @team                 | 1:7: not YAML: a text that begins with @ needs quotes
-            resources: {partition: "a,b"} | 1:24: resources.partition: expected one partition's name (without the key, one that fits is taken), got 'a,b'
             name: %x                    | 1:7: not YAML: a text that begins with % needs quotes
             """)
     void theNotationOfAnotherProgramIsNamed(String text, String problem) {
@@ -541,8 +540,8 @@ class ConfigErrorsTest {
             "run.yaml:1:1: stgae: unknown key (did you mean 'stage'?)",
             "run.yaml:2:10: backend: expected a name of letters, digits, '.', '_' and '-', got a"
                 + " number '3'; put it in quotes: \"3\"",
-            "run.yaml:3:20: resources.nodes: expected a whole number from 1 to 100000, got text"
-                + " 'two'",
+            "run.yaml:3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such"
+                + " as 2-4, got 'two'",
             "run.yaml:3:31: resources.time: expected no leading zero, got '010'",
             "run.yaml:3:51: resources.gpus_per_node: expected a whole number from 0 to 64, got 99",
             "run.yaml:4:7: tags: expected a list of texts, got text 'x'; write tags: [x]",

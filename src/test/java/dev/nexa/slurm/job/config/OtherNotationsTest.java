@@ -28,13 +28,12 @@ class OtherNotationsTest {
       quoteCharacter = '`',
       textBlock =
           """
-          resources: {nodes: 2-4, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, got text '2-4': write 2 or 4; the price needs one number
-          resources: {nodes: 1_000, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, got text '1_000': write 1000
-          resources: {nodes: 08, time: 1h} | 3:20: resources.nodes: expected a whole number in plain digits, without leading zeros or '_', got '08': write 8
-          resources: {nodes: 1e3, time: 1h} | 3:20: resources.nodes: expected a whole number in plain digits, without leading zeros or '_', got '1e3': write 1000
+          resources: {nodes: 1_000, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got '1_000': write 1000
+          resources: {nodes: 08, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got '08': write 8
+          resources: {nodes: 1e3, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got '1e3': write 1000
           resources: {gpus_per_node: 0.5, time: 1h} | 3:28: resources.gpus_per_node: expected a whole number from 0 to 64, got '0.5': write 0 or 1; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)
           resources: {gpus_per_node: 64.5, time: 1h} | 3:28: resources.gpus_per_node: expected a whole number from 0 to 64, got '64.5': write 64; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)
-          resources: {partition: [gpu], time: 1h} | 3:24: resources.partition: expected one partition's name (without the key, one that fits is taken), got a list: write partition: gpu
+          resources: {partition: [gpu], time: 1h} | 3:24: resources.partition: expected a partition's name, or several such as gpu,long, got a list: write partition: gpu
           resources: {exclusive: yes, time: 1h} | 3:24: resources.exclusive: expected true or false, got text 'yes': write true
           resources:;  - time: 1h;  - nodes: 2 | 4:3: resources: expected keys without dashes, got a list: write `time: …`, not `- time: …`
           resources:;time: 1h;nodes: 2 | 3:1: resources: is empty: put two spaces before the keys that belong to it: time, nodes

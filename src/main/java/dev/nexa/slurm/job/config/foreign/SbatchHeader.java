@@ -419,7 +419,6 @@ public record SbatchHeader(
   private static boolean isHandedOn(ScriptOption option, String value) {
     return switch (option.name()) {
       case "exclusive" -> value.matches("user|mcs|topo");
-      case "dependency" -> value.equals("singleton"); // it names no job
       case "signal" -> !value.matches("(?i)R?BR?:.*") || passedOn(value).isPresent();
       default -> option.fate() == Fate.HAND;
     };

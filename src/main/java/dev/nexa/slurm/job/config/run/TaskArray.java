@@ -186,7 +186,7 @@ public record TaskArray(
     if (!backend.equals("shell")) {
       problems.add(array.problem("pack", "is for backend shell, not " + backend));
     }
-    if (values.section("resources").optionalInteger("nodes").orElse(1) > 1) {
+    if (!values.section("resources").optionalText("nodes").orElse("1").equals("1")) {
       problems.add(array.problem("pack", "is for tasks on one node; write resources.nodes: 1"));
     }
     if (values.section("checkpoints").optionalText("on").orElse("").equals("scratch")) {

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -141,6 +142,7 @@ public final class UnknownKeys {
     String text = scalar.text();
     String more =
         switch (problem.key()) {
+          case "resources.nodes" -> plainNumber(text);
           case "resources.gpus_per_node" ->
               text.contains(".")
                   ? "; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)"
@@ -162,6 +164,13 @@ public final class UnknownKeys {
     return ("; true gives the script the training keys. For a file of yours write"
             + " files: [%s] and entrypoint: {config: false, args: [--config, %s]}")
         .formatted(file, kept);
+  }
+
+  /** Returns what to write for a number such as {@code 1_000} or {@code 1e3}. */
+  private static String plainNumber(String text) {
+    return text.matches("[0-9][0-9_]{0,8}(e[0-5])?")
+        ? ": write " + new BigDecimal(text.replace("_", "")).toPlainString()
+        : "";
   }
 
   private static String form(String key, String text) {

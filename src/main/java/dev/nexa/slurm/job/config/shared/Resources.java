@@ -4,6 +4,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.inferable;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -40,6 +41,26 @@ public record Resources(
   public Resources on(int nodes, int gpusPerNode) {
     return new Resources(
         nodes, nodes, gpusPerNode, gpuType, cpusPerTask, memoryBytes, time, options, exclusive);
+  }
+
+  /**
+   * Returns a copy for a machine without Slurm, which has one node and starts one process: its
+   * memory is on the node, and options that only Slurm understands are left out.
+   */
+  public Resources alone() {
+    Map<ResourceOption, String> kept = new EnumMap<>(ResourceOption.class);
+    for (Map.Entry<ResourceOption, String> option : options.entrySet()) {
+      if (!option.getKey().sizes() && option.getKey() != ResourceOption.SBATCH_OPTIONS) {
+        kept.put(option.getKey(), option.getValue());
+      }
+    }
+    Optional<Long> memory = memoryBytes.filter(bytes -> bytes > 0);
+    String perCpu = options.get(ResourceOption.MEMORY_PER_CPU);
+    if (perCpu != null) {
+      memory = Optional.of(Memory.parse(perCpu) * cpusPerTask);
+    }
+    return new Resources(
+        nodes, nodes, gpusPerNode, gpuType, cpusPerTask, memory, time, kept, exclusive);
   }
 
   /** Returns an option of sbatch; empty if the config does not set it. */

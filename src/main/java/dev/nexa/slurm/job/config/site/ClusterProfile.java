@@ -125,6 +125,10 @@ public record ClusterProfile(
               ValueType.integer(0, 64),
               "GPUs of the node that has the most, in the same way. Default: gpus_per_node."),
           optional(
+              "most_memory_per_node",
+              ValueType.MEMORY,
+              "Memory of the node that has the most, in the same way. Default: memory_per_node."),
+          optional(
               "default_memory_per_cpu",
               ValueType.MEMORY,
               "The partition's DefMemPerCPU: memory for each CPU of a job that asks for none."),
@@ -439,7 +443,9 @@ public record ClusterProfile(
               values.optionalBytes("max_memory_per_cpu"),
               values.optionalInteger("most_cpus_per_node").or(() -> cpus),
               values.optionalInteger("most_gpus_per_node").or(() -> gpus),
-              values.optionalBytes("memory_per_node")),
+              values
+                  .optionalBytes("most_memory_per_node")
+                  .or(() -> values.optionalBytes("memory_per_node"))),
           cpus,
           gpus,
           values.optionalText("gpu_type"),

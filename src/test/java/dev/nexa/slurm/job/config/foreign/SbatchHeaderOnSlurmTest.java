@@ -67,7 +67,7 @@ class SbatchHeaderOnSlurmTest {
           "--tres-per-task=gres/gpu:1",
           "--ntasks-per-tres=1",
           "--reboot",
-          "--signal=B:USR1@60",
+          "--signal=B:TERM@60",
           "--dependency=afterok:1",
           "--clusters=other",
           "--container=x",

@@ -66,7 +66,6 @@ class SbatchHeaderTest {
           --ntasks-per-core=1  | resources.ntasks_per_core | 1
           -G 2                 | resources.gpus | 2
           --gres=gpu:1080ti:1  | --gpus      | 1080ti:1
-          -d singleton         | resources.sbatch_options | --dependency=singleton
           --gpus=h100:8        | resources.gpus | h100:8
           --gpus-per-task=1    | resources.gpus_per_task | 1
           --mem-per-cpu=4gb    | resources.memory_per_cpu | 4G
@@ -108,6 +107,7 @@ class SbatchHeaderTest {
         "--array=0,a",
         "--array=0-3%0",
         "--dependency=afterok:12",
+        "--dependency=singleton",
         "--signal=B:TERM@60",
         "--signal=B:KILL@60",
         "-M other",
