@@ -159,13 +159,13 @@ class AsSbatchTest {
         "/l/'a(b)'_\"${NEXA_JOB%_*}\"_\"${SLURM_ARRAY_TASK_ID:-4294967294}\"_\"$(printf %04d \"$SLURM_JOB_ID\")\"%'_%q'";
     assertThat(command())
         .isEqualTo(
-            "export SLURM_JOB_NAME='a(b)'\nunset SLURM_CPUS_PER_TASK\n"
+            "export SLURM_JOB_NAME='a(b)'\n"
                 + "[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
                 + "ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" "
                 + log
                 + " || exit\nexec \"$NEXA_RUN_DIR/runner/job.sh\" 2>>'e%j'\n");
     sbatch("-o", "/dev/null", job);
-    assertThat(command()).endsWith("TASK\nexec \"$NEXA_RUN_DIR/runner/job.sh\"\n");
+    assertThat(command()).endsWith("\nexec \"$NEXA_RUN_DIR/runner/job.sh\"\n");
   }
 
   @ParameterizedTest(name = "{0}")
