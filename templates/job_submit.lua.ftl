@@ -669,6 +669,8 @@ local function judge_submit(job, partitions, uid)
   if not token then return refuse_submit(most, "the admin has not installed the approval " .. id) end
   local why = not_covered(token, id, job, partitions, most)
   if why then return refuse_submit(most, "approval " .. id .. ": " .. why) end
+  -- A later attempt may be approved to take longer.
+  most.minutes = math.max(most.minutes, tonumber(token.time_limit_minutes) or 0)
   write_bound(job, most, true)
   local counted, failed = use(id, job, most.array)
   if not counted then

@@ -75,7 +75,7 @@ nexa_main() {
   NEXA_GUARDED=1
   export PYTHONFAULTHANDLER=${PYTHONFAULTHANDLER-1}
 </#if>
-  nexa_run<#if container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
+  nexa_run<#if packed> bash "$NEXA_RUN_DIR/runner/pack.sh" [=pack_size] [=pack_parallel]<#elseif container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }
 
 # On the last line and in braces: half a script does nothing.

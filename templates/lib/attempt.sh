@@ -57,6 +57,7 @@ nexa_first_failure() {
   status=$code
   [[ -z $NEXA_SUBMISSION ]] || printf '%s\n' "$found" >"$NEXA_ATTEMPT.failure.json" || true
   [[ -n $NEXA_RETRY_ON ]] || return 0
+  ! declare -F nexa_grow >/dev/null || nexa_grow
   for word in $NEXA_RETRY_ON; do
     [[ $word != "$class" && $word != "$status" ]] || NEXA_ENDED="class $class, status $status"
   done

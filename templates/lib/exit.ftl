@@ -38,7 +38,10 @@ nexa_exit() {
 <#if nodes gt 1>
   export -f nexa_tidy nexa_give_back
   # On those that the job still has: somebody may have made it smaller.
-  timeout 30 srun --nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)" --ntasks-per-node=1 --quiet bash -c nexa_tidy || true
+<#if processes>
+  nexa_own_step
+</#if>
+  timeout 30 srun --nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)" --ntasks-per-node=1<#if processes> --gres=none</#if> --quiet bash -c nexa_tidy || true
 </#if>
   nexa_tidy
 <#if requeues gt 0>
@@ -61,15 +64,48 @@ nexa_leave_scratch() {
 nexa_tidy() {
   nexa_give_back "${NEXA_TASK_SCRATCH:?}"<#if ranks_per_node gt 0> "${NEXA_RANKS_SCRATCH:?}"/rank_*</#if>
 }
+<#if grows>
+
+# More memory after an out-of-memory, more time after a time-out. Slurm would wait for ever for what no node has. More
+# memory is no help where that of a GPU was used up.
+nexa_grow() {
+  local size most
+  if [[ ${class:-} == oom && ! $NEXA_FAILURE =~ CUDA|HIP|CUBLAS ]]; then
+    most=$(timeout 30 sinfo --exact --noheader --partition="$SLURM_JOB_PARTITION" --format=%m | sort -n | tail -n 1)
+    for size in<#list grow_memory as size> [=size]</#list>; do
+      ((size <= ${most:-0})) || size=${most:-0}
+      ((size <= SLURM_MEM_PER_NODE)) || { NEXA_GROWN=MinMemoryNode=$size && NEXA_ENDED="out of memory" && break; }
+    done
+  elif [[ $NEXA_SIGNALLED == USR1 && $(timeout 30 squeue --noheader --jobs="$NEXA_JOB" --format=%l) =~ ^(([0-9]+)-)?(([0-9]+):)?([0-9]+):[0-9]+$ ]]; then
+    most=$((10#0${BASH_REMATCH[2]} * 1440 + 10#0${BASH_REMATCH[4]} * 60 + 10#0${BASH_REMATCH[5]}))
+    for size in<#list grow_minutes as size> [=size]</#list>; do
+      ((size <= most)) || { NEXA_GROWN=TimeLimit=$size && break; }
+    done
+  fi
+}
+</#if>
 <#if requeues gt 0>
 
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
+<#if scheduler == "slurm">
+  trap '' TERM; [[ -z $NEXA_UNFIT ]] || { NEXA_UNFIT=$(bash "$NEXA_RUN_DIR/runner/keep_off.sh" [=nodes] "$NEXA_UNFIT" [=exclude]) || true; NEXA_ENDED="a node was not well"; }
+<#else>
   trap '' TERM
+</#if>
+<#if grows>
+  [[ $NEXA_SIGNALLED != USR1 ]] || nexa_grow
+</#if>
   echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo "${NEXA_ENDED:-out of time}")"
 <#if scheduler == "slurm">
   scontrol requeue "$NEXA_JOB" || echo "nexa-slurm: Slurm did not queue it again: this was the last attempt" >&2
   [[ -z $NEXA_UNFIT ]] || scontrol update "JobId=$NEXA_JOB" "ExcNodeList=$NEXA_UNFIT"
+<#if grows>
+  if [[ -n $NEXA_GROWN ]]; then
+    scontrol update "JobId=$NEXA_JOB" "$NEXA_GROWN" && echo "nexa-slurm: the next attempt has $NEXA_GROWN" ||
+      echo "nexa-slurm: Slurm did not give it $NEXA_GROWN: the next attempt is as large as this one" >&2
+  fi
+</#if>
 <#else>
   : >"$NEXA_LOCAL_REQUEUE" || echo "nexa-slurm: it could not be queued again; this was the last attempt" >&2
 </#if>
@@ -86,7 +122,7 @@ nexa_run() {
 <#if watchdog_seconds gt 0>
   local guard=
   if [[ -n ${NEXA_GUARDED:-} ]]; then
-    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "$NEXA_CHILD" <#if container_step && !(outside!false)>2<#elseif stepped!false>1<#else>0</#if> 30 &
+    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "<#if packed!false>-</#if>$NEXA_CHILD" <#if container_step && !(outside!false)>2<#elseif stepped!false>1<#else>0</#if> 30 &
     guard=$!
   fi
 </#if>
@@ -125,7 +161,7 @@ nexa_warned() {
   scancel --quiet --signal=TERM "$NEXA_JOB" || true
 <#else>
   if [[ -n $NEXA_CHILD ]]; then
-    kill -s TERM "$NEXA_CHILD" 2>/dev/null || true
+    kill -s TERM <#if packed!false>-- "-$NEXA_CHILD"<#else>"$NEXA_CHILD"</#if> 2>/dev/null || true
   fi
 <#if checkpoint_seconds gt 0>
   if [[ -n ${NEXA_COPIER:-} ]]; then
@@ -136,11 +172,24 @@ nexa_warned() {
 }
 
 </#if>
+<#if passed_signal??>
+# sbatch --signal=B: signals this shell alone; with sbatch that is the command's own.
+nexa_passed() {
+  NEXA_SIGNAL=[=passed_signal]
+  if [[ -n $NEXA_CHILD ]]; then
+    kill -s [=passed_signal] "$NEXA_CHILD" 2>/dev/null || true
+  fi
+}
+
+</#if>
 nexa_watch() {
   NEXA_STARTED=$(printf '%(%s)T' -1)
   NEXA_CHILD=
   NEXA_SIGNALLED=
   NEXA_UNFIT=
+<#if grows>
+  NEXA_GROWN=
+</#if>
 <#if serves!false>
   NEXA_ENDED=
 <#else>
@@ -155,6 +204,9 @@ nexa_watch() {
   trap nexa_ended TERM
 <#if warning_seconds gt 0>
   trap nexa_warned USR1
+</#if>
+<#if passed_signal??>
+  trap nexa_passed [=passed_signal]
 </#if>
   trap nexa_exit EXIT
   mkdir -p "${NEXA_ATTEMPT%/*}"

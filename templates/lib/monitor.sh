@@ -18,8 +18,11 @@ nexa_monitor() {
 nexa_monitor_nodes() {
   local pipe=$NEXA_TASK_SCRATCH/telemetry.$NEXA_RESTART.watch
   mkfifo -m 600 -- "$pipe" 2>/dev/null && exec {NEXA_WATCH}<>"$pipe" || return 0
-  srun --overlap --ntasks-per-node=1 --cpus-per-task=1 --kill-on-bad-exit=0 --quiet \
-    bash "$NEXA_RUN_DIR/runner/monitor.sh" "$@" apart <"$pipe" >/dev/null 2>&1 {NEXA_WATCH}>&- &
+  {
+    ! declare -F nexa_own_step >/dev/null || nexa_own_step
+    exec srun --overlap --nodes="$SLURM_JOB_NUM_NODES" --ntasks-per-node=1 --cpus-per-task=1 --kill-on-bad-exit=0 --quiet \
+      bash "$NEXA_RUN_DIR/runner/monitor.sh" "$@" apart
+  } <"$pipe" >/dev/null 2>&1 {NEXA_WATCH}>&- &
   NEXA_WATCHER=$!
   disown "$NEXA_WATCHER" || true
 }

@@ -22,7 +22,10 @@ nexa_preamble() {
 <#if !array>
   unset "${!SLURM_ARRAY_@}" # an array of one task is ours, not the command's
 </#if>
-  NEXA_TASKS=[=tasks]
+<#if indices??>
+  nexa_index
+</#if>
+  NEXA_TASKS=[=shards]
   NEXA_STAGE=[=stage]
   export NEXA_JOB NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
 
@@ -96,6 +99,29 @@ nexa_secrets() {
 }
 </#if>
 
+<#if indices??>
+# What sbatch sets for an index of this array. Slurm's own array counts from 0, and the list may stand in several arrays.
+nexa_index() {
+  local list=[=indices] part count left=$NEXA_TASK step IFS=,
+  for part in $list; do
+    step=1
+    [[ $part != *:* ]] || step=${part#*:} part=${part%:*}
+    count=$(((${part#*-} - ${part%-*}) / step + 1))
+    ((left >= count)) || break
+    left=$((left - count))
+  done
+  SLURM_ARRAY_TASK_ID=$((${part%-*} + left * step))
+  SLURM_ARRAY_TASK_MIN=${list%%[-,]*}
+  list=${list##*[-,]}
+  SLURM_ARRAY_TASK_MAX=${list%:*}
+  SLURM_ARRAY_TASK_COUNT=[=shards] SLURM_ARRAY_TASK_STEP=[=index_step]
+  export "${!SLURM_ARRAY_TASK_@}"
+}
+<#if packed>
+export -f nexa_index
+</#if>
+
+</#if>
 # A task belongs to the job that claims it first. A requeue keeps the job id and passes; a duplicate leaves its id and ends.
 # So does a job that turns up after its submission was closed and made again: there is no claims/ then.
 nexa_claim() {

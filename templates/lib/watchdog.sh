@@ -1,5 +1,5 @@
 #!/bin/bash
-# Ends a command that shows no sign of life for too long: watchdog.sh SECONDS PID STEPPED GRACE
+# Ends a command that shows no sign of life for too long: watchdog.sh SECONDS PID STEPPED GRACE; -PID if all of its group get signals
 # A sign of life is a change of the task's log, a rank's log, the metrics or the checkpoints: of a size or a time, so that
 # clocks need not agree. STEPPED: srun started the command, and Slurm signals its processes. GRACE: seconds to save.
 set -uo pipefail
@@ -9,12 +9,12 @@ every=$((every < 1 ? 1 : every > 30 ? 30 : every))
 
 signs() {
   stat -c '%n %Y %s' -- "$NEXA_LOG" "$NEXA_RANK_LOGS" "$NEXA_RANK_LOGS"/* "$NEXA_METRICS" "$NEXA_CHECKPOINTS" \
-    "$NEXA_CHECKPOINTS"/* "$NEXA_CHECKPOINTS"/*/* 2>/dev/null
+    "$NEXA_CHECKPOINTS"/* "$NEXA_CHECKPOINTS"/*/* "$NEXA_ATTEMPT.indices" 2>/dev/null
 }
 
 # The command and all below it whose names match.
 family() {
-  ps -e -o pid= -o ppid= -o comm= | awk -v of="$pid" -v name="$1" '
+  ps -e -o pid= -o ppid= -o comm= | awk -v of="${pid#-}" -v name="$1" '
     { parent[$1] = $2; names[$1] = $3 }
     END {
       for (p in parent) for (q = p; names[p] ~ name && q in parent; q = parent[q]) if (q == of) { print p; break }

@@ -46,7 +46,9 @@ import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -60,9 +62,17 @@ public final class Commands {
 
   /**
    * Returns the arguments with {@code help COMMAND} written as {@code COMMAND --help}, as git and
-   * docker take it. An unknown COMMAND stays alone, so that the error suggests a name.
+   * docker take it. An unknown COMMAND stays alone, so that the error suggests a name. What follows
+   * {@code submit --as-sbatch} are no options of ours.
    */
-  static String[] withoutHelpWord(String[] args) {
+  static String[] plain(String[] args) {
+    List<String> words = new ArrayList<>(List.of(args));
+    int sbatch = words.indexOf("--as-sbatch");
+    int submit = words.indexOf("submit");
+    if (submit >= 0 && submit < sbatch && !words.subList(0, sbatch).contains("--")) {
+      words.addAll(sbatch + 1, List.of("--", "sbatch"));
+      return words.toArray(String[]::new);
+    }
     if (args.length == 0 || !args[0].equals("help")) {
       return args;
     }

@@ -103,7 +103,7 @@ public final class Main {
       @Nullable InputStream keyboard,
       PrintWriter out,
       PrintWriter err) {
-    String[] args = Commands.withoutHelpWord(typed);
+    String[] args = Commands.plain(typed);
     CommandLine commandLine = Commands.commandLine(args, environment, here, keyboard);
     boolean json = List.of(args).contains("--json");
     commandLine.setOut(json ? new DocumentWriter(out) : out).setErr(err);

@@ -42,7 +42,7 @@ class CookbookTest {
   void thePageShowsEachConfigAsItIs() throws IOException {
     String page = Files.readString(Path.of("docs/cookbook.md"));
 
-    assertThat(configs()).hasSize(10);
+    assertThat(configs()).hasSize(11);
     for (Path config : configs()) {
       String text = Files.readString(config);
       assertThat(page).contains("](../" + config + ")");
@@ -72,7 +72,8 @@ class CookbookTest {
     "03-array, part-3.txt",
     "04-sweep, ''",
     "05-retry, answer.txt",
-    "06-clean-data, ''"
+    "06-clean-data, ''",
+    "11-many-short-tasks, square-999.txt"
   })
   void runsWithoutAGpu(String name, String output) throws IOException {
     Files.createDirectories(folder.resolve("data/raw"));

@@ -2,10 +2,12 @@ package dev.nexa.slurm.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.process.StandIn;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +49,37 @@ class LauncherIT {
       assertThat(process.getInputStream().readAllBytes()).asString().startsWith("nexa-slurm ");
       Thread.sleep(1000);
       assertThat(making).as(shell).isEmptyDirectory();
+    }
+  }
+
+  /** Its own call of sbatch finds the next one in PATH, however it was started. */
+  @Test
+  void aLinkNamedSbatchIsSubmitAsSbatch() throws Exception {
+    Path script = Path.of("nexa-slurm").toAbsolutePath();
+    Path links = Files.createDirectories(folder.resolve("links"));
+    Files.createSymbolicLink(links.resolve("sbatch"), script);
+    Path bin = Files.createDirectories(folder.resolve("bin"));
+    for (String client : List.of("sbatch", "squeue", "sacct", "scontrol", "sinfo")) {
+      StandIn.sh(bin.resolve(client), client.equals("sbatch") ? "echo 4711; echo $PATH >&2" : "");
+    }
+    Files.createDirectories(folder.resolve(".nexa"));
+    List<String> options = List.of("--parsable", "-t1", "--wrap", "echo 'a  b'");
+    for (List<String> start :
+        List.of(List.of("sbatch"), List.of(script.toString(), "submit", "--as-sbatch"))) {
+      List<String> words = new ArrayList<>(List.of("env"));
+      words.addAll(start);
+      words.addAll(options);
+      ProcessBuilder builder = new ProcessBuilder(words).directory(folder.toFile());
+      String path = links + ":" + bin + ":" + System.getenv("PATH");
+      builder.environment().put("PATH", path);
+      builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+      builder.environment().put("XDG_CACHE_HOME", "/dev/null");
+      builder.redirectError(folder.resolve("err").toFile());
+      Process process = builder.start();
+      assertThat(process.getInputStream().readAllBytes())
+          .as(Files.readString(folder.resolve("err")))
+          .asString()
+          .isEqualTo("4711\n");
     }
   }
 

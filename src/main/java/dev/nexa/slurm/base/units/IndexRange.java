@@ -72,6 +72,33 @@ public record IndexRange(List<Integer> indices) {
     return index;
   }
 
+  /**
+   * Returns the range in the fewest parts, with steps, in ascending order and without overlaps:
+   * {@code 0-20:10,25}. The least index is the text's first number, the greatest is the last one
+   * that is no step.
+   */
+  public String withSteps() {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < indices.size(); ) {
+      int step = i + 1 < indices.size() ? indices.get(i + 1) - indices.get(i) : 1;
+      int last = i;
+      while (last + 1 < indices.size() && indices.get(last + 1) - indices.get(last) == step) {
+        last++;
+      }
+      last = last == i + 1 && step > 1 ? i : last;
+      text.append(text.length() == 0 ? "" : ",").append(indices.get(i));
+      text.append(last > i ? "-" + indices.get(last) + (step > 1 ? ":" + step : "") : "");
+      i = last + 1;
+    }
+    return text.toString();
+  }
+
+  /** Returns what Slurm takes for the step of an array: its text's first, or 1. */
+  public static int step(String text) {
+    int colon = text.indexOf(':');
+    return colon < 0 ? 1 : Integer.parseInt(text.substring(colon + 1).split(",", 2)[0]);
+  }
+
   /** Returns a range with {@code offset} added to each index. */
   public IndexRange plus(int offset) {
     return offset == 0

@@ -39,9 +39,8 @@ public final class Memory {
               + FORMS_WITH_UNIT
               + ", got '"
               + text
-              + "': sbatch's --mem=0 means all memory of the node, and nexa-slurm needs its size for"
-              + " the cost. Write the size of the node's memory, which `sinfo -N -o '%N %m'` prints"
-              + " in MiB, such as 512000M; resources.exclusive: true asks for whole nodes");
+              + "': sbatch's --mem=0 means all memory of the node; for that write resources.memory:"
+              + " all");
     }
     if (!text.matches("\\d{1,15}")) {
       if (!FORM.matcher(text).matches()) {
@@ -128,6 +127,11 @@ public final class Memory {
       case "T" -> 1L << 40;
       default -> MIB;
     };
+  }
+
+  /** Returns the size rounded up to whole MiB, as Slurm gives memory. */
+  public static long wholeMib(long bytes) {
+    return (bytes + MIB - 1) / MIB * MIB;
   }
 
   /** Returns the size in Slurm's form, in whole MiB rounded up: {@code 65536M}. */

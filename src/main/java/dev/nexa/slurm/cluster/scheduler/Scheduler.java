@@ -66,6 +66,32 @@ public interface Scheduler {
   void requeue(long jobId, int task);
 
   /**
+   * Returns the number of nodes of a partition, or of several in sbatch's notation; 0 if it is not
+   * known.
+   *
+   * @param partition empty for the default partition
+   */
+  default int nodeCount(String partition) {
+    return 0;
+  }
+
+  /** Makes a waiting task keep off nodes, in place of those that it keeps off now. */
+  default void keepOff(long jobId, int task, String nodes) {
+    throw new IllegalStateException(name() + " has one node");
+  }
+
+  /**
+   * Queues a task again that has ended, with more memory or time.
+   *
+   * @param size as scontrol(1) takes it: {@code MinMemoryNode=2000} or {@code TimeLimit=20}
+   * @throws SchedulerUnavailable if the scheduler does not do it, such as for a job that it has
+   *     forgotten or that may not run again
+   */
+  default void requeueLarger(long jobId, int task, String size) {
+    throw new IllegalStateException(name() + " gives each attempt the same");
+  }
+
+  /**
    * Makes the waiting tasks of a job wait for other jobs. The job keeps its id and its age in the
    * queue (scontrol(1), {@code update Dependency}).
    *

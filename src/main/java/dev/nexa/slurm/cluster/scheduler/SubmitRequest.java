@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param array array indices in sbatch's notation, for a submission of only some tasks; empty to
  *     keep the script's own
  * @param dependency the job's dependency in sbatch's notation; empty for none
+ * @param exclude the nodes that the job must not have, instead of the script's; empty to keep those
  */
 public record SubmitRequest(
     String key,
@@ -26,4 +27,5 @@ public record SubmitRequest(
     String comment,
     Path directory,
     Optional<String> array,
-    String dependency) {}
+    String dependency,
+    String exclude) {}

@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
@@ -212,7 +213,20 @@ public final class ApprovalText {
     return Plural.of(tasks, "task")
         + (attempts == 1 ? "" : " x " + attempts + " attempts")
         + " of %s, %s%s, %s%s each"
-            .formatted(Plural.of(nodes, "node"), gpu, Plural.of(cpus, "CPU"), memory, time);
+            .formatted(Plural.of(nodes, "node"), gpu, Plural.of(cpus, "CPU"), memory, time)
+        + grown(limits);
+  }
+
+  private static String grown(JsonObject limits) {
+    if (!limits.members().containsKey(AttemptSize.KEY)) {
+      return "";
+    }
+    List<AttemptSize> sizes = AttemptSize.of(limits);
+    AttemptSize last = sizes.get(sizes.size() - 1);
+    return "; the last attempt up to %siB, %s"
+        .formatted(
+            Memory.words(last.memoryBytes()),
+            TimeLimit.words(Duration.ofSeconds(last.timeLimitSeconds())));
   }
 
   private static void tokens(StringBuilder text, JsonObject limits) {

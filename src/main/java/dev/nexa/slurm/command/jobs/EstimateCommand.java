@@ -22,6 +22,7 @@ import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.OutlookText;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.run.start.RequirePartition;
+import dev.nexa.slurm.run.start.SubmitRun;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,6 +93,8 @@ public final class EstimateCommand extends Subcommand {
     Prepared prepared = planned.atLeast(start.cpus()).calibrated(numbers);
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(this::note);
+    List<String> nodes = SubmitRun.withoutNodes(context, prepared);
+    nodes.forEach(this::note);
     tellAccount(context, prepared.plan());
     List<BudgetClaim> budgets = prepared.budgets(context);
     Optional<String> used = prepared.pastUse(context);
@@ -103,6 +106,7 @@ public final class EstimateCommand extends Subcommand {
           .filter(why -> !why.isEmpty())
           .ifPresent(notes::add);
       used.ifPresent(notes::add);
+      notes.addAll(nodes);
       if (!notes.isEmpty()) {
         document.json().with("notes", notes);
       }

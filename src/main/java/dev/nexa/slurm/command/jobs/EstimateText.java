@@ -1,15 +1,19 @@
 package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Egress;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.model.AnalyticEstimate;
 import dev.nexa.slurm.job.estimate.model.MemoryFit;
 import dev.nexa.slurm.job.estimate.model.MemoryParts;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.RoundingMode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -50,10 +54,11 @@ public final class EstimateText {
     String most = estimate.atMost();
     text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(": ");
     text.append(estimate.words(plan.allocation()));
-    long over = estimate.longestAttemptSeconds() - estimate.timeLimitSeconds();
+    long over = plan.longestAttempt().toSeconds() - estimate.timeLimitSeconds();
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");
     String more = plan.billed().why();
     text.append(more.isEmpty() ? "" : "; ").append(more).append(".\n");
+    text.append(grown(plan));
     plan.shape().partitionReason().ifPresent(reason -> text.append("In " + reason + ".\n"));
     text.append('\n');
     List<CostLine> lines = new ArrayList<>(estimate.reservation());
@@ -77,6 +82,27 @@ public final class EstimateText {
     text.append(estimate.apiTokens().isPresent() ? " and all its API tokens.\n" : ".\n");
     String approval = approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ";
     return text + approval + threshold + ".\n";
+  }
+
+  /** Returns the largest sizes that the price counts; empty unless attempts grow. */
+  private static String grown(Plan plan) {
+    List<AttemptSize> sizes = plan.shape().grown();
+    if (sizes.isEmpty()) {
+      return "";
+    }
+    AttemptSize last = sizes.get(sizes.size() - 1);
+    long memory = last.memoryBytes() / plan.allocation().nodes();
+    List<String> grown = new ArrayList<>();
+    if (memory > plan.allocation().memoryBytes()) {
+      grown.add("after an out-of-memory up to " + Memory.plain(memory) + " on a node");
+    }
+    Duration time = Duration.ofSeconds(last.timeLimitSeconds());
+    if (time.compareTo(plan.allocation().timeLimit()) > 0) {
+      grown.add("after a time-out up to " + TimeLimit.words(time));
+    }
+    return grown.isEmpty()
+        ? "Later attempts do not grow: the partition's nodes have no more.\n"
+        : "Later attempts grow, " + String.join(", ", grown) + "; the price counts that.\n";
   }
 
   /** Returns what the run's model predicts: memory and GPU-hours; empty if nothing is known. */

@@ -23,6 +23,11 @@ public final class SubmitCommand extends Subcommand {
           "Waits for other runs, as sbatch's option waits for jobs: afterok, afterany, afternotok or"
               + " aftercorr; separate several by commas.");
   private final OptionSpec approval = approval();
+  private final OptionSpec asSbatch =
+      flag(
+          "--as-sbatch",
+          "Reads all that follows as sbatch does: its options, then --wrap COMMAND, or SCRIPT and its"
+              + " arguments, or the script on standard input; prints and returns what sbatch does.");
   private final AfterSubmit after = new AfterSubmit(this);
 
   public SubmitCommand() {
@@ -33,12 +38,21 @@ public final class SubmitCommand extends Subcommand {
         "nexa-slurm submit train.py --gpus 1 --time 2h -- --epochs 3",
         "nexa-slurm submit configs/train/science.yaml --set resources.nodes=2 --dry-run",
         "nexa-slurm submit configs/eval/harness.yaml --dependency afterok:latest",
-        "nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+        "nexa-slurm submit configs/data/quickstart.yaml --local --wait",
+        "nexa-slurm submit --as-sbatch -n 4 -t 10 --parsable job.sh");
   }
 
   @Override
   public Integer call() {
     Optional<String> others = value(dependency);
+    if (given(asSbatch)) {
+      if (!config.typed().equals("sbatch") || after.json() || others.isPresent()) {
+        throw conflict(
+            "--as-sbatch takes no CONFIG, no --dependency and no --json before it",
+            "type sbatch's options and the script behind --as-sbatch");
+      }
+      return new AsSbatch(this, config, after).call(this::forRuns, value(approval), given(dryRun));
+    }
     if (given(files) && !given(dryRun)) {
       throw conflict(
           "--files: submit prints no files", "add --dry-run, or nexa-slurm render CONFIG --files");

@@ -32,6 +32,7 @@ public final class WhyText {
     }
     explanation.doubts().forEach(doubt -> line(text, "not known", doubt));
     explanation.waiting().ifPresent(waiting -> waiting(text, waiting, explanation));
+    explanation.indices().ifPresent(sentence -> line(text, "indices", sentence));
     explanation.use().forEach(note -> line(text, "use", note));
     return text.toString();
   }
@@ -169,7 +170,8 @@ public final class WhyText {
         .with("doubts", explanation.doubts())
         .with("waiting", explanation.waiting().map(WhyText::json).orElse(null))
         .with("similar", similar(explanation))
-        .with("use", explanation.use());
+        .with("use", explanation.use())
+        .withOptional("indices", explanation.indices());
   }
 
   private static List<JsonObject> similar(Explanation explanation) {

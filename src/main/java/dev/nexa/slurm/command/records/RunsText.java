@@ -184,6 +184,7 @@ public final class RunsText {
     if (manifest.tasks() > 0) {
       line(text, "tasks", now.row().map(RunsText::tasks).orElseGet(() -> tasks(manifest)));
     }
+    manifest.packed().ifPresent(indices -> line(text, "indices", indices.sentence()));
     for (ManifestFile.Listed submission : manifest.submissions()) {
       String job = submission.jobId().map(id -> "job " + id).orElse("no job");
       line(text, "submission", submission.key() + "  " + job + "  " + submission.phase());

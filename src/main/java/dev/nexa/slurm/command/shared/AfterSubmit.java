@@ -182,7 +182,8 @@ public final class AfterSubmit {
     return tasks > 1 ? Phase.of(doing, "tasks", tasks) : Phase.of(doing);
   }
 
-  private Integer await(Context context, Submitted submitted, PrintWriter out) {
+  /** Waits until the run has ended, and prints how; returns the exit status of {@code --wait}. */
+  public Integer await(Context context, Submitted submitted, PrintWriter out) {
     PrintWriter err = command.err();
     out.flush();
     ManifestFile manifest =

@@ -2,6 +2,8 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.foreign.SbatchVariables;
+import dev.nexa.slurm.job.config.foreign.SbatchWords;
 import dev.nexa.slurm.job.config.run.Overrides;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -40,9 +43,10 @@ public final class ConfigOptions {
   private final List<OptionSpec> flags = new ArrayList<>();
   private @Nullable PositionalParamSpec args;
   private @Nullable OptionSpec save;
+  private @Nullable OptionSpec wrap;
 
   public ConfigOptions(Subcommand command) {
-    this(command, true);
+    this(command, true, true);
     args =
         command.add(
             PositionalParamSpec.builder()
@@ -61,6 +65,10 @@ public final class ConfigOptions {
                 .arity("0..1")
                 .fallbackValue(""),
             "For a script: writes its config to FILE, and uses FILE. Default: the script's name with .yaml, in this folder.");
+    wrap =
+        command.option(
+            "--wrap COMMAND",
+            "In place of CONFIG: runs a command with sh, as sbatch's option does.");
     ArgGroupSpec.Builder group =
         ArgGroupSpec.builder()
             .validate(false)
@@ -87,6 +95,10 @@ public final class ConfigOptions {
    *     none
    */
   public ConfigOptions(Subcommand command, boolean required) {
+    this(command, required, false);
+  }
+
+  private ConfigOptions(Subcommand command, boolean required, boolean wraps) {
     this.command = command;
     config =
         command.add(
@@ -94,8 +106,8 @@ public final class ConfigOptions {
                 .paramLabel("CONFIG")
                 .index("0")
                 .type(String.class)
-                .required(required)
-                .arity(required ? "1" : "0..1"),
+                .required(required && !wraps)
+                .arity(required && !wraps ? "1" : "0..1"),
             required
                 ? "The run's YAML file: here, in the workspace, or in the jar. Or a script (.py, .sh)."
                 : "The run's YAML file: here, in the workspace, or in the jar.");
@@ -141,30 +153,73 @@ public final class ConfigOptions {
           "--local and --cluster " + cluster.getValue() + " name different clusters",
           "leave one of them out");
     }
+    Optional<String> typed = wrap == null ? Optional.empty() : Subcommand.value(wrap);
+    if (typed.isPresent()) {
+      if (config.getValue() != null) {
+        throw FromScript.noArguments(config.getValue());
+      }
+      return fromScript(context, "wrap", Optional.empty(), typed);
+    }
     String path = config.getValue();
+    if (path == null) {
+      throw new MissingParameterException(
+          command.spec().commandLine(), config, "Missing required parameter: 'CONFIG'");
+    }
     boolean plain = path.endsWith(".yaml") || path.endsWith(".yml");
     if (!plain || !args().isEmpty()) {
       requireNoOtherWords();
     }
-    List<String> set = overrides.getValue();
-    Map<String, String> typed = flags();
-    List<String> all = new ArrayList<>(set);
-    typed.forEach((key, value) -> all.add(key + "=" + value));
-    Prepared.Request request =
-        new Prepared.Request(
-            config.getValue(),
-            all,
-            Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster),
-            from(),
-            Subcommand.given(sameNode),
-            false);
     // An ordinary submit loads no class for scripts.
     if (!plain && args != null && FromScript.isScript(context.source(), path)) {
-      return new FromScript(context, path, args(), typed, beside())
-          .request(request, set, Optional.ofNullable(saved()), command);
+      return fromScript(context, path, Optional.empty(), Optional.empty());
     }
     requireNoScriptOptions();
-    return request;
+    // A config says all itself. The class is loaded only if there is such a variable.
+    for (String name : context.environment().keySet()) {
+      if (name.startsWith("SBATCH_")) {
+        for (SbatchWords.Word word : SbatchVariables.words(context.environment())) {
+          String variable = SbatchVariables.name(word.line());
+          command.note(variable + " is not used: a config says what the job gets");
+        }
+        break;
+      }
+    }
+    return typed(path);
+  }
+
+  /** Returns the request with the options that were typed. */
+  private Prepared.Request typed(String path) {
+    List<String> all = new ArrayList<>(overrides.getValue());
+    flags().forEach((key, value) -> all.add(key + "=" + value));
+    return new Prepared.Request(
+        path,
+        all,
+        Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster),
+        from(),
+        Subcommand.given(sameNode),
+        false);
+  }
+
+  private Prepared.Request fromScript(
+      Context context, String path, Optional<SbatchLine> line, Optional<String> typed) {
+    List<String> words = line.isPresent() ? line.get().args() : args();
+    return new FromScript(context, path, words, flags(), beside(), line, typed)
+        .request(typed(path), overrides.getValue(), Optional.ofNullable(saved()), command);
+  }
+
+  /** Returns the command line of sbatch that stands in place of a config. */
+  public SbatchLine sbatchLine(Context context) {
+    return SbatchLine.of(context, sbatchWords(), RootCommand.of(command.spec())::input);
+  }
+
+  /** Returns the words of a command line of sbatch. */
+  public List<String> sbatchWords() {
+    return args();
+  }
+
+  /** Returns the request of a command line of sbatch. */
+  public Prepared.Request request(Context context, SbatchLine line) {
+    return fromScript(context, line.script(), Optional.of(line), line.wrap());
   }
 
   /**

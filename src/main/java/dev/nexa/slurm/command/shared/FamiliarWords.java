@@ -226,7 +226,6 @@ final class FamiliarWords {
       case "--requeue" -> "type --set requeues=1";
       case "-d" -> "type --dependency TYPE:RUN";
       case "-W" -> "type --wait";
-      case "--wrap" -> "write the command into a script (.sh), and type the script's name";
       case "--mail-user", "--mail-type" ->
           "type --set mail.user=ADDRESS and, unless it is END,FAIL, --set mail.type=EVENTS; Slurm"
               + " sends the mail";

@@ -6,6 +6,8 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.foreign.ForeignFile;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader.Unread;
+import dev.nexa.slurm.job.config.foreign.SbatchLogs;
+import dev.nexa.slurm.job.config.foreign.SbatchVariables;
 import dev.nexa.slurm.job.config.foreign.ScriptConfig;
 import dev.nexa.slurm.job.config.pipeline.FromRuns;
 import dev.nexa.slurm.job.config.run.Overrides;
@@ -28,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A script that was typed in place of a config. Its config is made from the options; {@code --save}
@@ -37,14 +40,21 @@ import java.util.stream.Collectors;
  * @param options the values of options such as {@code --nodes}, by their names
  * @param beside the values of options that no config can hold, such as {@code --dependency}; empty
  *     for an option that the command does not need
+ * @param sbatch the command line of sbatch; empty for a command line of ours
+ * @param wrap the command that was typed in place of a script
  */
 record FromScript(
     Context context,
     String script,
     List<String> args,
     Map<String, String> options,
-    Map<String, String> beside) {
+    Map<String, String> beside,
+    Optional<SbatchLine> sbatch,
+    Optional<String> wrap) {
   private static final List<String> SCRIPTS = List.of(".py", ".sh", ".bash", ".slurm", ".sbatch");
+
+  /** The options that name files for the output. */
+  private static final Set<String> LOGS = Set.of("--output", "--error", "--open-mode");
 
   /**
    * Returns a request that runs the script.
@@ -58,18 +68,36 @@ record FromScript(
   Prepared.Request request(
       Prepared.Request request, List<String> set, Optional<String> save, Subcommand command) {
     PrintWriter err = command.err();
-    ConfigSource.Found found = context.source().file(script);
-    SbatchHeader header = SbatchHeader.of(found.text());
+    ConfigSource.Found found = found();
+    SbatchHeader header =
+        sbatch.isPresent()
+            ? sbatch.get().header()
+            : SbatchHeader.of(
+                found.text(), SbatchVariables.words(context.environment()), List.of());
     Map<String, String> lines = lines(header, set);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
     Map<String, String> shape = shape(set, keys(all));
     ScriptConfig.Start start = start(found, set, shape);
-    List<Unread> unread = unread(header, shape);
-    requireTaken(header, unread, set);
-    tell(unread, lines, all, set, err);
-    where(found, start).forEach(shape::putIfAbsent);
+    if (start == ScriptConfig.Start.PYTHON) {
+      // One process on each node is what our backends start.
+      lines.remove("resources.ntasks_per_node", "1");
+      lines.remove("resources.ntasks", shape.getOrDefault("resources.nodes", "1"));
+      all.keySet()
+          .retainAll(Stream.concat(lines.keySet().stream(), options.keySet().stream()).toList());
+    }
+    List<Unread> unread = new ArrayList<>(header.unread());
     String name = script.substring(script.lastIndexOf('/') + 1);
+    SbatchLogs logs = start == ScriptConfig.Start.PYTHON ? SbatchLogs.NONE : logs(header, name);
+    if (start != ScriptConfig.Start.PYTHON) {
+      unread.removeIf(one -> LOGS.contains(one.name()));
+    }
+    if (sbatch.isPresent()) {
+      unread.removeIf(one -> SbatchLine.OWN.contains(one.name()) && !isWrapOfScript(one));
+    }
+    requireTaken(unread, set);
+    tell(header, unread, lines, all, set, err);
+    where(found, start).forEach(shape::putIfAbsent);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
       if (!file.toString().matches(".*\\.ya?ml")) {
@@ -77,11 +105,12 @@ record FromScript(
             "--save " + file + ": expected the name of a config, which ends with .yaml",
             "type --save " + yamlName(name));
       }
-      return saved(request, set, file, found, start, all, shape, command);
+      return saved(request, set, file, found, header, start, logs, all, shape, command);
     }
     shape.putAll(keys(lines));
-    ScriptConfig config = new ScriptConfig(name, start, args, shape);
-    if (!Files.exists(Path.of(config.stem() + ".yaml"))) {
+    ScriptConfig config =
+        new ScriptConfig(name, start, command(), logs, before(header, all), shape);
+    if (sbatch.isEmpty() && !Files.exists(Path.of(config.stem() + ".yaml"))) {
       String words = Advice.command("", "--save", config.stem() + ".yaml").toString();
       err.println("note: to keep this as a config, add " + words);
     }
@@ -91,8 +120,41 @@ record FromScript(
     return request
         .with(overrides)
         .made(
-            new ConfigSource.Found(
-                found.name(), config.yaml(), found.path(), places(header, lines)));
+            new ConfigSource.Found(found.name(), config.yaml(), found.path(), places(header, lines))
+                .keeping(name, sbatch.flatMap(SbatchLine::input)));
+  }
+
+  /** Returns the script: a file, standard input, or no text for a command. */
+  private ConfigSource.Found found() {
+    Optional<byte[]> input =
+        wrap.isPresent() ? Optional.of(new byte[0]) : sbatch.flatMap(SbatchLine::input);
+    return input.isPresent()
+        ? new ConfigSource.Found(script, input.get(), Optional.of(Path.of(script).toAbsolutePath()))
+        : context.source().file(script);
+  }
+
+  /** Returns the script's arguments, or the command that is typed in its place. */
+  private List<String> command() {
+    return wrap.isPresent() ? List.of(wrap.get()) : args;
+  }
+
+  /** Returns the error for a word beside a command that is typed in place of a script. */
+  static NexaException noArguments(String word) {
+    return Subcommand.conflict(
+        "'" + word + "': --wrap takes no script, no config and no arguments",
+        "write the arguments into the command");
+  }
+
+  /** Returns where the output goes besides our log. sbatch always writes a file. */
+  private SbatchLogs logs(SbatchHeader header, String name) {
+    Map<String, String> files = header.others();
+    boolean array = header.options().containsKey("--array");
+    String usual = sbatch.isEmpty() ? "" : array ? "slurm-%A_%a.out" : "slurm-%j.out";
+    return new SbatchLogs(
+        files.getOrDefault("--output", usual),
+        files.getOrDefault("--error", ""),
+        files.getOrDefault("--open-mode", "").startsWith("a"),
+        header.title().isEmpty() ? name : header.title());
   }
 
   /**
@@ -103,7 +165,13 @@ record FromScript(
    */
   private ScriptConfig.Start start(
       ConfigSource.Found found, List<String> set, Map<String, String> shape) {
+    if (wrap.isPresent()) {
+      return ScriptConfig.Start.COMMAND;
+    }
     Optional<String> program = ScriptConfig.interpreter(found.text());
+    if (sbatch.isPresent()) {
+      return ScriptConfig.Start.KERNEL;
+    }
     if (script.endsWith(".py") || program.map(name -> name.startsWith("python")).orElse(false)) {
       Optional<String> own = ScriptConfig.ownPython(found.text());
       boolean chosen = set.stream().anyMatch(one -> one.startsWith("software."));
@@ -146,7 +214,9 @@ record FromScript(
       List<String> set,
       Path file,
       ConfigSource.Found found,
+      SbatchHeader header,
       ScriptConfig.Start start,
+      SbatchLogs logs,
       Map<String, String> all,
       Map<String, String> shape,
       Subcommand command) {
@@ -158,7 +228,9 @@ record FromScript(
     if (request.cluster().isPresent() || !cluster.equals("default")) {
       values.put("cluster", request.cluster().orElse(cluster));
     }
-    ScriptConfig config = new ScriptConfig(below(file, found), start, args, values);
+    String path = wrap.isPresent() ? script : below(file, found);
+    ScriptConfig config =
+        new ScriptConfig(path, start, command(), logs, before(header, all), values);
     List<String> left = new ArrayList<>();
     for (String one : set) {
       Optional<ScriptConfig> more = config.with(one);
@@ -193,10 +265,34 @@ record FromScript(
     Map<String, Position> places = new HashMap<>();
     lines.forEach(
         (option, value) -> {
-          Position place = new Position(script + ":" + header.lines().get(option), 0, 0);
+          int line = header.lines().getOrDefault(option, 0);
+          Position place = new Position(place(line, option), 0, 0);
           Overrides.keys(option, value).keySet().forEach(key -> places.put(key, place));
         });
     return places;
+  }
+
+  /**
+   * Returns the lines of shell that give a script the variables that sbatch gives it: those of
+   * options that only our job script has would reach its own srun.
+   */
+  private List<String> before(SbatchHeader header, Map<String, String> all) {
+    List<String> before = new ArrayList<>();
+    String title =
+        header.title().isEmpty() ? script.substring(script.lastIndexOf('/') + 1) : header.title();
+    String name = options.getOrDefault("--name", title);
+    before.add("export SLURM_JOB_NAME=" + Script.shellLine(List.of(name)));
+    if (!all.containsKey("--cpus")) {
+      before.add("unset SLURM_CPUS_PER_TASK");
+    }
+    String gpus = all.getOrDefault("--gpus", "");
+    Unread counted = header.origins().get("--gpus");
+    if (counted != null && counted.name().equals("--gres") && !options.containsKey("--gpus")) {
+      before.add("unset SLURM_GPUS_PER_NODE");
+    } else if (gpus.matches("\\d+")) {
+      before.add("export SLURM_GPUS_PER_NODE=" + gpus + " # without the type");
+    }
+    return before;
   }
 
   /**
@@ -225,7 +321,8 @@ record FromScript(
         .forEach(
             (option, value) -> {
               Set<String> keys = Overrides.keys(option, value).keySet();
-              if (!options.containsKey(option) && keys.stream().noneMatch(key -> isSet(set, key))) {
+              if (!options.containsKey(option)
+                  && keys.stream().noneMatch(key -> isGiven(set, key))) {
                 boolean folder = option.equals("workdir");
                 lines.put(option, folder ? here.resolve(value).normalize().toString() : value);
               }
@@ -233,24 +330,40 @@ record FromScript(
     return lines;
   }
 
+  /** Returns whether a person typed this key, or another one that counts the same. */
+  private boolean isGiven(List<String> set, String key) {
+    List<String> given = new ArrayList<>(set);
+    options.forEach((option, value) -> given.add(Overrides.OPTIONS.getOrDefault(option, "") + "="));
+    for (String family :
+        List.of(
+            "resources.gpus",
+            "resources.memory",
+            "resources.cpus_per_",
+            "array.(shards|indices)")) {
+      if ((key + "=").matches(family + ".*")
+          && given.stream().anyMatch(one -> one.matches("(?s)" + family + ".*"))) {
+        return true;
+      }
+    }
+    return isSet(set, key);
+  }
+
   private static boolean isSet(List<String> set, String key) {
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
-  /** Returns the options that say something else than the run's values. */
-  private static List<Unread> unread(SbatchHeader header, Map<String, String> shape) {
-    List<Unread> unread = new ArrayList<>(header.unread());
-    String nodes = shape.getOrDefault("resources.nodes", "1");
-    String gpus = header.options().getOrDefault("--gpus", "");
-    unread.removeIf(one -> one.name().equals("--ntasks") && one.value().equals(nodes));
-    unread.removeIf(one -> one.name().equals("--gpus") && gpusPerNode(one, header).equals(gpus));
-    return unread;
+  /** Returns whether a script holds another command in place of itself. */
+  private static boolean isWrapOfScript(Unread option) {
+    return option.name().equals("--wrap") && option.line() > 0;
   }
 
   /** Returns whether a person typed what an option of the script says. */
   private boolean isTyped(Unread option, List<String> set) {
     String ours = option.ours();
-    String key = ours.equals("--array") ? "array.shards" : Overrides.OPTIONS.get(ours);
+    if (ours.equals("--array")) {
+      return isSet(set, "array.shards") || isSet(set, "array.indices");
+    }
+    String key = Overrides.OPTIONS.get(ours);
     String start = key == null ? ours + (ours.endsWith(".") ? "" : "=") : key + "=";
     return !ours.isEmpty()
         && (options.containsKey(ours)
@@ -262,7 +375,7 @@ record FromScript(
    * Throws if an option that we cannot take changes the job: without it, the script would run on
    * other resources, or do a part of its work, and end well.
    */
-  private void requireTaken(SbatchHeader header, List<Unread> unread, List<String> set) {
+  private void requireTaken(List<Unread> unread, List<String> set) {
     List<Unread> refused =
         unread.stream().filter(one -> one.refused() && !isTyped(one, set)).toList();
     if (refused.isEmpty()) {
@@ -271,70 +384,63 @@ record FromScript(
     Unread first = refused.get(0);
     List<Advice> steps = new ArrayList<>();
     for (Unread one : refused) {
-      String label = refused.size() == 1 ? "" : one.text() + " (line " + one.line() + "): ";
-      steps(one, header).forEach(step -> steps.add(Advice.step(label + step)));
+      String line = one.line() > 0 ? " (line " + one.line() + ")" : "";
+      String label = refused.size() == 1 ? "" : one.text() + line + ": ";
+      steps(one).forEach(step -> steps.add(Advice.step(label + step)));
     }
     steps.add(
         Advice.command(
             "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
     // Such as job.sh:2: #SBATCH --gpus=8
-    String begins = first.text().startsWith("#") ? "" : "#SBATCH ";
-    String place = script + ":" + first.line() + ": " + begins + first.text();
+    String begins = first.text().startsWith("#") || first.line() <= 0 ? "" : "#SBATCH ";
+    String place = place(first.line(), "sbatch") + ": " + begins + first.text();
     String more = refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below";
     throw new NexaException(ErrorCode.OPTION_INVALID, place + ": " + first.reason() + more, steps);
   }
 
-  private static List<String> steps(Unread option, SbatchHeader header) {
-    return switch (option.ours()) {
-      case "--gpus" -> {
-        String each = gpusPerNode(option, header);
-        yield List.of(
-            "write #SBATCH --gpus-per-node=" + each + " in this line",
-            "or add --gpus " + each + " to the command");
-      }
-      case "--array" ->
-          List.of(
-              "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
-                  + " and NEXA_TASKS");
-      default -> List.of(option.step());
-    };
+  private static List<String> steps(Unread option) {
+    return option.ours().equals("--array")
+        ? List.of(
+            "add --set array.indices=1-10, or another list, to the command",
+            "or add --set array.shards=N; the script then reads NEXA_TASK, from 0, and NEXA_TASKS")
+        : List.of(option.step());
   }
 
-  /** Returns the GPUs on each node as an option of ours takes them; N if they are not known. */
-  private static String gpusPerNode(Unread option, SbatchHeader header) {
-    boolean ofJob = option.name().equals("-G") || option.name().equals("--gpus");
-    int colon = option.value().indexOf(':') + 1;
-    String count = option.value().substring(colon);
-    int nodes = Integer.parseInt(header.options().getOrDefault("--nodes", "1"));
-    return ofJob && count.matches("\\d{1,6}") && nodes > 0 && Integer.parseInt(count) % nodes == 0
-        ? option.value().substring(0, colon) + Integer.parseInt(count) / nodes
-        : "N";
+  /** Returns where an option is written: a line of the script, a variable, else its name. */
+  private String place(int line, String option) {
+    return line > 0 ? script + ":" + line : line < 0 ? SbatchVariables.name(line) : option;
   }
 
   private void tell(
+      SbatchHeader header,
       List<Unread> unread,
       Map<String, String> lines,
       Map<String, String> all,
       List<String> set,
       PrintWriter err) {
-    StringBuilder read = new StringBuilder();
+    Map<String, List<String>> read = new LinkedHashMap<>();
     lines.forEach(
         (option, value) -> {
+          int line = header.lines().getOrDefault(option, 0);
+          String from = line > 0 ? "the #SBATCH lines of " + script : place(line, "");
+          List<String> words = read.computeIfAbsent(from, none -> new ArrayList<>());
           if (Overrides.OPTIONS.containsKey(option) || option.equals("--array")) {
-            read.append(' ').append(option).append(' ').append(value);
+            words.addAll(List.of(option, value));
           } else {
             Overrides.keys(option, value)
-                .forEach((key, one) -> read.append(" --set ").append(key + "=" + one));
+                .forEach((key, one) -> words.addAll(List.of("--set", key + "=" + one)));
           }
         });
-    if (read.length() > 0) {
-      err.println("note: from the #SBATCH lines of " + script + ":" + read);
-    }
+    read.remove(""); // the person typed it
+    read.forEach(
+        (from, words) -> err.println("note: from " + from + ": " + Script.shellLine(words)));
     if (!unread.isEmpty()) {
       err.println(
-          "note: these #SBATCH options of %s are not used: %s"
+          "note: these %s of %s are not used: %s"
               .formatted(
-                  script, unread.stream().map(this::withReason).collect(Collectors.joining(" "))));
+                  sbatch.isPresent() || wrap.isPresent() ? "options" : "#SBATCH options",
+                  sbatch.isPresent() || wrap.isPresent() ? "sbatch" : script,
+                  unread.stream().map(this::withReason).collect(Collectors.joining(" "))));
     }
     if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
       err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
@@ -351,7 +457,8 @@ record FromScript(
             : typed
                 ? "you typed " + (ours.startsWith("--") ? ours : "--set " + ours)
                 : option.step();
-    return option.text() + (reason.isEmpty() ? "" : " (" + reason + ")");
+    String written = option.line() < 0 ? SbatchVariables.name(option.line()) : option.text();
+    return written + (reason.isEmpty() ? "" : " (" + reason + ")");
   }
 
   private static void tellStage(ScriptConfig config, List<String> set, PrintWriter err) {

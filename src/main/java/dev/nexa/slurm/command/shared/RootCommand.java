@@ -362,6 +362,15 @@ public final class RootCommand implements Runnable {
     return typed.equals("y") || typed.equals("yes");
   }
 
+  /** Returns all of standard input. */
+  byte[] input() {
+    try {
+      return keyboard == null ? new byte[0] : keyboard.readAllBytes();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of("/dev/stdin"), failed);
+    }
+  }
+
   /** Returns whether a person can be asked. */
   boolean canAsk() {
     return keyboard != null && (keyboard != System.in || Stdout.canAsk());

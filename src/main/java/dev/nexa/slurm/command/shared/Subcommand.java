@@ -278,7 +278,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Returns the user's variables, or those of the job that runs the command. */
-  protected final Map<String, String> environment() {
+  public final Map<String, String> environment() {
     return RootCommand.of(spec).environment();
   }
 

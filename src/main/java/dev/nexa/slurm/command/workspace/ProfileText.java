@@ -168,6 +168,11 @@ public final class ProfileText {
           "    most_gpus_per_node: " + Math.min(MOST_GPUS, sharing.mostGpus().get()),
           "what a whole node may cost");
     }
+    Spread memory = partition.nodes().memoryMib();
+    long mib = sharing.mostMemory().orElse(0L) >> 20;
+    if (mib > Math.max(1, partition.exclusive() ? memory.most() : memory.least())) {
+      line("    most_memory_per_node: " + mib + "M", "what all memory of a node may cost");
+    }
   }
 
   /** Adds the billing weights. Without any, Slurm counts CPUs (slurm.conf(5)). */

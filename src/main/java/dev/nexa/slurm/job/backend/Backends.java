@@ -1,5 +1,7 @@
 package dev.nexa.slurm.job.backend;
 
+import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
@@ -30,12 +32,32 @@ public final class Backends {
     }
     Launch launch =
         plan.shape().points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
+    requireNoProcesses(plan, launch);
     if (backend instanceof Plugin || plan.training().given().isEmpty()) {
       return launch;
     }
     List<String> notes = new ArrayList<>(launch.notes());
     notes.addAll(UnreadKeys.notes(plan, backend));
     return launch.noting(notes);
+  }
+
+  /** Throws if the config counts processes, and the template starts them itself. */
+  private static void requireNoProcesses(Plan plan, Launch launch) {
+    boolean once = launch.template().equals(Launch.TASK) && !plan.isPythonAlone();
+    if (once || !plan.allocation().hasProcesses()) {
+      return;
+    }
+    String key = "resources.nodes";
+    for (ResourceOption option : plan.allocation().options().keySet()) {
+      key = option.countsProcesses() ? "resources." + option.key() : key;
+    }
+    throw new ConfigException(
+        plan.written()
+            .problem(
+                key,
+                "is for scripts that call srun; backend "
+                    + plan.backend()
+                    + " starts its processes itself, by nodes: N and gpus_per_node: N"));
   }
 
   /** Returns the built-in backend with that name or short name; empty if there is none. */

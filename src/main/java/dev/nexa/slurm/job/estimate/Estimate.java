@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.plan.Allocation;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.util.ArrayList;
@@ -17,9 +18,10 @@ import java.util.Optional;
 /**
  * The reservation: the most that a plan can cost.
  *
- * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}, and
- * the tokens of a paid API that the run may use. Attempts do not multiply the tokens, because a run
- * pays for an answer once. {@link Outlook} has the expected cost.
+ * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}, where
+ * attempts that grow count with the size that each can reach, and the tokens of a paid API that the
+ * run may use. Attempts do not multiply the tokens, because a run pays for an answer once. {@link
+ * Outlook} has the expected cost.
  *
  * @param configDigest digest of the plan
  * @param tasks the number of array tasks
@@ -51,8 +53,16 @@ public record Estimate(
   public static Estimate of(Plan plan, Rates rates) {
     long seconds = plan.longestAttempt().toSeconds();
     int attempts = plan.attempts();
-    Usage usage = held(plan, rates, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
+    List<AttemptSize> grown = plan.shape().grown();
+    long once = (long) plan.tasks() * plan.shape().chain();
+    Usage usage =
+        held(plan, rates, seconds, grown.isEmpty() ? (long) plan.tasks() * attempts : once);
+    if (!grown.isEmpty()) {
+      int nodes = plan.allocation().nodes();
+      usage = usage.plus(grown(grown, rates, gpus(plan), nodes, seconds - limit).times(once));
+      seconds += longest(grown, limit) - limit;
+    }
     Optional<ApiTokens> tokens = plan.payload().apiTokens();
     return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage, tokens);
   }
@@ -71,11 +81,50 @@ public record Estimate(
     int attempts = links * (1 + plan.requeues());
     long limit = plan.timeLimit().toSeconds();
     long seconds = plan.longestAttempt().toSeconds();
+    List<AttemptSize> grown = plan.grown();
     Usage usage =
         rates
             .usage(plan.gpusByType(), plan.cpus(), plan.memoryBytes(), plan.nodes(), seconds)
-            .times((long) tasks * attempts);
+            .times((long) tasks * (grown.isEmpty() ? attempts : links));
+    if (!grown.isEmpty()) {
+      usage =
+          usage.plus(
+              grown(grown, rates, plan.gpusByType(), plan.nodes(), seconds - limit)
+                  .times((long) tasks * links));
+      seconds += longest(grown, limit) - limit;
+    }
     return priced(digest, rates, tasks, attempts, limit, seconds, usage, plan.apiTokens());
+  }
+
+  /** Returns the estimate that reserves more money. */
+  public Estimate orMore(Estimate other) {
+    return other.total.amount().compareTo(total.amount()) > 0 ? other : this;
+  }
+
+  /**
+   * Returns the usage of the attempts after the first of one task, each at its size.
+   *
+   * @param over the seconds that an attempt may hold its allocation beyond its time limit
+   */
+  static Usage grown(
+      List<AttemptSize> sizes, Rates rates, Map<String, Long> gpus, long nodes, long over) {
+    Usage usage = Usage.NONE;
+    for (int i = 0; i < sizes.size(); i++) {
+      AttemptSize size = sizes.get(i);
+      long seconds = size.timeLimitSeconds() + over;
+      Usage one = rates.usage(gpus, size.cpus(), size.memoryBytes(), nodes, seconds);
+      usage = i == 0 ? one : usage.plus(one);
+    }
+    return usage;
+  }
+
+  /** Returns the longest time limit of an attempt, whose first attempt has the given limit. */
+  static long longest(List<AttemptSize> sizes, long limit) {
+    long longest = limit;
+    for (AttemptSize size : sizes) {
+      longest = Math.max(longest, size.timeLimitSeconds());
+    }
+    return longest;
   }
 
   /** Returns the total for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */
@@ -129,12 +178,15 @@ public record Estimate(
     return rates.total(apiTokens.map(rates::tokens).orElse(List.of()));
   }
 
+  private static Map<String, Long> gpus(Plan plan) {
+    return plan.billed().gpus() == 0
+        ? Map.of()
+        : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
+  }
+
   /** Returns the usage of {@code times} allocations that are held for {@code seconds} each. */
   static Usage held(Plan plan, Rates rates, long seconds, long times) {
-    Map<String, Long> gpus =
-        plan.billed().gpus() == 0
-            ? Map.of()
-            : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
+    Map<String, Long> gpus = gpus(plan);
     try {
       int nodes = plan.allocation().nodes();
       return rates

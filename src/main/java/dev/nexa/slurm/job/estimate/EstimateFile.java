@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.run.ApiTokens;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -364,22 +365,30 @@ public final class EstimateFile {
       }
     }
     long seconds = json.number("longest_attempt_seconds");
-    if (seconds < limits.number("time_limit_seconds")) {
+    List<AttemptSize> grown =
+        limits.members().containsKey(AttemptSize.KEY) ? AttemptSize.of(limits) : List.of();
+    long longest = Estimate.longest(grown, limits.number("time_limit_seconds"));
+    if (seconds < longest) {
       throw new IllegalArgumentException("longest_attempt_seconds is less than its time limit");
     }
     int tasks = Math.toIntExact(limits.number("tasks"));
     int attempts = Math.toIntExact(limits.number("attempts"));
     Rates rates = rates();
+    long limit = json.number("time_limit_seconds");
+    long nodes = limits.number("nodes");
+    long times = (long) tasks * attempts / (grown.size() + 1);
     Usage usage =
         rates
             .usage(
                 gpus,
                 limits.number("cpus"),
                 limits.number("memory_bytes"),
-                limits.number("nodes"),
-                seconds)
-            .times((long) tasks * attempts);
-    long limit = json.number("time_limit_seconds");
+                nodes,
+                seconds - longest + limit)
+            .times(times);
+    if (!grown.isEmpty()) {
+      usage = usage.plus(Estimate.grown(grown, rates, gpus, nodes, seconds - longest).times(times));
+    }
     return Estimate.priced(
         configDigest(),
         rates,

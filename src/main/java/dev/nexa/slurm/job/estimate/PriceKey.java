@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.site.ClusterProfile.Partition;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -56,6 +57,29 @@ public record PriceKey(
         List.of());
   }
 
+  /** Returns a key for each partition in which the run may start. */
+  public List<PriceKey> each(ClusterProfile cluster) {
+    List<String> names = ClusterProfile.partitionNames(partition);
+    if (names.size() < 2) {
+      return List.of(this);
+    }
+    List<PriceKey> keys = new ArrayList<>();
+    for (String name : names) {
+      keys.add(
+          new PriceKey(
+              this.cluster,
+              Optional.of(name),
+              account,
+              day,
+              gpuTypes,
+              nodeCpus,
+              weights(cluster, Optional.of(name)),
+              billingRule,
+              apiModels));
+    }
+    return keys;
+  }
+
   /** Returns a copy for a run that will hold GPUs of these types. */
   public PriceKey holding(List<String> types) {
     return new PriceKey(
@@ -68,7 +92,7 @@ public record PriceKey(
         cluster, partition, account, day, gpuTypes, nodeCpus, billingWeights, billingRule, models);
   }
 
-  /** Returns the key of a plan. */
+  /** Returns the key of a plan; of several partitions it has all names, with commas between. */
   public static PriceKey of(Plan plan, ClusterProfile cluster, LocalDate day) {
     Optional<String> partition = plan.allocation().partition();
     boolean local = cluster.isLocal();

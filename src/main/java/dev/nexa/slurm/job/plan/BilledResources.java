@@ -31,6 +31,9 @@ public record BilledResources(
   static BilledResources of(
       Allocation asked, NodeSharing nodes, Optional<String> gpuType, ConfigPositions written) {
     boolean whole = asked.exclusive() || nodes.exclusive();
+    if (asked.isSized() || asked.memoryBytes() == 0) {
+      return sized(asked, nodes, gpuType, whole, written);
+    }
     int cpus = nodes.cpusGiven(asked.cpusPerTask(), asked.memoryBytes());
     int gpus = asked.gpusPerNode();
     if (whole) {
@@ -44,20 +47,61 @@ public record BilledResources(
           Math.multiplyExact(gpus, asked.nodes()),
           gpuType,
           whole,
-          whole ? whole(asked, cpus, gpus, gpuType) : more(asked, nodes, cpus));
+          whole
+              ? whole(asked, (long) cpus * asked.nodes(), (long) gpus * asked.nodes(), gpuType)
+              : more(asked, nodes, cpus));
     } catch (ArithmeticException tooMuch) {
-      throw new ConfigException(
-          written.problem("resources.memory", "over all nodes it is more than can be counted"));
+      throw tooMuch(written);
     }
   }
 
-  private static String whole(Allocation asked, int cpus, int gpus, Optional<String> gpuType) {
+  private static ConfigException tooMuch(ConfigPositions written) {
+    return new ConfigException(
+        written.problem("resources.memory", "over all nodes it is more than can be counted"));
+  }
+
+  private static BilledResources sized(
+      Allocation asked,
+      NodeSharing nodes,
+      Optional<String> gpuType,
+      boolean whole,
+      ConfigPositions written) {
+    try {
+      JobSize size = JobSize.of(asked);
+      long cpus = size.cpus(nodes);
+      long gpus = size.gpus();
+      if (whole) {
+        cpus = Math.max(cpus, (long) asked.nodes() * nodes.mostCpus().orElse(0));
+        gpus = Math.max(gpus, (long) asked.nodes() * nodes.mostGpus().orElse(0));
+      }
+      long memory =
+          asked.memoryBytes() == 0
+              ? Math.multiplyExact(nodes.mostMemory().orElse(0L), (long) asked.nodes())
+              : size.memory(nodes, cpus, gpus);
+      String more =
+          cpus <= size.cpusAsked()
+              ? ""
+              : "Slurm gives up to %d CPUs for the %d that you ask for"
+                  .formatted(cpus, size.cpusAsked());
+      return new BilledResources(
+          Math.toIntExact(cpus),
+          memory,
+          Math.toIntExact(gpus),
+          gpuType,
+          whole,
+          whole ? whole(asked, cpus, gpus, gpuType) : more);
+    } catch (ArithmeticException tooMuch) {
+      throw tooMuch(written);
+    }
+  }
+
+  private static String whole(Allocation asked, long cpus, long gpus, Optional<String> gpuType) {
     int nodes = asked.nodes();
     return (nodes == 1
             ? "the job gets the whole node and pays for it: "
             : "the job gets whole nodes and pays for them: ")
-        + (gpus == 0 ? "" : gpus * nodes + " " + gpuType.orElse("GPUs") + " and ")
-        + cpus * nodes
+        + (gpus == 0 ? "" : gpus + " " + gpuType.orElse("GPUs") + " and ")
+        + cpus
         + " CPUs";
   }
 

@@ -34,27 +34,29 @@ final class PartitionLimits {
 
   /** Adds a problem for each resource that does not fit the chosen partition. */
   void check(Allocation asked, ConfigPositions written, List<Problem> problems) {
-    String name = asked.partition().orElse("");
-    Partition partition = cluster.partitions().get(name);
-    if (partition != null) {
-      for (Misfit misfit : misfits(name, partition, asked)) {
-        problems.add(written.problem("resources." + misfit.key(), misfit.message()));
+    for (String name : ClusterProfile.partitionNames(asked.partition())) {
+      Partition partition = cluster.partitions().get(name);
+      if (partition != null) {
+        for (Misfit misfit : misfits(name, partition, asked)) {
+          problems.add(written.problem("resources." + misfit.key(), misfit.message()));
+        }
+      } else if (!cluster.partitions().isEmpty()) {
+        problems.add(written.problem("resources.partition", unknown(name)));
       }
-      return;
     }
-    if (isUnknown(asked.partition())) {
-      problems.add(written.problem("resources.partition", unknown(name)));
-    } else if (asked.exclusive() && !cluster.isLocal()) {
-      problems.add(written.problem("resources.exclusive", unsized(name.isEmpty() ? "NAME" : name)));
+    if (cluster.known(asked.partition()).isEmpty() && problems.isEmpty() && !cluster.isLocal()) {
+      String name = asked.partition().orElse("");
+      String key = asked.exclusive() ? "resources.exclusive" : "resources.memory";
+      if (asked.exclusive() || asked.memoryBytes() == 0) {
+        problems.add(written.problem(key, unsized(name.isEmpty() ? "NAME" : name)));
+      }
     }
   }
 
   /** Returns whether the profile lists partitions, but not the given partition. */
   boolean isUnknown(Optional<String> partition) {
-    return partition.isPresent()
-        && !partition.get().isEmpty()
-        && !cluster.partitions().isEmpty()
-        && !cluster.partitions().containsKey(partition.get());
+    List<String> names = ClusterProfile.partitionNames(partition);
+    return !cluster.partitions().isEmpty() && names.size() > cluster.known(partition).size();
   }
 
   private String unknown(String partition) {
@@ -80,7 +82,7 @@ final class PartitionLimits {
     if (asked.exclusive() && !cluster.isLocal() && !partition.sized()) {
       misfits.add(new Misfit("exclusive", has("exclusive", partition).orElse(""), unsized(name)));
     }
-    if (above(asked.nodes(), partition.maxNodes())) {
+    if (above(asked.fewestNodes(), partition.maxNodes())) {
       add(misfits, "nodes", name, partition, asked, "");
     }
     if (above(asked.gpusPerNode(), partition.gpusPerNode())) {
@@ -96,13 +98,26 @@ final class PartitionLimits {
     if (above(asked.cpusPerTask(), partition.cpusPerNode())) {
       add(misfits, "cpus_per_task", name, partition, asked, "");
     }
+    boolean byNode = asked.memoryBytes() >= 0 && !asked.isSized();
     int needed = partition.sharing().cpusFor(asked.cpusPerTask(), asked.memoryBytes());
-    if (needed > asked.cpusPerTask() && above(needed, partition.cpusPerNode())) {
+    if (byNode && needed > asked.cpusPerTask() && above(needed, partition.cpusPerNode())) {
       String has = has("cpus_per_task", partition).orElse("");
       String why = asked.needsCpus(partition.sharing());
       misfits.add(new Misfit("memory", has, why + "; partition '" + name + "' has " + has));
     }
     Optional<Long> memory = partition.memoryPerNode();
+    if (asked.memoryBytes() == 0 && memory.isEmpty() && !asked.exclusive()) {
+      String has = "nodes whose memory the cluster profile does not say";
+      misfits.add(
+          new Misfit(
+              "memory",
+              has,
+              "all memory of a node is paid for, and partition '"
+                  + name
+                  + "' has "
+                  + has
+                  + "; give memory_per_node"));
+    }
     if (memory.isPresent() && asked.memoryBytes() > memory.get()) {
       add(misfits, "memory", name, partition, asked, "");
     }
@@ -152,7 +167,7 @@ final class PartitionLimits {
   /** Returns what the job asks for, in words. */
   private static String wanted(String key, Allocation asked) {
     return switch (key) {
-      case "nodes" -> asked.nodes() + " nodes";
+      case "nodes" -> asked.fewestNodes() + " nodes";
       case "gpus_per_node" -> asked.gpusPerNode() + " GPUs on a node";
       case "gpu_type" -> asked.gpuType().orElse("other") + " GPUs";
       case "cpus_per_task" -> asked.cpusPerTask() + " CPUs on a node";

@@ -105,12 +105,35 @@ public record Plan(
               "resources.gpu_type",
               "is needed to know the price: " + most.why() + "; the cluster profile names none"));
     }
-    return with(written, shape.with(most), payload, inputs, notes);
+    return with(written, shape.with(most, grown(partitions, most)), payload, inputs, notes);
   }
 
   /** Returns a copy that is charged for so many CPUs, over all nodes of a task. */
   public Plan withCpus(int cpus, String why) {
-    return with(written, shape.with(billed().withCpus(cpus, why)), payload, inputs, notes);
+    BilledResources more = billed().withCpus(cpus, why);
+    return with(written, shape.with(more, grown(List.of(), more)), payload, inputs, notes);
+  }
+
+  /**
+   * Returns the sizes of the attempts after the first, with the CPUs that their memory needs here.
+   */
+  private List<AttemptSize> grown(List<NodeSharing> partitions, BilledResources first) {
+    if (shape.grown().isEmpty()) {
+      return shape.grown();
+    }
+    List<AttemptSize> sizes = new ArrayList<>();
+    for (AttemptSize size : shape.grown()) {
+      long cpus = Math.max(first.cpus(), size.cpus());
+      for (NodeSharing nodes : partitions) {
+        cpus =
+            Math.max(
+                cpus,
+                BilledResources.of(allocation().having(size), nodes, Optional.empty(), written)
+                    .cpus());
+      }
+      sizes.add(new AttemptSize(cpus, size.memoryBytes(), size.timeLimitSeconds()));
+    }
+    return sizes;
   }
 
   /** Returns a copy with other training keys. */

@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Entrypoint;
 import dev.nexa.slurm.job.config.run.Supervision.Mail;
+import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Software;
@@ -37,6 +38,7 @@ public final class PlanFile {
   private static final int NEWEST = 1;
   private static final String CODE = "code";
   private static final String PROGRAM = "program";
+  private static final String SHARDS = "shards";
   private static final String NOTIFY = "notify";
 
   private final JsonObject json;
@@ -244,6 +246,12 @@ public final class PlanFile {
     return whole(json, "max_array_size");
   }
 
+  /** How many indices the tasks run, several in each; empty if each task is one. */
+  public Optional<Integer> packed() {
+    Optional<JsonObject> pack = json.optionalObject("pack");
+    return pack.isPresent() ? whole(pack.get(), SHARDS) : Optional.empty();
+  }
+
   /** How many tasks may run at once; empty for all. */
   public Optional<Integer> maxParallel() {
     return whole(json, "max_parallel");
@@ -257,6 +265,11 @@ public final class PlanFile {
   /** How often Slurm may run a task again. */
   public int requeues() {
     return (int) json.number("requeues");
+  }
+
+  /** The most that the attempts after the first are charged for; empty unless they grow. */
+  public List<AttemptSize> grown() {
+    return json.members().containsKey(AttemptSize.KEY) ? AttemptSize.of(json) : List.of();
   }
 
   /** How many jobs follow each other; 1 in plans of before it was kept. */
@@ -420,6 +433,7 @@ public final class PlanFile {
             .with("billed", billed(plan.billed()))
             .with("ranks_per_node", plan.shape().ranksPerNode())
             .with("tasks", plan.tasks())
+            .withOptional("indices", plan.shape().indices())
             .with("max_array_size", plan.site().maxArraySize())
             .withOptional("max_parallel", plan.shape().maxParallel())
             .with("requeues", plan.supervision().requeues())
@@ -444,8 +458,20 @@ public final class PlanFile {
     if (!plan.shape().points().isEmpty()) {
       json.with("points", plan.shape().points());
     }
+    if (plan.shape().pack().isPresent()) {
+      Pack pack = plan.shape().pack().get();
+      json.with(
+          "pack",
+          new JsonObject()
+              .with(SHARDS, pack.shards())
+              .with("size", pack.size())
+              .with("parallel", pack.parallel()));
+    }
     if (plan.supervision().requeues() > 0) {
       json.with("retry_on", plan.supervision().retryOn());
+    }
+    if (!plan.shape().grown().isEmpty()) {
+      AttemptSize.addTo(json, plan.shape().grown());
     }
     if (plan.supervision().watchdog().isPresent()) {
       json.with("watchdog_seconds", plan.supervision().watchdog().get().toSeconds());
@@ -570,15 +596,16 @@ public final class PlanFile {
   }
 
   private static JsonObject allocation(Allocation allocation) {
-    JsonObject json =
-        new JsonObject()
-            .with("nodes", allocation.nodes())
-            .with("gpus_per_node", allocation.gpusPerNode())
-            .withOptional("gpu_type", allocation.gpuType())
-            .with("cpus_per_task", allocation.cpusPerTask())
-            .with("memory_bytes", allocation.memoryBytes())
-            .with("time_limit", TimeLimit.format(allocation.timeLimit()))
-            .with("time_limit_seconds", allocation.timeLimit().toSeconds());
+    JsonObject json = new JsonObject().with("nodes", allocation.nodes());
+    if (allocation.fewestNodes() != allocation.nodes()) {
+      json.with("fewest_nodes", allocation.fewestNodes());
+    }
+    json.with("gpus_per_node", allocation.gpusPerNode())
+        .withOptional("gpu_type", allocation.gpuType())
+        .with("cpus_per_task", allocation.cpusPerTask())
+        .with("memory_bytes", Math.max(0, allocation.memoryBytes()))
+        .with("time_limit", TimeLimit.format(allocation.timeLimit()))
+        .with("time_limit_seconds", allocation.timeLimit().toSeconds());
     for (ResourceOption option : ResourceOption.values()) {
       json.withOptional(option.key(), allocation.option(option));
     }

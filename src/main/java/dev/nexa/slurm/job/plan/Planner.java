@@ -3,15 +3,19 @@ package dev.nexa.slurm.job.plan;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Environment;
+import dev.nexa.slurm.job.config.run.Growth;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
+import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.shared.ModelSize;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.shared.Software;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
@@ -72,7 +76,7 @@ public final class Planner {
       Map<String, PipelineConfig.Condition> after) {
     List<Problem> problems = new ArrayList<>();
     ConfigPositions written = config.written();
-    Resources asked = config.resources();
+    Resources asked = cluster.isLocal() ? config.resources().alone() : config.resources();
     boolean onGpus = cluster.accelerator().equals("cuda");
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     PartitionLimits limits = new PartitionLimits(cluster);
@@ -81,8 +85,8 @@ public final class Planner {
         config.environment().over(cluster.nodes().software(), cluster.nodes().env());
     rules(config, cluster, policy, environment.software(), problems);
     Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
-    Optional<Partition> partition = known(choice.partition(), cluster);
-    BilledResources billed = billed(allocation, partition, cluster, written);
+    List<Partition> partitions = cluster.known(choice.partition());
+    BilledResources billed = billed(allocation, partitions, cluster, written);
     if (!choice.misfit().isEmpty()) {
       problems.add(written.problem(choice.key(), choice.misfit()));
     } else if (billed.gpus() > 0
@@ -96,6 +100,9 @@ public final class Planner {
     if (choice.misfit().isEmpty()) {
       limits.check(allocation, written, problems);
     }
+    if (config.supervision().growth().isPresent()) {
+      requireSimple(config.supervision().growth().get(), allocation, partitions, written, problems);
+    }
     List<DatasetVersion> datasets =
         DatasetRegistry.require(config, cluster, policy, source, problems);
     List<RunnerFile> files =
@@ -106,10 +113,26 @@ public final class Planner {
             ? config.work().entrypoint().get().launcher()
             : Optional.empty();
     List<String> notes = tiersKept(config, cluster);
+    List<String> onlySlurm = cluster.isLocal() ? onlySlurm(config.resources()) : List.of();
+    if (!onlySlurm.isEmpty()) {
+      notes = new ArrayList<>(notes);
+      notes.add("only Slurm takes notice of " + String.join(", ", onlySlurm));
+    }
     Optional<String> little = littleMemory(asked, allocation, cluster, billed);
     if (little.isPresent()) {
       notes = new ArrayList<>(notes);
       notes.add(little.get());
+    }
+    if (config.array().pack().isPresent()) {
+      notes = new ArrayList<>(notes);
+      notes.add(config.array().pack().get().words());
+    }
+    Supervision supervision = config.supervision();
+    List<AttemptSize> grown = List.of();
+    if (supervision.growth().isPresent()) {
+      notes = new ArrayList<>(notes);
+      supervision = growing(supervision, first(partitions), cluster, notes);
+      grown = grown(supervision, allocation, first(partitions), written);
     }
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
@@ -142,7 +165,7 @@ public final class Planner {
             cluster.health(),
             cluster.energy(),
             cluster.slurm().maxArraySize(),
-            overTimeLimit(partition, cluster),
+            overTimeLimit(partitions, cluster),
             cluster.slurm().killWait(),
             cluster.slurm().messageTimeout()),
         new JobShape(
@@ -151,10 +174,13 @@ public final class Planner {
             billed,
             distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
             config.array().tasks(),
+            config.array().indices(),
+            config.array().pack(),
             config.array().maxParallel(),
             config.array().points(),
-            config.array().chain()),
-        config.supervision(),
+            config.array().chain(),
+            grown),
+        supervision,
         environment,
         new Payload(
             config.work().run(),
@@ -180,6 +206,64 @@ public final class Planner {
         notes);
   }
 
+  /** Returns the supervision with the growth that the partition's nodes allow. */
+  private static Supervision growing(
+      Supervision asked,
+      Optional<Partition> partition,
+      ClusterProfile cluster,
+      List<String> notes) {
+    if (cluster.isLocal()) {
+      notes.add("grow: on this machine alone each attempt gets the same memory and time");
+      return asked.growing(Optional.empty());
+    }
+    return partition.isEmpty()
+        ? asked
+        : asked.growing(
+            Optional.of(
+                asked
+                    .growth()
+                    .orElseThrow()
+                    .within(partition.get().memoryPerNode(), partition.get().maxTime())));
+  }
+
+  /** Returns the size of each attempt after the first, if every attempt before it made it grow. */
+  private static Optional<Partition> first(List<Partition> partitions) {
+    return partitions.isEmpty() ? Optional.empty() : Optional.of(partitions.get(0));
+  }
+
+  /** Adds a problem for a job whose later sizes are not known before it starts. */
+  private static void requireSimple(
+      Growth growth,
+      Allocation asked,
+      List<Partition> partitions,
+      ConfigPositions written,
+      List<Problem> problems) {
+    if (partitions.size() > 1) {
+      problems.add(
+          written.problem("grow", "needs one partition: how far it may grow is its limit"));
+    } else if (growth.memory().isPresent() && asked.memoryBytes() <= 0) {
+      problems.add(written.problem("grow.memory", "needs resources.memory, the size on each node"));
+    }
+  }
+
+  private static List<AttemptSize> grown(
+      Supervision supervision,
+      Allocation first,
+      Optional<Partition> partition,
+      ConfigPositions written) {
+    List<AttemptSize> sizes = new ArrayList<>();
+    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
+    for (int i = 1; i <= supervision.requeues() && supervision.growth().isPresent(); i++) {
+      Growth growth = supervision.growth().get();
+      long memory = growth.memoryBytes(first.memoryBytes(), i) * first.nodes();
+      long seconds = growth.seconds(first.timeLimit().toSeconds(), i);
+      Allocation asked = first.having(new AttemptSize(0, memory, seconds));
+      BilledResources most = BilledResources.of(asked, sharing, Optional.empty(), written);
+      sizes.add(new AttemptSize(most.cpus(), most.memoryBytes(), seconds));
+    }
+    return sizes;
+  }
+
   /** Returns our own program if the job runs it. */
   private static Optional<NodeProgram> program(RunConfig config, ClusterProfile cluster) {
     if (config.work().sync().isPresent()) {
@@ -197,6 +281,7 @@ public final class Planner {
     boolean little =
         gpus > 0
             && !cluster.isLocal()
+            && allocation.memoryBytes() > 0
             && allocation.memoryBytes() / gpus < LITTLE_MEMORY
             && billed.memoryBytes() / Math.max(1, billed.gpus()) < LITTLE_MEMORY;
     if (!little) {
@@ -287,14 +372,32 @@ public final class Planner {
               "resources",
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
+    for (ResourceOption option : asked.options().keySet()) {
+      if (local
+          && option.countsProcesses()
+          && !asked.options().getOrDefault(option, "").equals("1")) {
+        problems.add(
+            written.problem(
+                "resources." + option.key(), "is for srun, and this machine alone has none"));
+      }
+    }
     if (local && config.array().chain() > 1) {
       problems.add(
           written.problem(
               "chain", "its links wait for each other, which this machine alone can't"));
     }
+    handedOn(config, problems);
     container(config, software, problems);
     if (config.work().sync().isPresent()) {
       config.work().sync().get().checkAddress(cluster, written, problems);
+    }
+    if (config.array().pack().isPresent() && software.isStep()) {
+      problems.add(
+          written.problem(
+              "array.pack",
+              "srun starts the container of container_runtime "
+                  + software.containerRuntime().orElseThrow()
+                  + " once for a task; apptainer works"));
     }
     if (local && software.isStep()) {
       problems.add(
@@ -303,6 +406,9 @@ public final class Planner {
               "container_runtime "
                   + software.containerRuntime().orElseThrow()
                   + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
+    if (config.supervision().growth().isPresent()) {
+      config.supervision().growth().get().checkRoom(asked, written, problems);
     }
     if (config.supervision().watchdog().isPresent()
         && config.supervision().watchdog().get().compareTo(asked.time()) >= 0) {
@@ -315,6 +421,39 @@ public final class Planner {
       problems.add(
           written.problem(
               "warn_before_end", "must be shorter than resources.time; nothing would run"));
+    }
+  }
+
+  /** Returns the keys that change nothing on a machine without Slurm. */
+  private static List<String> onlySlurm(Resources asked) {
+    List<String> keys = new ArrayList<>();
+    for (ResourceOption option : asked.options().keySet()) {
+      boolean counted = option.countsProcesses() || option == ResourceOption.MEMORY_PER_CPU;
+      if (!counted && (option.sizes() || option == ResourceOption.SBATCH_OPTIONS)) {
+        keys.add("resources." + option.key());
+      }
+    }
+    return keys;
+  }
+
+  /** Adds a problem for an option in {@code sbatch_options} that has a key of ours, or none. */
+  private static void handedOn(RunConfig config, List<Problem> problems) {
+    Optional<String> options = config.resources().option(ResourceOption.SBATCH_OPTIONS);
+    if (options.isEmpty()) {
+      return;
+    }
+    try {
+      if (SbatchHeader.handedOn(options.get()).containsKey("signal")
+          && config.supervision().warnBeforeEnd().isPresent()) {
+        problems.add(
+            config
+                .written()
+                .problem(
+                    "warn_before_end", "sends a signal, and so does resources.sbatch_options"));
+      }
+    } catch (IllegalArgumentException wrong) {
+      problems.add(
+          config.written().problem("resources.sbatch_options", String.valueOf(wrong.getMessage())));
     }
   }
 
@@ -348,27 +487,33 @@ public final class Planner {
     }
   }
 
-  private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
-    return partition.isEmpty()
-        ? Optional.empty()
-        : Optional.ofNullable(cluster.partitions().get(partition.get()));
+  private static Duration overTimeLimit(List<Partition> partitions, ClusterProfile cluster) {
+    Duration longest = Duration.ZERO;
+    for (Partition partition : partitions) {
+      Duration one = partition.overTimeLimit().orElse(cluster.slurm().overTimeLimit());
+      longest = one.compareTo(longest) > 0 ? one : longest;
+    }
+    return partitions.isEmpty() ? cluster.slurm().overTimeLimit() : longest;
   }
 
-  private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
-    return partition.isPresent() && partition.get().overTimeLimit().isPresent()
-        ? partition.get().overTimeLimit().get()
-        : cluster.slurm().overTimeLimit();
-  }
-
+  /** Returns the most that one of the partitions gives. */
   private static BilledResources billed(
       Allocation asked,
-      Optional<Partition> partition,
+      List<Partition> partitions,
       ClusterProfile cluster,
       ConfigPositions written) {
-    NodeSharing sharing = partition.isPresent() ? partition.get().sharing() : NodeSharing.AS_ASKED;
-    Optional<String> type =
-        Allocation.either(asked.gpuType(), Allocation.gpuType(partition, cluster));
-    return BilledResources.of(asked, sharing, type, written);
+    Optional<String> type = asked.gpuType();
+    if (type.isEmpty()) {
+      type = Allocation.gpuType(partitions, cluster);
+    }
+    if (partitions.isEmpty()) {
+      return BilledResources.of(asked, NodeSharing.AS_ASKED, type, written);
+    }
+    BilledResources most = BilledResources.NONE;
+    for (Partition partition : partitions) {
+      most = most.orMore(BilledResources.of(asked, partition.sharing(), type, written));
+    }
+    return most;
   }
 
   /**

@@ -140,6 +140,7 @@ public final class Renderer {
     requireCode(plan.payload(), launch, text.toString());
     requireProgram(plan.payload(), launch, text.toString());
     requireDatasets(plan.inputs(), launch, text.toString());
+    requireIndices(plan, launch, text.toString());
     requireCheckpoints(plan.supervision(), launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.payload().files()) {
@@ -159,11 +160,17 @@ public final class Renderer {
       add(files, templates.verbatim("first_failure.sh"), plan.config());
       add(files, templates.verbatim("failures.tsv"), plan.config());
     }
+    if (plan.supervision().requeues() > 0 && !plan.site().scheduler().equals("local")) {
+      add(files, templates.verbatim("keep_off.sh"), plan.config());
+    }
     if (launch.template().equals(Launch.DISTRIBUTED)) {
       add(files, templates.verbatim("rank.sh"), plan.config());
     }
     if (fills) {
       add(files, templates.verbatim("inputs.sh"), plan.config());
+    }
+    if (plan.shape().pack().isPresent()) {
+      add(files, templates.verbatim("pack.sh"), plan.config());
     }
     if (plan.supervision().watchdog().isPresent()) {
       add(files, templates.verbatim("watchdog.sh"), plan.config());
@@ -228,6 +235,18 @@ public final class Renderer {
           "the policy asks for registered datasets, but this template never checks one: include"
               + " lib/dataset.ftl and call nexa_require_dataset, as the jar's task.sbatch.ftl does",
           new IllegalStateException("no root of the dataset in the script"));
+    }
+  }
+
+  /** Refuses a template that would run tasks under their own numbers, or one index of several. */
+  private void requireIndices(Plan plan, Launch launch, String script) {
+    if ((plan.shape().pack().isPresent() && !script.contains("/pack.sh"))
+        || (plan.shape().indices().isPresent() && !script.contains("nexa_index"))) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          "the config has array.indices or array.pack, but this template has no nexa_index or"
+              + " never starts runner/pack.sh: take both over from the jar's templates",
+          new IllegalStateException("no indices in the script"));
     }
   }
 

@@ -1,15 +1,19 @@
 package dev.nexa.slurm.job.render;
 
 import dev.nexa.slurm.base.program.ProgramFile;
+import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Supervision;
+import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import java.time.Duration;
@@ -40,19 +44,28 @@ final class ScriptModel {
     boolean array =
         plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array");
     model.put("array", array);
+    indices(model, plan);
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
+    model.put("exclude", plan.allocation().option(ResourceOption.EXCLUDE).orElse(""));
+    boolean grows = !plan.shape().grown().isEmpty();
+    model.put("grows", grows);
+    if (grows) {
+      sizes(model, plan);
+    }
     model.put("watchdog_seconds", supervision.watchdog().orElse(Duration.ZERO).toSeconds());
     model.put("monitor_seconds", supervision.monitor().orElse(Duration.ZERO).toSeconds());
     model.put("chain", plan.shape().chain());
     model.put(
         "checkpoint_seconds", supervision.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(supervision));
+    passedOn(model, plan);
     // On several nodes, the last node may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(supervision)));
     model.put("scheduler", plan.site().scheduler());
     model.put("cluster", plan.site().cluster());
     model.put("nodes", plan.allocation().nodes());
+    model.put("processes", plan.allocation().hasProcesses());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
     model.put("ranks_per_node", plan.shape().ranksPerNode());
     model.put("cpus_per_task", plan.allocation().cpusPerTask());
@@ -100,6 +113,48 @@ final class ScriptModel {
     path(model, "served_model", launch.servedModel());
     tags(model, plan);
     return model;
+  }
+
+  /** Adds what the tasks run where that is not their own numbers from 0. */
+  private static void indices(Map<String, Object> model, Plan plan) {
+    int shards = plan.tasks();
+    if (plan.shape().pack().isPresent()) {
+      Pack pack = plan.shape().pack().get();
+      shards = pack.shards();
+      model.put("pack_size", pack.size());
+      model.put("pack_parallel", pack.parallel());
+    }
+    model.put("shards", shards);
+    model.put("packed", plan.shape().pack().isPresent());
+    if (plan.shape().indices().isPresent()) {
+      String list = plan.shape().indices().get();
+      model.put("indices", IndexRange.parse(list).withSteps());
+      model.put("index_step", IndexRange.step(list));
+    } else if (plan.shape().pack().isPresent()) {
+      model.put("indices", "0-" + (shards - 1));
+      model.put("index_step", 1);
+    }
+  }
+
+  /** Adds the sizes of later attempts: memory in MiB and minutes, as plain words. */
+  private static void sizes(Map<String, Object> model, Plan plan) {
+    List<Object> memory = new ArrayList<>();
+    List<Object> minutes = new ArrayList<>();
+    for (AttemptSize size : plan.shape().grown()) {
+      memory.add((size.memoryBytes() / plan.allocation().nodes()) >> 20);
+      minutes.add(size.timeLimitSeconds() / 60);
+    }
+    model.put("grow_memory", memory);
+    model.put("grow_minutes", minutes);
+  }
+
+  /** Adds the signal for the batch shell that the job passes on to its command. */
+  private static void passedOn(Map<String, Object> model, Plan plan) {
+    Optional<String> handed = plan.allocation().option(ResourceOption.SBATCH_OPTIONS);
+    if (handed.isPresent()) {
+      String signal = SbatchHeader.handedOn(handed.get()).getOrDefault("signal", "");
+      text(model, "passed_signal", SbatchHeader.passedOn(signal));
+    }
   }
 
   private static List<Map<String, Object>> after(Map<String, PipelineConfig.Condition> stages) {
@@ -226,24 +281,52 @@ final class ScriptModel {
     Allocation asked = plan.allocation();
     Map<String, String> options = new TreeMap<>();
     for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
-      options.put(option.getKey().key(), option.getValue());
+      options.put(option.getKey().option(), option.getValue());
     }
+    boolean sized = asked.isSized();
     options.put("array", array(plan));
-    options.put("cpus-per-task", "" + asked.cpusPerTask());
-    if (asked.exclusive()) {
-      options.put("exclusive", FLAG);
+    // With --cpus-per-task, sbatch refuses --gpus-per-task of a job that does not count processes,
+    // and takes no notice of --threads-per-core.
+    boolean ofTasks =
+        (options.containsKey("gpus-per-task")
+                || (options.containsKey("threads-per-core")
+                    && plan.written().has("resources.nodes")))
+            && asked.cpusPerTask() == 1;
+    if (!options.containsKey("cpus-per-gpu") && !ofTasks) {
+      options.put("cpus-per-task", "" + asked.cpusPerTask());
     }
+    String type = asked.gpuType().isPresent() ? asked.gpuType().get() + ":" : "";
     if (asked.gpusPerNode() > 0) {
-      String type = asked.gpuType().map(name -> name + ":").orElse("");
       options.put("gpus-per-node", type + asked.gpusPerNode());
+    }
+    if (sized) {
+      options.computeIfPresent("gpus", (name, count) -> type + count);
+      options.computeIfPresent("gpus-per-task", (name, count) -> type + count);
     }
     if (plan.supervision().mail().isPresent()) {
       options.put("mail-type", plan.supervision().mail().get().type());
       options.put("mail-user", plan.supervision().mail().get().user());
     }
-    options.put("mem", Memory.slurm(asked.memoryBytes()));
-    options.put("nodes", "" + asked.nodes());
-    options.put("ntasks-per-node", "1");
+    if (asked.memoryBytes() >= 0) {
+      options.put("mem", asked.memoryBytes() == 0 ? "0" : Memory.slurm(asked.memoryBytes()));
+    }
+    int fewest = asked.fewestNodes();
+    if (fewest > 0) {
+      options.put("nodes", (fewest < asked.nodes() ? fewest + "-" : "") + asked.nodes());
+    }
+    // A script may start its own: srun would take the number from the job.
+    if (!asked.hasProcesses() && !plan.backend().equals("shell")) {
+      options.put("ntasks-per-node", "1");
+    }
+    Optional<String> handed = asked.option(ResourceOption.SBATCH_OPTIONS);
+    if (handed.isPresent()) {
+      options.remove(ResourceOption.SBATCH_OPTIONS.option());
+      options.putAll(SbatchHeader.handedOn(handed.get()));
+    }
+    if (asked.exclusive()) {
+      options.put("exclusive", FLAG);
+      options.remove("oversubscribe");
+    }
     options.put("open-mode", "append");
     options.put("requeue", FLAG);
     if (warningSeconds(plan.supervision()) > 0) {

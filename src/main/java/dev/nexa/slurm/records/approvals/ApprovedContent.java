@@ -3,6 +3,7 @@ package dev.nexa.slurm.records.approvals;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;
@@ -100,6 +101,9 @@ public final class ApprovedContent {
     limits.with("exclusive", plan.exclusive());
     for (ResourceOption option : ResourceOption.values()) {
       limits.withOptional(option.approvalKey(), plan.option(option));
+    }
+    if (!plan.grown().isEmpty()) {
+      AttemptSize.addTo(limits, plan.grown());
     }
     if (plan.apiTokens().isPresent()) {
       plan.apiTokens().get().addTo(limits);

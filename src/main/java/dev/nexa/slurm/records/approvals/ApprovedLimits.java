@@ -37,6 +37,7 @@ final class ApprovedLimits {
     words.put("gpu_type", new Word("GPU type", "resources.gpu_type"));
     words.put("cpus", new Word("CPUs of each task", "resources.cpus_per_task"));
     words.put("memory_bytes", new Word("memory of each task", "resources.memory"));
+    words.put("grow", new Word("sizes of later attempts", "grow"));
     words.put("cluster", new Word("cluster profile", "cluster"));
     words.put("api_model", new Word("model of the API", "data.generate"));
     words.put("api_input_tokens", new Word("input tokens of the API", "data.generate"));

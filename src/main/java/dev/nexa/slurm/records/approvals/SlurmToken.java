@@ -3,6 +3,7 @@ package dev.nexa.slurm.records.approvals;
 import static dev.nexa.slurm.base.error.Arguments.require;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -107,10 +108,10 @@ public record SlurmToken(
     values.put("gpus", limits.number("gpus"));
     values.put("gpu_type", name("gpu_type"));
     values.put("cpus", limits.number("cpus"));
-    values.put("memory_mib", (limits.number("memory_bytes") + MIB - 1) / MIB);
+    values.put("memory_mib", (most("memory_bytes") + MIB - 1) / MIB);
     values.put("nodes", limits.number("nodes"));
     values.put("exclusive", limits.flag("exclusive") ? 1 : 0);
-    values.put("time_limit_minutes", (limits.number("time_limit_seconds") + 59) / 60);
+    values.put("time_limit_minutes", (most("time_limit_seconds") + 59) / 60);
     values.put("tasks", limits.number("tasks"));
     values.put("attempts", limits.number("attempts") / chain);
     values.put("uses", uses * chain);
@@ -119,6 +120,17 @@ public record SlurmToken(
     StringBuilder text = new StringBuilder();
     values.forEach((key, value) -> text.append(key).append('=').append(line(value)).append('\n'));
     return text.toString();
+  }
+
+  /** Returns a limit of the first attempt or of a later one, whichever is more. */
+  private long most(String key) {
+    long most = limits.number(key);
+    if (limits.members().containsKey(AttemptSize.KEY)) {
+      for (JsonObject size : limits.objects(AttemptSize.KEY)) {
+        most = Math.max(most, size.number(key));
+      }
+    }
+    return most;
   }
 
   private String name(String key) {

@@ -34,6 +34,7 @@ public final class ManifestFile {
 
   private static final int NEWEST = 1;
   private static final String POINTS = "points";
+  private static final String PACKED = "packed";
   private static final String LACKS = "cost_lacks";
   private static final String TELEMETRY = "telemetry";
   private static final String REMEDIATION = "remediation";
@@ -164,6 +165,19 @@ public final class ManifestFile {
     json.with("tasks", new JsonObject().with("total", tasks).with("states", states))
         .with("attempts", attempts);
     return this;
+  }
+
+  /** Adds what came of the indices; empty if each task is one. */
+  public ManifestFile packed(Optional<PackedIndices> indices) {
+    if (indices.isPresent()) {
+      json.with(PACKED, Codec.write(indices.get()));
+    }
+    return this;
+  }
+
+  /** Returns what came of the indices of tasks that run several; empty if each task is one. */
+  public Optional<PackedIndices> packed() {
+    return json.optionalObject(PACKED).map(one -> Codec.read(one, PackedIndices.class));
   }
 
   /** Adds the tasks' metrics, some of which are keys of the specification. */

@@ -67,6 +67,11 @@ public final class RunFolder {
             .map(id -> new RunFolder(new Workspace(root, DurableFiles.onDisk()), id));
   }
 
+  /** Returns the folder of the nodes that the workspace's submissions leave out. */
+  public Path badNodes() {
+    return workspace.badNodes();
+  }
+
   /** Returns the run's id. */
   public RunId id() {
     return id;

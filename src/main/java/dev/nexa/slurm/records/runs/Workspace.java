@@ -671,6 +671,11 @@ public final class Workspace {
     }
   }
 
+  /** Returns the folder of the nodes that submissions leave out; it need not exist. */
+  public Path badNodes() {
+    return state().resolve("bad_nodes");
+  }
+
   /** Returns {@code .nexa}, the folder for the state of passes, which belongs to no run. */
   Path state() {
     return root.resolve(".nexa");

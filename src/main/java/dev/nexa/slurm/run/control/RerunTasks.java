@@ -15,6 +15,7 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.PriceKey;
@@ -441,7 +442,10 @@ public record RerunTasks(Context context, Optional<String> approval) {
   static Estimate today(Context context, PlanFile plan, String digest, int tasks, int links) {
     ClusterProfile cluster = context.configs().cluster(plan.cluster());
     PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
-    return Estimate.again(
-        plan, digest, Rates.of(context.configs().prices(cluster), key), tasks, links);
+    PriceBook prices = context.configs().prices(cluster);
+    return key.each(cluster).stream()
+        .map(one -> Estimate.again(plan, digest, Rates.of(prices, one), tasks, links))
+        .reduce(Estimate::orMore)
+        .orElseThrow();
   }
 }

@@ -12,6 +12,7 @@ import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.config.site.FailurePatterns;
+import dev.nexa.slurm.records.documents.PackedIndices;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.telemetry.UseNotes;
@@ -75,7 +76,12 @@ public final class ExplainRun {
         tasks.doubts(),
         waiting(run, tasks.queue(), problems),
         similar,
-        UseNotes.of(run));
+        UseNotes.of(run),
+        facts.work().packed().isEmpty()
+            ? Optional.empty()
+            : TaskResults.read(run, journal, false, new ArrayList<>())
+                .packed(facts.work().packed())
+                .map(PackedIndices::sentence));
   }
 
   /**

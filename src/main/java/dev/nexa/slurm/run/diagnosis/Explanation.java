@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param waiting why tasks wait; empty if none does
  * @param similar earlier runs that failed in the same way, newest first
  * @param use notes on how well the run used its GPUs and memory; empty if nothing was sampled
+ * @param indices how the indices of tasks ended that run several; empty if each task is one
  */
 public record Explanation(
     RunId run,
@@ -25,7 +26,8 @@ public record Explanation(
     List<String> doubts,
     Optional<Waiting> waiting,
     List<Similar> similar,
-    List<String> use) {
+    List<String> use,
+    Optional<String> indices) {
 
   /**
    * An earlier run that failed in the same way.

@@ -26,7 +26,7 @@ public record LogLine(int number, String text) {
       Pattern.compile(
           "^\\S*: line \\d+: nexa_\\w+: "
               + "|^\\S*/runner/(attempt|check_node|checkpoints|first_failure|inputs|monitor"
-              + "|nexa_storage|sampler|watchdog)\\.sh: line \\d+: ");
+              + "|nexa_storage|pack|sampler|watchdog)\\.sh: line \\d+: ");
 
   /** Makes a line from the text of a file. */
   static LogLine of(int number, String raw) {

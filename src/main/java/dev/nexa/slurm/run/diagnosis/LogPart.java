@@ -24,6 +24,10 @@ public record LogPart(Path file, List<LogLine> lines) {
   /** More of a line says nothing new, and a pattern would take long to search it. */
   private static final int LONGEST_LINE = 2000;
 
+  /** What the job prints of indices that failed (templates/lib/pack.sh). */
+  private static final Pattern FAILED_INDEX =
+      Pattern.compile("nexa-slurm: \\d+ of \\d+ indices did not end well: (\\d+) .*");
+
   /** How the job marks where an attempt begins (templates/lib/attempt.sh and rank.sh). */
   private static final Pattern ATTEMPT = Pattern.compile("nexa-slurm: attempt (\\d+)(,.*)?");
 
@@ -42,10 +46,25 @@ public record LogPart(Path file, List<LogLine> lines) {
         // Reads on until the end.
       }
       String text = new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
-      return new LogPart(file, attempt(lines(text, from == 0), restart));
+      return new LogPart(file, ofIndex(attempt(lines(text, from == 0), restart)));
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file, failed);
     }
+  }
+
+  /** Returns what the first index printed that failed; all lines of a task that is one index. */
+  private static List<LogLine> ofIndex(List<LogLine> lines) {
+    for (int i = lines.size() - 1; i >= 0; i--) {
+      Matcher failed = FAILED_INDEX.matcher(lines.get(i).text());
+      if (failed.matches()) {
+        String begin = failed.group(1) + ": ";
+        return lines.stream()
+            .filter(line -> line.text().startsWith(begin))
+            .map(line -> LogLine.of(line.number(), line.text().substring(begin.length())))
+            .toList();
+      }
+    }
+    return lines;
   }
 
   /** Splits a text into lines. A progress bar that returns to the line's start is several lines. */

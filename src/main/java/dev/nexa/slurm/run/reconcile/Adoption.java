@@ -196,6 +196,8 @@ public final class Adoption {
             // The job may be requeueable, so a node failure gets the grace time of a requeue.
             1,
             Duration.ZERO,
+            List.of(),
+            Optional.empty(),
             List.of()),
         new Planned(gpuType, 0, ""),
         rates,

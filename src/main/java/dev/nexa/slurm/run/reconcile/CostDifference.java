@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.RunCost;
 import java.math.BigDecimal;
@@ -79,6 +80,12 @@ record CostDifference(Map<String, Money> parts) {
     put(parts, rates, "attempts_not_used", again.negate());
     put(parts, rates, "time_not_used", planned(facts, left).negate());
     put(parts, rates, "held_otherwise", otherwise);
+    if (!facts.work().grown().isEmpty()) {
+      BigDecimal all = whole.multiply(BigDecimal.valueOf(each * facts.tasks()));
+      EstimateFile estimate = facts.estimate();
+      BigDecimal sized = estimate.reserved().subtract(estimate.reservedTokens());
+      put(parts, rates, "grown", all.subtract(sized));
+    }
     if (cost.tokens().isPresent()) {
       Money most = new Money(facts.estimate().reservedTokens(), rates.currency());
       parts.put("api_tokens_not_used", cost.tokens().get().minus(most));

@@ -108,7 +108,7 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
     if (row.more().faults().isEmpty() || !isGivenUp(row, now)) {
       return row;
     }
-    long most = facts.work().timeLimit().plus(OVER_ITS_LIMIT).toSeconds();
+    long most = facts.work().longestLimit().plus(OVER_ITS_LIMIT).toSeconds();
     // A job cannot have started before it was queued.
     Instant start = row.start().filter(told -> !told.isBefore(row.submit())).orElse(row.submit());
     long between = Duration.between(start, row.end().orElseThrow()).toSeconds();

@@ -282,7 +282,7 @@ final class ResultsAsAccounting {
   }
 
   private Instant limit(Instant start) {
-    return start.plus(facts.work().timeLimit());
+    return start.plus(facts.work().longestLimit());
   }
 
   private static Instant earlier(Instant a, Instant b) {

@@ -5,6 +5,7 @@ import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.site.Energy;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
@@ -59,8 +60,26 @@ public record RunFacts(
    * @param requeues how often Slurm may run a task again
    * @param timeLimit the time limit of one attempt
    * @param points for a sweep, the values of each task; else empty
+   * @param packed how many indices the tasks run, several in each; empty if each task is one
+   * @param grown the most that the attempts after the first are charged for; empty unless they grow
    */
-  public record Work(ArrayShape array, int requeues, Duration timeLimit, List<JsonObject> points) {}
+  public record Work(
+      ArrayShape array,
+      int requeues,
+      Duration timeLimit,
+      List<JsonObject> points,
+      Optional<Integer> packed,
+      List<AttemptSize> grown) {
+    /** Returns the longest time limit that an attempt may get. */
+    Duration longestLimit() {
+      Duration longest = timeLimit;
+      for (AttemptSize size : grown) {
+        Duration limit = Duration.ofSeconds(size.timeLimitSeconds());
+        longest = limit.compareTo(longest) > 0 ? limit : longest;
+      }
+      return longest;
+    }
+  }
 
   /**
    * The planned resources of a task.
@@ -104,7 +123,13 @@ public record RunFacts(
         run.id(),
         new Labels(plan.stage(), plan.model(), plan.dataset(), plan.hardware(), plan.tags()),
         new Place(plan.cluster(), plan.scheduler(), plan.messageTimeout()),
-        new Work(ArrayShape.of(plan), plan.requeues(), plan.timeLimit(), plan.points()),
+        new Work(
+            ArrayShape.of(plan),
+            plan.requeues(),
+            plan.timeLimit(),
+            plan.points(),
+            plan.packed(),
+            plan.grown()),
         new Planned(plan.gpuType(), plan.gpus(), tres(plan)),
         estimate.rates(),
         estimate,

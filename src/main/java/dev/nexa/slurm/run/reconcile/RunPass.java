@@ -220,7 +220,15 @@ public final class RunPass {
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     outcome.disagreements().forEach(doubt -> problems.add(run.id() + ": " + doubt));
-    if (more.waits()) {
+    if (outcome.attempts().size() > outcome.counts().getOrDefault(JobState.COMPLETED, 0)) {
+      new NodeFailures(scheduler).remember(run, files.plan(), state, outcome, problems);
+    }
+    boolean grew =
+        !facts.work().grown().isEmpty()
+            && !state.cancelRequested()
+            && new GrowTasks(scheduler)
+                .grow(run, facts, state, outcome, evidence.asked(), problems);
+    if (more.waits() || grew) {
       outcome = outcome.disagreeing(outcome.disagreements(), true);
     }
     if (outcome.ended()) {
@@ -368,7 +376,7 @@ public final class RunPass {
       Instant now,
       List<String> problems) {
     for (AccountingRecord row : outcome.attempts()) {
-      if (FaultyRow.isFarOver(row, facts.work().timeLimit(), now)
+      if (FaultyRow.isFarOver(row, facts.work().longestLimit(), now)
           && !saysSo(run, facts, state, row)) {
         problems.add(
             ("%s: job %s took %d s by accounting, its limit is %d s, and it left no result of such a"
@@ -378,7 +386,7 @@ public final class RunPass {
                     run.id(),
                     row.shownId(),
                     row.elapsedSeconds(),
-                    facts.work().timeLimit().toSeconds()));
+                    facts.work().longestLimit().toSeconds()));
         return outcome.disagreeing(outcome.disagreements(), outcome.ended());
       }
     }

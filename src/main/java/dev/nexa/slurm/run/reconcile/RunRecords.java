@@ -110,6 +110,7 @@ public final class RunRecords {
             estimate.isOfImported() ? Optional.empty() : Optional.of(estimate.configDigest()))
         .code(facts.code())
         .tasks(facts.tasks(), outcome.counts(), outcome.attempts().size())
+        .packed(results.packed(facts.work().packed()))
         .metrics(results.metrics())
         .times(
             journal.created(), outcome.begin(), outcome.ended() ? outcome.end() : Optional.empty())

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.documents.PackedIndices;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
@@ -40,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  * @param charged the metrics that costs depend on
  * @param telemetry the samples; empty if there are none, or if the run has not ended
  * @param energy the sampled energy of each attempt, by {@link Telemetry#attempt}
+ * @param packed what came of indices that have ended, where tasks run several; empty if none has
  */
 public record TaskResults(
     JsonObject metrics,
@@ -48,7 +50,8 @@ public record TaskResults(
     List<JsonObject> failures,
     ChargedMetrics charged,
     Optional<TelemetrySummary> telemetry,
-    Map<String, Telemetry.Energy> energy) {
+    Map<String, Telemetry.Energy> energy,
+    Optional<PackedIndices> packed) {
   /** The results of a run whose tasks left none. */
   public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
 
@@ -56,6 +59,7 @@ public record TaskResults(
       Pattern.compile("(?<=[:\\[,])(\\s*)(-?Infinity|NaN)(?=\\s*[,\\]}])");
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
   private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
+  private static final Pattern INDICES = Pattern.compile("\\d{1,9}\\.\\d+\\.indices");
   private static final Pattern FAILURE = Pattern.compile("(\\d+)\\.(\\d+)\\.failure\\.json");
 
   /** More failures tell a reader nothing new. */
@@ -73,7 +77,8 @@ public record TaskResults(
         List.of(),
         ChargedMetrics.of(byTask, new TreeSet<>()),
         Optional.empty(),
-        Map.of());
+        Map.of(),
+        Optional.empty());
   }
 
   /**
@@ -87,17 +92,27 @@ public record TaskResults(
       RunFolder run, RunState journal, boolean sweep, List<String> problems) {
     Map<Integer, Path> newest = new TreeMap<>();
     Map<Integer, Path> tracked = new TreeMap<>();
+    List<Path> packed = new ArrayList<>();
     List<JsonObject> unfit = new ArrayList<>();
     List<JsonObject> failures = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
       List<Path> files = list(run.submission(submission.key()).resolve("results"));
       newestByTask(METRICS, files, newest);
       newestByTask(TRACKED, files, tracked);
+      for (Path file : files) {
+        if (INDICES.matcher(file.getFileName().toString()).matches()) {
+          packed.add(file);
+        }
+      }
       unfit(files, unfit);
       failures(files, failures, problems);
     }
     TreeSet<Integer> broken = new TreeSet<>();
     Map<Integer, JsonObject> byTask = byTask(newest, broken, problems);
+    Optional<PackedIndices> indices =
+        packed.isEmpty()
+            ? Optional.empty()
+            : Optional.of(IndexResults.add(packed, byTask, problems));
     // The script's own tracked values count where the task's metrics lack them.
     for (Map.Entry<Integer, JsonObject> own : byTask(tracked, broken, problems).entrySet()) {
       if (newest.containsKey(own.getKey()) && !byTask.containsKey(own.getKey())) {
@@ -121,7 +136,14 @@ public record TaskResults(
       own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
     }
     return new TaskResults(
-        together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty(), Map.of());
+        together(byTask, sweep),
+        byTask,
+        unfit,
+        failures,
+        charged,
+        Optional.empty(),
+        Map.of(),
+        indices);
   }
 
   /**
@@ -149,7 +171,8 @@ public record TaskResults(
         failures,
         ChargedMetrics.of(all, new TreeSet<>(charged.broken())),
         sampled.summary(),
-        sampled.energy());
+        sampled.energy(),
+        packed);
   }
 
   private static Map<Integer, JsonObject> byTask(
@@ -157,7 +180,8 @@ public record TaskResults(
     Map<Integer, JsonObject> metrics = new TreeMap<>();
     for (Map.Entry<Integer, Path> file : newest.entrySet()) {
       try {
-        metrics.put(file.getKey(), metrics(file.getValue(), problems));
+        metrics.put(
+            file.getKey(), metrics(file.getValue(), DurableFiles.read(file.getValue()), problems));
       } catch (IllegalArgumentException | UncheckedIOException unreadable) {
         broken.add(file.getKey());
         problems.add(file.getValue() + ": " + unreadable.getMessage());
@@ -167,11 +191,10 @@ public record TaskResults(
   }
 
   /**
-   * Reads a metrics file. Python writes NaN and Infinity, which JSON does not have: they become
-   * texts, so that the other metrics stay.
+   * Reads metrics. Python writes NaN and Infinity, which JSON does not have: they become texts, so
+   * that the other metrics stay.
    */
-  private static JsonObject metrics(Path file, List<String> problems) {
-    String text = DurableFiles.read(file);
+  static JsonObject metrics(Path file, String text, List<String> problems) {
     try {
       return Json.parseObject(text);
     } catch (IllegalArgumentException broken) {
@@ -214,6 +237,17 @@ public record TaskResults(
       }
     }
     return metrics;
+  }
+
+  /**
+   * Returns what came of the indices of a run.
+   *
+   * @param indices how many it has; empty if each of its tasks is one
+   */
+  public Optional<PackedIndices> packed(Optional<Integer> indices) {
+    return indices.isEmpty()
+        ? Optional.empty()
+        : Optional.of(packed.orElse(PackedIndices.NONE).among(indices.get()));
   }
 
   /** Finds each task's newest file, which has the highest restart number. */

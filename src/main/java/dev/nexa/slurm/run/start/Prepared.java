@@ -40,6 +40,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -225,8 +226,7 @@ public record Prepared(
     if (partitions.isPresent()) {
       plan = LivePartitions.given(plan, partitions.get());
     }
-    PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
-    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster), key));
+    Estimate estimate = dearest(plan, cluster, configs);
     Optional<ModelNumbers> model =
         plan.training().namesModel()
             ? Optional.of(ModelNumbers.of(context, plan))
@@ -249,6 +249,17 @@ public record Prepared(
         found.isPresent() ? found.get().inputs() : List.of(),
         !cluster.partitions().isEmpty(),
         partitions);
+  }
+
+  /** Returns the estimate for the partition that costs most, of those that the plan names. */
+  private static Estimate dearest(Plan plan, ClusterProfile cluster, ConfigReader configs) {
+    PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
+    Estimate most = null;
+    for (PriceKey one : key.each(cluster)) {
+      Estimate other = Estimate.of(plan, Rates.of(configs.prices(cluster), one));
+      most = most == null ? other : most.orMore(other);
+    }
+    return Objects.requireNonNull(most);
   }
 
   /** Loads the classes that pack code only for a config that has code. */

@@ -109,7 +109,8 @@ public record RenderRun(Context context) {
             "",
             run,
             parts.get(0).array(),
-            dependency);
+            dependency,
+            "");
     return new Rendered(
         prepared,
         script,

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -22,6 +23,7 @@ import dev.nexa.slurm.run.decision.Asked;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.run.submit.BadNodes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -175,6 +177,15 @@ public record SubmitRun(Context context) {
                 .formatted(String.join(", ", not), site.cluster()));
   }
 
+  /** Returns the notes about nodes that the submission leaves out. */
+  public static List<String> withoutNodes(Context context, Prepared prepared) {
+    if (context.missing().isPresent() || !Files.isDirectory(context.workspace().badNodes())) {
+      return List.of();
+    }
+    Scheduler scheduler = context.scheduler(prepared.plan().site().scheduler());
+    return BadNodes.notes(context.workspace().badNodes(), PlanFile.of(prepared.plan()), scheduler);
+  }
+
   private List<String> notes(Prepared prepared, Clearance clearance) {
     List<String> notes = new ArrayList<>();
     if (context.missing().isPresent()) {
@@ -201,6 +212,7 @@ public record SubmitRun(Context context) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
     notWritable(prepared.plan().site()).ifPresent(notes::add);
+    notes.addAll(withoutNodes(context, prepared));
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }

@@ -9,6 +9,7 @@ import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.estimate.Usage;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.PackedIndices;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Submission;
@@ -121,7 +122,8 @@ public record RunRow(
     BigDecimal cached =
         manifest.metrics().optionalDecimal("answers_cached").orElse(BigDecimal.ZERO);
     String note = cached.signum() == 0 ? "" : cached + " answers of earlier runs";
-    return of(manifest, Optional.empty(), note);
+    return of(
+        manifest, Optional.empty(), manifest.packed().map(PackedIndices::sentence).orElse(note));
   }
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {

@@ -226,8 +226,13 @@ public final class StatusRows {
             Instant.now());
     // squeue lists ended jobs too, for some minutes.
     boolean active = evidence.queue(state).stream().anyMatch(QueueEntry::active);
-    return evidence.isInDoubt(state)
-        ? row.noted(evidence.disagreements(state, List.of()).get(0))
+    if (evidence.isInDoubt(state)) {
+      return row.noted(evidence.disagreements(state, List.of()).get(0));
+    }
+    Optional<Integer> packed = facts.work().packed();
+    return packed.isPresent() && row.tasks().pending() < row.tasks().all() && row.note().isEmpty()
+        ? row.noted(
+            TaskResults.read(run, state, false, problems).packed(packed).orElseThrow().sentence())
         : row.leaving(!active && hasBegun(run, state));
   }
 

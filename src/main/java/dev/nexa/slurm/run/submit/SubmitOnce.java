@@ -8,12 +8,15 @@ import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.Journal;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.submit.ArrayShape.Part;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
@@ -53,6 +56,13 @@ public record SubmitOnce(
       Runnable begun) {
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
+    // Few workspaces know a bad node; the others load no class for it.
+    String exclude = "";
+    if (Files.isDirectory(run.badNodes())) {
+      List<Event> events = first.isPresent() ? List.of(first.get()) : journal.read();
+      PlanFile plan = ProvenFiles.of(run, events).plan();
+      exclude = BadNodes.exclude(run.badNodes(), plan, scheduler);
+    }
     // Built before the intent is written, because an invalid request needs no recovery.
     SubmitRequest request =
         new SubmitRequest(
@@ -63,7 +73,8 @@ public record SubmitOnce(
             comment,
             run.path(),
             part.array(),
-            dependency);
+            dependency,
+            exclude);
     JsonObject data =
         new JsonObject()
             .with("key", key)
@@ -71,7 +82,8 @@ public record SubmitOnce(
             .with("offset", part.offset())
             .with("link", "" + link)
             .with("scheduler", scheduler.name())
-            .withUnlessEmpty("dependency", dependency);
+            .withUnlessEmpty("dependency", dependency)
+            .withUnlessEmpty("exclude", exclude);
     Event intent = Event.now(Event.Type.SUBMITTING, data);
     try {
       run.stageSubmission(key, part.tasks(), part.offset());

@@ -91,4 +91,24 @@ class IndexRangeTest {
   void aMillionTasksAreOneShortRange() {
     assertThat(IndexRange.upTo(1_000_000)).hasToString("0-999999");
   }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          1-10          | 1-10        | 1
+          0-100:10      | 0-100:10    | 10
+          3,1,7         | 1,3,7       | 1
+          5,0-20:10     | 0-10:5,20   | 10
+          1-3,2-5       | 1-5         | 1
+          0-5:7         | 0           | 7
+          0,1,5,6,9     | 0-1,5-6,9   | 1
+          """)
+  void aListHasAShortForm(String text, String withSteps, int step) {
+    assertThat(IndexRange.parse(text).indices())
+        .isEqualTo(IndexRange.parse(IndexRange.parse(text).withSteps()).indices());
+    assertThat(IndexRange.step(text)).isEqualTo(step);
+    assertThat(IndexRange.parse(text).withSteps()).isEqualTo(withSteps);
+  }
 }

@@ -70,7 +70,7 @@ class MemoryTest {
     assertThatThrownBy(() -> Memory.parseWithUnit(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("sbatch's --mem=0 means all memory of the node")
-        .hasMessageContaining("sinfo -N -o '%N %m'")
+        .hasMessageContaining("write resources.memory: all")
         .hasMessageNotContaining("0 GiB");
   }
 }

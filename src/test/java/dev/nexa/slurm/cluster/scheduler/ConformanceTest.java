@@ -213,7 +213,7 @@ class ConformanceTest {
     Path file = base.resolve("one.sbatch");
     Files.writeString(file, script);
     return scheduler.submit(
-        new SubmitRequest("one", file, base, "/dev/null", "", base, Optional.empty(), ""),
+        new SubmitRequest("one", file, base, "/dev/null", "", base, Optional.empty(), "", ""),
         started -> {});
   }
 }

@@ -169,7 +169,8 @@ class DependencyConformanceTest {
                 "",
                 folder,
                 array.isEmpty() ? Optional.empty() : Optional.of(array),
-                dependency),
+                dependency,
+                ""),
             started -> {});
     assertThat(answer).as(key).isInstanceOf(SubmitAnswer.Submitted.class);
     long id = ((SubmitAnswer.Submitted) answer).jobId();

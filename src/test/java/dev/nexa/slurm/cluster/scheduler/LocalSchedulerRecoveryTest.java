@@ -68,6 +68,7 @@ class LocalSchedulerRecoveryTest {
                 "",
                 folder,
                 Optional.empty(),
+                "",
                 ""),
             supervisors::add);
     assertThat(answer).isInstanceOf(SubmitAnswer.Submitted.class);
@@ -308,7 +309,7 @@ class LocalSchedulerRecoveryTest {
             "#!/bin/sh\n#SBATCH -t 5\n")) {
       Files.writeString(script, text);
       SubmitRequest request =
-          new SubmitRequest("bad", script, folder, "x", "", folder, Optional.of("0-0"), "");
+          new SubmitRequest("bad", script, folder, "x", "", folder, Optional.of("0-0"), "", "");
       assertThat(scheduler.submit(request, supervisors::add))
           .isInstanceOf(SubmitAnswer.Refused.class);
     }

@@ -43,7 +43,15 @@ public final class Trial {
     SubmitAnswer answer =
         scheduler.submit(
             new SubmitRequest(
-                key, script, folder.resolve("argument"), output, "", folder, Optional.empty(), ""),
+                key,
+                script,
+                folder.resolve("argument"),
+                output,
+                "",
+                folder,
+                Optional.empty(),
+                "",
+                ""),
             started -> {});
     if (!(answer instanceof SubmitAnswer.Submitted submitted)) {
       throw new AssertionError(row + " on " + scheduler.name() + ": " + answer);

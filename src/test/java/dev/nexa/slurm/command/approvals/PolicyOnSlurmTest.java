@@ -643,6 +643,7 @@ class PolicyOnSlurmTest {
             comment,
             home,
             Optional.empty(),
+            "",
             "");
     return SlurmCommands.sbatch(request, Map.of()).toArray(String[]::new);
   }

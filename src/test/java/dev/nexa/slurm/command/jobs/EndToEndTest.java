@@ -446,6 +446,14 @@ class EndToEndTest {
     assertThat(attempts).hasSize(2);
     assertThat(hosts(attempts.get(0))).contains(node);
     assertThat(hosts(attempts.get(1))).hasSize(2).doesNotContain(node);
+    String note = "without node " + node + ": the check of " + run.text("run_id") + " said: a GPU";
+    assertThat(person.says("estimate", "--json", "--cluster", "test", config.toString()))
+        .contains(note);
+    JsonObject next = person.submit(config.toString(), "--set", "run=sleep 60");
+    long job = next.objects("jobs").get(0).number("job_id");
+    assertThat(Person.command("squeue", "-h", "-r", "-o", "%x", "-j", "" + job).strip())
+        .isEqualTo(node);
+    person.says("cancel", next.text("run_id"));
   }
 
   private static List<String> hosts(JsonObject attempt) throws IOException {

@@ -72,7 +72,7 @@ class FirstHourTest {
       textBlock =
           """
           mem: 16G     | resources.mem: unknown key (did you mean 'memory'?); it is the memory on each node
-          gpus: 4      | resources.gpus: unknown key (did you mean 'gpus_per_node'?); it counts the GPUs on each node
+          gpus: 4      | resources.gpus: is for scripts that call srun; backend python starts its processes itself, by nodes: N and gpus_per_node: N
           lr: 1e-4     | resources.lr: unknown key (did you mean 'lr' at the top level?)
           script: a.py | resources.script: unknown key (did you mean 'entrypoint.script'?)
           memory: 16   | resources.memory: a memory size needs a unit: write 16G for 16 GiB (sbatch's --mem=16 means 16 MiB, which is 16M)
@@ -80,7 +80,7 @@ class FirstHourTest {
           memory: 64000 | resources.memory: a memory size needs a unit: write 64000M (sbatch's --mem=64000 means 64000 MiB, which is 64000M)
           memory: 1.5T | resources.memory: expected a memory size such as 64G or 512M, got '1.5T': write 1536G
           memory: 128G | resources.memory: you ask for 128 GiB on a node; partition 'gpu' has 62.5 GiB on a node
-          nodes: two   | resources.nodes: expected a whole number from 1 to 100000, got text 'two'
+          nodes: two   | resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got 'two'
           """)
   void soIsAWrongResource(String key, String problem) {
     terminal.file("run.yaml", GOOD + "resources:\n  time: 1h\n  partition: gpu\n  " + key + "\n");

@@ -90,6 +90,79 @@ class RetriesTest {
     person.says("cancel", run.text("run_id"));
   }
 
+  private static final String GROWS =
+      """
+      stage: train
+      backend: shell
+      requeues: 2
+      grow: {memory: {up_to: 300M}}
+      retry_on: [75]
+      array: {shards: 5}
+      run: |
+        case $NEXA_TASK in
+          0) echo 'slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.' && kill -9 $$ ;;
+          1) exit 75 ;;
+          2) kill -9 $$ ;;
+          3) echo 'torch.cuda.OutOfMemoryError: CUDA out of memory.' && exit 1 ;;
+          4) sleep 600 ;;
+        esac
+      resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+      """;
+
+  /** Task 4 is preempted; its own memory and that of each other task stay. */
+  @Test
+  @Tag("slurm")
+  void onlyATaskThatHadNoMemoryLeftGetsMore() throws Exception {
+    person.slurmProfile("health_check: false\n");
+
+    JsonObject run = person.submit(write("grows", GROWS));
+    for (int task = 0; task < 4; task++) {
+      Person.await(Person.result(run, task + ".0.json"));
+    }
+    person.until("running", "status", run.text("run_id"));
+    person.says("interrupt", run.text("run_id"));
+    person.until("the next attempt has MinMemoryNode=200", "logs", run.text("run_id"));
+    Thread.sleep(3000);
+
+    long job = run.objects("jobs").get(0).number("job_id");
+    List<String> queued =
+        Person.command("squeue", "-h", "-r", "-o", "%i %m %l", "-j", "" + job)
+            .lines()
+            .sorted()
+            .toList();
+    assertThat(queued)
+        .containsExactly(job + "_0 200M 2:00", job + "_1 100M 2:00", job + "_4 100M 2:00");
+    assertThat(person.logs(run)).contains("not tried again: retry_on names neither oom nor 1");
+    person.says("cancel", run.text("run_id"));
+  }
+
+  @Test
+  @Tag("slurm")
+  void aTaskThatRunsOutOfTimeGetsMore() throws Exception {
+    person.slurmProfile("health_check: false\n");
+
+    JsonObject run =
+        person.submit(
+            write(
+                "longer",
+                """
+                stage: train
+                backend: shell
+                requeues: 1
+                grow: {time: {by: 3, up_to: 5m}}
+                warn_before_end: 110s
+                run: sleep 600
+                resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+                """));
+    person.until("the next attempt has TimeLimit=5", "logs", run.text("run_id"));
+    Thread.sleep(3000);
+
+    long job = run.objects("jobs").get(0).number("job_id");
+    assertThat(Person.command("squeue", "-h", "-r", "-o", "%i %m %l", "-j", "" + job).strip())
+        .isEqualTo(job + "_0 100M 5:00");
+    person.says("cancel", run.text("run_id"));
+  }
+
   private void assertFailures(JsonObject run) throws IOException {
     for (int task = 0; task < WAYS.size(); task++) {
       String[] way = WAYS.get(task).split(" ", -1);

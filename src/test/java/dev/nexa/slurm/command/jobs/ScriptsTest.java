@@ -183,8 +183,7 @@ class ScriptsTest {
     assertThat(shell.out()).contains("run.sh");
     assertThat(shell.err())
         .contains(
-            "from the #SBATCH lines of job.slurm: --set resources.qos=high\n",
-            "are not used: --comment=c (nexa-slurm writes its own)\n",
+            "from the #SBATCH lines of job.slurm: --set resources.qos=high --set resources.sbatch_options=--comment=c\n",
             "--save job.yaml");
     assertThat(type("render tool").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/tool");
   }
@@ -322,9 +321,10 @@ class ScriptsTest {
     assertThat(script.err())
         .isEqualTo(
             "note: from the #SBATCH lines of job.sh: --time 5\n"
-                + "note: these #SBATCH options of job.sh are not used: --output=x.log (nexa-slurm logs RUN prints it)\n"
                 + "note: to keep this as a config, add --save job.yaml\n"
                 + "note: the stage is run; --set stage=NAME changes it\n");
+    assertThat(script.out())
+        .contains("ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" x.log || exit\n");
     assertThat(script.out()).contains("exec bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
     assertThat(kept.err()).doesNotContain("does not hold");
     assertThat(kept.out().replaceFirst(".*X=1\n", "")).isEqualTo(script.out());
@@ -353,7 +353,9 @@ class ScriptsTest {
     assertThat(script.exit()).as(script.err()).isZero();
     Path runner = terminal.workspace.resolve("runs/latest/runner");
     assertThat(DurableFiles.read(runner.resolve("run.sh")))
-        .isEqualTo("exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
+        .isEqualTo(
+            "export SLURM_JOB_NAME=own.sh\nunset SLURM_CPUS_PER_TASK\n"
+                + "exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
     assertThat(
             PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("own.sh"))))
         .isEqualTo("r-x------");
@@ -443,8 +445,8 @@ class ScriptsTest {
   void aWrongValueNamesWhatWasTyped() {
     assertThat(type("estimate train.py --nodes two").err())
         .contains(
-            "nexa-slurm: --nodes two: resources.nodes: expected a whole number from 1 to 100000, got"
-                + " text 'two' [config-wrong-type]");
+            "nexa-slurm: --nodes two: resources.nodes: expected a whole number from 1 to 100000, or a"
+                + " range such as 2-4, got 'two' [config-invalid-value]");
     assertThat(type("estimate run.yaml --mem 16").err())
         .contains("nexa-slurm: --mem 16: resources.memory: a memory size needs a unit: write 16G");
     assertThat(type("estimate run.yaml --time 1.5h --mem 1.5G").err())
@@ -472,25 +474,54 @@ class ScriptsTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    "--gpus=2, --gpus-per-node=2",
-    "-G 2, --gpus-per-node=2",
-    "-N2 -G h100:8, --gpus-per-node=h100:4",
-    "--gpus-per-task=1, --gpus-per-node=N",
-    "--gres=gpu:a100:2;gpu:v100:1, --gpus-per-node=N",
-    "--gpus-per-node=2 --gres=gpu:1, --gpus-per-node=N",
-    "--gpus-per-node=4 --gpus=8, --gpus-per-node=8"
-  })
-  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line, String nearest) {
-    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line.replace(';', ',') + "\nsrun x\n");
+  @ValueSource(strings = {"--gres=gpu:a100:2,gpu:v100:1", "--gpus-per-node=2 --gres=gpu:1"})
+  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line) {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line + "\nsrun x\n");
 
     Screen screen = type("estimate old.sh");
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err())
-        .contains("nexa-slurm: old.sh:2: #SBATCH ", "takes the number of GPUs on each node")
-        .contains("→ write #SBATCH " + nearest + " in this line");
+        .contains("nexa-slurm: old.sh:2: #SBATCH ", "expected a number of GPUs");
     assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "-G 2, 2",
+    "-N2 -G h100:8, 8",
+    "--gpus-per-task=1 -n3, 3",
+    "--gpus-per-node=4 --gpus=8, 8",
+    "-n 6 --ntasks-per-gpu=2, 3",
+    "-G 4 --ntasks-per-gpu=2 --cpus-per-gpu=3, 4",
+    "-N 1-3 --gpus-per-node=2, 6"
+  })
+  void eachWayToCountGpusIsPriced(String line, long gpus) {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH -t 5 " + line + "\nsrun x\n");
+
+    Screen screen = type("estimate old.sh --json");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.json().object("limits").number("gpus")).isEqualTo(gpus);
+    assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
+  }
+
+  @Test
+  void whatOnlySlurmUnderstandsIsNotedOnThisMachineAlone() {
+    terminal.file(
+        "old.sh",
+        "#!/bin/bash\n#SBATCH -t 5 --hint=nomultithread --nice --mem-per-cpu=1G -c 2\ntrue\n");
+
+    Screen screen = type("estimate old.sh --local");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out()).contains("2 CPUs and 2 GiB");
+    assertThat(screen.err())
+        .contains("only Slurm takes notice of resources.hint, resources.sbatch_options");
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH -t 5 --ntasks-per-node=4\nsrun true\n");
+    assertThat(type("estimate old.sh --local").err())
+        .contains(
+            "old.sh:2: resources.ntasks_per_node: is for srun, and this machine alone has none");
   }
 
   /** One line for each key of a config that a line of sbatch can set. */
@@ -535,7 +566,7 @@ class ScriptsTest {
     assertThat(screen.err())
         .contains(
             "--set resources.exclusive=true",
-            "--set requeues=1 --set retry_on=[node]",
+            "--set requeues=1 --set 'retry_on=[node]'",
             "--name my_job");
     assertThat(kept.out()).isEqualTo(screen.out());
     assertThat(type("render " + saved).out()).isEqualTo(screen.out());
@@ -553,9 +584,9 @@ class ScriptsTest {
         "old.sh",
         """
         #!/bin/bash
-        #SBATCH -t 5 --mem-per-cpu=2G
-        #SBATCH --signal=B:USR1@60 -d afterok:12
-        #SBATCH --export=ALL,A=b
+        #SBATCH -t 5 --core-spec=2
+        #SBATCH --signal=B:TERM@60 -d afterok:12
+        #SBATCH --export=ALL,A
         #SBATCH hetjob
         true
         """);
@@ -565,13 +596,13 @@ class ScriptsTest {
         .returns(2, Screen::exit)
         .extracting(Screen::err)
         .asString()
-        .startsWith("nexa-slurm: old.sh:2: #SBATCH --mem-per-cpu=2G: nexa-slurm does not take")
+        .startsWith("nexa-slurm: old.sh:2: #SBATCH --core-spec=2: nexa-slurm does not take")
         .contains(
             "; 4 more below [option-invalid]",
-            "→ --mem-per-cpu=2G (line 2): type --mem SIZE, the memory on each node\n",
-            "→ --signal=B:USR1@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
+            "→ --core-spec=2 (line 2): Slurm then gives whole nodes: write #SBATCH --exclusive instead\n",
+            "→ --signal=B:TERM@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
             "→ -d afterok:12 (line 3): type --dependency TYPE:RUN\n",
-            "→ --export=ALL,A=b (line 4): type --set env.NAME=VALUE",
+            "→ --export=ALL,A (line 4): type --set env.NAME=VALUE",
             "→ hetjob (line 5): write a script for each job, or a pipeline\n");
     assertThat(terminal.workspace.resolve("runs")).doesNotExist();
     assertThat(type("submit new.sh --mem 2G").err()).contains("#SBATCH -d afterok:12");
@@ -579,7 +610,8 @@ class ScriptsTest {
         .returns(0, Screen::exit)
         .extracting(Screen::err)
         .asString()
-        .contains("not used: -d afterok:12 (type --dependency TYPE:RUN)", "(you typed --mem)");
+        .contains("not used: -d afterok:12 (type --dependency TYPE:RUN)")
+        .doesNotContain("memory_per_cpu");
   }
 
   @ParameterizedTest
@@ -633,6 +665,8 @@ class ScriptsTest {
       Set.of(
           "--dry-run",
           "--files",
+          "--as-sbatch",
+          "--wrap",
           "--approval",
           "--wait",
           "--json",
@@ -721,7 +755,8 @@ class ScriptsTest {
   @Test
   void anArrayOfAScriptIsTakenOrRefused() {
     terminal.file("array.sh", "#!/bin/bash\n#SBATCH -t 5 --array=0-15%4\ntrue\n");
-    terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2\ntrue\n");
+    terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2%3\ntrue\n");
+    terminal.file("wrong.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=9-1\ntrue\n");
 
     Screen taken = type("render array.sh");
     Screen saved = type("render array.sh --save " + terminal.workspace.resolve("array.yaml"));
@@ -730,13 +765,20 @@ class ScriptsTest {
     assertThat(taken.out()).contains("#SBATCH --array=0-15%4");
     assertThat(saved.out()).contains("#SBATCH --array=0-15%4", "NEXA_TASKS=16");
     assertThat(type("render array.sh --set array.shards=3").out()).contains("#SBATCH --array=0-2");
-    assertThat(type("render gaps.sh"))
+    assertThat(type("render gaps.sh").err()).contains("--array 1-9:2%3");
+    assertThat(type("render gaps.sh").out())
+        .contains("#SBATCH --array=0-4%3", "list=1-9:2 ", "SLURM_ARRAY_TASK_STEP=2");
+    Screen kept = type("render gaps.sh --save " + terminal.workspace.resolve("gaps.yaml"));
+    assertThat(kept.out()).contains("list=1-9:2 ");
+    assertThat(type("render gaps.sh --set array.shards=5").out()).doesNotContain("list=");
+    assertThat(type("render array.sh --set array.indices=7,1").out()).contains("list=1,7 ");
+    assertThat(type("render wrong.sh"))
         .returns(2, Screen::exit)
         .extracting(Screen::err)
         .asString()
-        .contains("gaps.sh:3: #SBATCH --array=1-9:2: nexa-slurm takes arrays from 0 without gaps")
-        .contains("→ add --set array.shards=N to the command");
-    assertThat(type("render gaps.sh --set array.shards=5").exit()).isZero();
+        .contains("wrong.sh:3: #SBATCH --array=9-1: sbatch takes indices such as")
+        .contains("→ add --set array.indices=1-10", "→ or add --set array.shards=N");
+    assertThat(type("render wrong.sh --set array.indices=1-9").exit()).isZero();
   }
 
   @Test
@@ -794,13 +836,14 @@ class ScriptsTest {
     Screen header = type("estimate old.sh --json --time 2h --set resources.memory=128G");
     Screen typed =
         type(
-            "estimate old.sh --json --nodes 2 --gpus h100:4 --cpus 8 --time 2h --name sft"
-                + " --set resources.memory=128G");
+            "estimate old.sh --json --nodes 2 --cpus 8 --time 2h --name sft"
+                + " --set resources.memory=128G --set resources.ntasks_per_node=1 --set resources.ntasks=2");
 
     assertThat(header.err())
         .startsWith(
-            "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft\n"
-                + "note: these #SBATCH options of old.sh are not used: --error=e.log (nexa-slurm logs RUN prints it)\n");
+            "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft"
+                + " --set resources.ntasks_per_node=1 --set resources.ntasks=2\n"
+                + "note: to keep this as a config, add --save old.yaml\n");
     assertThat(header.json().text("config_digest")).isEqualTo(typed.json().text("config_digest"));
     assertThat(type("render old.sh").out())
         .contains("#SBATCH --mem=64000M", "#SBATCH --time=1-12:00:00", "#SBATCH --nodes=2");

@@ -24,9 +24,9 @@ class ExplainKeysTest {
   void aKeyIsExplained() {
     assertThat(terminal.type("explain", "resources.memory").out())
         .isEqualTo(
-            "resources.memory: a memory size with its unit: 64G, 512M or 1T\n"
-                + "    Memory on each node, with its unit. Default: the partition's default, else 4"
-                + " GiB for each CPU.\n");
+            "resources.memory: a memory size with its unit: 64G, 512M or 1T; or all of the node's\n"
+                + "    Memory on each node, with its unit, or `all`. Default: the partition's default,"
+                + " else 4 GiB for each CPU.\n");
   }
 
   @Test
@@ -36,7 +36,8 @@ class ExplainKeysTest {
 
     assertThat(resources.exit()).isZero();
     assertThat(resources.out())
-        .startsWith("resources.nodes: a whole number from 1 to 100000; default 1\n    Nodes ")
+        .startsWith(
+            "resources.nodes: a whole number from 1 to 100000, or a range such as 2-4; default 1\n    Nodes ")
         .contains("\nresources.time: a time limit: ", "; required\n");
     assertThat(all.out().lines().filter(line -> !line.startsWith("    ")))
         .hasSizeGreaterThan(50)
@@ -53,8 +54,8 @@ class ExplainKeysTest {
 
   @Test
   void aNameOfAnotherProgramInASectionLeadsToTheKey() {
-    assertThat(terminal.type("explain", "resources.gpus").out())
-        .startsWith("'resources.gpus' is resources.gpus_per_node in a run's config");
+    assertThat(terminal.type("explain", "resources.num_gpus").out())
+        .startsWith("'resources.num_gpus' is resources.gpus_per_node in a run's config");
   }
 
   @Test

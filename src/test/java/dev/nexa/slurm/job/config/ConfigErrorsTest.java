@@ -43,7 +43,7 @@ class ConfigErrorsTest {
                   "stage: data\nbackend: shell\nresources: {time: 10m}\narray: {frobnicate: 2}\n"))
           .containsExactly(
               "run.yaml:4:8: array.shards: missing; expected a whole number from 1 to 4000000",
-              "run.yaml:4:9: array.frobnicate: unknown key; known are shards, max_parallel");
+              "run.yaml:4:9: array.frobnicate: unknown key; known are shards, indices, max_parallel, pack, parallel");
     }
 
     @Test
@@ -323,7 +323,6 @@ class ConfigErrorsTest {
             workdir: {{ data_dir }}/x   | 1:12: {{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:NAME}
             workdir: "{{ x }}"          | 1:10: workdir: {{ }} is a template's notation, which nexa-slurm does not fill in: write the value, or ${env:NAME}
             name: @team                 | 1:7: not YAML: a text that begins with @ needs quotes
-            resources: {partition: "a,b"} | 1:24: resources.partition: expected one partition's name (without the key, one that fits is taken), got 'a,b'
             name: %x                    | 1:7: not YAML: a text that begins with % needs quotes
             """)
     void theNotationOfAnotherProgramIsNamed(String text, String problem) {
@@ -482,6 +481,18 @@ class ConfigErrorsTest {
       assertThat(problems(task + "requeues: 1\nretry_on: [stall]\n"))
           .containsExactly(
               "run.yaml:5:11: retry_on: stall needs a watchdog, which finds it: watchdog: 30m");
+      assertThat(problems(task + "grow: {memory: {up_to: 64G}}\n"))
+          .containsExactly("run.yaml:4:7: grow: needs requeues: 1 or more for another attempt");
+      assertThat(problems(task + "requeues: 1\ngrow: {}\n"))
+          .containsExactly(
+              "run.yaml:5:7: grow: write what grows: memory: {up_to: 64G} or time: {up_to: 24h}");
+      assertThat(problems(task + "requeues: 1\ngrow: {time: {by: 1, up_to: 24h}}\n"))
+          .containsExactly(
+              "run.yaml:5:19: grow.time.by: expected a factor from 1.1 to 10, such as 2");
+      assertThat(
+              problems(
+                  "stage: serve\nbackend: vllm\nresources: {time: 1h}\nrequeues: 1\ngrow: {time: {up_to: 2h}}\n"))
+          .contains("run.yaml:5:7: grow: a server is started again as it was; leave it out");
       assertThat(problems(task + "requeues: 1\nretry_on: [256]\n").get(0))
           .contains("node, signal, cuda, nccl, oom, stall or an exit status from 1 to 255");
       assertThat(problems("stage: serve\nbackend: vllm\nresources: {time: 1h}\nwatchdog: 5m\n"))
@@ -529,8 +540,8 @@ class ConfigErrorsTest {
             "run.yaml:1:1: stgae: unknown key (did you mean 'stage'?)",
             "run.yaml:2:10: backend: expected a name of letters, digits, '.', '_' and '-', got a"
                 + " number '3'; put it in quotes: \"3\"",
-            "run.yaml:3:20: resources.nodes: expected a whole number from 1 to 100000, got text"
-                + " 'two'",
+            "run.yaml:3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such"
+                + " as 2-4, got 'two'",
             "run.yaml:3:31: resources.time: expected no leading zero, got '010'",
             "run.yaml:3:51: resources.gpus_per_node: expected a whole number from 0 to 64, got 99",
             "run.yaml:4:7: tags: expected a list of texts, got text 'x'; write tags: [x]",

@@ -45,7 +45,7 @@ class LengthsTest {
         (key, length) -> {
           boolean ofSlurm =
               key.matches(
-                  "(run|pipeline)\\..*resources\\.time|cluster\\..*(max_time|resources\\.time)|nexa_compute\\..*");
+                  "(run|pipeline)\\..*(resources\\.time|grow\\.time\\.up_to)|cluster\\..*(max_time|resources\\.time)|nexa_compute\\..*");
           assertThat(length)
               .as(key)
               .isEqualTo(

@@ -28,13 +28,12 @@ class OtherNotationsTest {
       quoteCharacter = '`',
       textBlock =
           """
-          resources: {nodes: 2-4, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, got text '2-4': write 2 or 4; the price needs one number
-          resources: {nodes: 1_000, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, got text '1_000': write 1000
-          resources: {nodes: 08, time: 1h} | 3:20: resources.nodes: expected a whole number in plain digits, without leading zeros or '_', got '08': write 8
-          resources: {nodes: 1e3, time: 1h} | 3:20: resources.nodes: expected a whole number in plain digits, without leading zeros or '_', got '1e3': write 1000
+          resources: {nodes: 1_000, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got '1_000': write 1000
+          resources: {nodes: 08, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got '08': write 8
+          resources: {nodes: 1e3, time: 1h} | 3:20: resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got '1e3': write 1000
           resources: {gpus_per_node: 0.5, time: 1h} | 3:28: resources.gpus_per_node: expected a whole number from 0 to 64, got '0.5': write 0 or 1; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)
           resources: {gpus_per_node: 64.5, time: 1h} | 3:28: resources.gpus_per_node: expected a whole number from 0 to 64, got '64.5': write 64; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)
-          resources: {partition: [gpu], time: 1h} | 3:24: resources.partition: expected one partition's name (without the key, one that fits is taken), got a list: write partition: gpu
+          resources: {partition: [gpu], time: 1h} | 3:24: resources.partition: expected a partition's name, or several such as gpu,long, got a list: write partition: gpu
           resources: {exclusive: yes, time: 1h} | 3:24: resources.exclusive: expected true or false, got text 'yes': write true
           resources:;  - time: 1h;  - nodes: 2 | 4:3: resources: expected keys without dashes, got a list: write `time: …`, not `- time: …`
           resources:;time: 1h;nodes: 2 | 3:1: resources: is empty: put two spaces before the keys that belong to it: time, nodes
@@ -43,7 +42,7 @@ class OtherNotationsTest {
           resources: {time: 1h};array:10 | 4:6: write a space after the colon: array: 10
           resources:;  time:1h;  nodes: 2 | 4:7: write a space after the colon: time: 1h
           resources: {time: 1h};array: 0-9%2 | 4:8: array: expected a mapping of keys, got text '0-9%2'; write array: {shards: 10, max_parallel: 2}; NEXA_TASK is the number of a task, from 0
-          resources: {time: 1h};array: 1-9:2 | 4:8: array: expected a mapping of keys, got text '1-9:2'; write array: {shards: 5}; NEXA_TASK is the number of a task, from 0
+          resources: {time: 1h};array: 1-9:2 | 4:8: array: expected a mapping of keys, got text '1-9:2'; write array: {indices: 1-9:2}; NEXA_TASK is the number of a task, from 0
           resources: {time: 1h};sweep: {lr: "0.1,0.01"} | 4:13: sweep.lr: expected a list of numbers, or {min: …, max: …, scale: log}, got text '0.1,0.01'; write lr: [0.1, 0.01]
           resources: {time: 1h};sweep: {lr: "choice(0.1, 0.01)"} | 4:13: sweep.lr: expected a list of numbers, or {min: …, max: …, scale: log}, got text 'choice(0.1, 0.01)'; write lr: [0.1, 0.01]
           resources: {time: 1h};lr: "3,5" | 4:5: lr: expected a number, got text '3,5': write 3.5

@@ -76,6 +76,7 @@ class RunConfigTest {
         .isEqualTo(
             new Resources(
                 1,
+                1,
                 0,
                 Optional.empty(),
                 1,

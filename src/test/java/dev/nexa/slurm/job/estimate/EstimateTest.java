@@ -88,6 +88,33 @@ class EstimateTest {
   }
 
   @Test
+  void anAttemptThatGrowsCountsWithTheSizeThatItCanReach() {
+    String grow = "grow: {memory: {up_to: 3G}, time: {by: 1.5, up_to: 100m}}\n";
+    Estimate estimate =
+        estimate("requeues: 3\n" + grow + "resources: {" + HOUR + ", memory: 1G}\n", "");
+
+    // 60, 90, 100 and 100 min, each 90 s more: 3690 + 5490 + 6090 + 6090 s = 5.9333 h
+    // 1, 2, 3 and 3 GiB: (3690 + 10980 + 18270 + 18270) / 3600 = 14.225
+    assertLines(estimate, "cpu 5.9333 cpu_hour 0.24", "memory 14.2250 gib_hour 0.07");
+    assertThat(estimate.attempts()).isEqualTo(4);
+    assertThat(estimate.timeLimitSeconds()).isEqualTo(3600);
+    assertThat(estimate.longestAttemptSeconds()).isEqualTo(6090);
+  }
+
+  @Test
+  void nothingGrowsBeyondTheNodesAndTheTimesOfThePartition() {
+    String grow = "requeues: 2\ngrow: {memory: {up_to: 1T}, time: {up_to: 10h}}\n";
+    Estimate estimate =
+        estimate(
+            grow + "resources: {" + HOUR + ", memory: 4G, partition: cpu}\n",
+            "partitions: {cpu: {memory_per_node: 6G, max_time: 90m, max_memory_per_cpu: 2G}}\n");
+
+    // The memory of 4 and 6 GiB needs 2 and 3 CPUs: 2 x 3690 + 3 x 5490 + 3 x 5490 s
+    assertLines(estimate, "cpu 11.2000 cpu_hour 0.45", "memory 22.4000 gib_hour 0.11");
+    assertThat(estimate.longestAttemptSeconds()).isEqualTo(5490);
+  }
+
+  @Test
   void overTimeLimitAndKillWaitAreThoseOfTheCluster() {
     Estimate estimate =
         estimate(

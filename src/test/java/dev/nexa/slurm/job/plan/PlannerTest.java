@@ -402,10 +402,14 @@ class PlannerTest {
             RUN + "resources: {time: 1m, cpus_per_task: 3, memory: 16G, partition: lean}\n",
             Plans.CLUSTER + "partitions: {lean: {cpus_multiple_of: 8, cpus_per_node: 64}}\n");
     NodeSharing cores =
-        new NodeSharing(false, 2, Optional.empty(), Optional.of(64), Optional.of(8));
+        new NodeSharing(
+            false, 2, Optional.empty(), Optional.of(64), Optional.of(8), Optional.empty());
     NodeSharing lean =
-        new NodeSharing(false, 1, Optional.of(2L << 30), Optional.empty(), Optional.empty());
-    NodeSharing whole = new NodeSharing(true, 1, Optional.empty(), Optional.of(64), Optional.of(8));
+        new NodeSharing(
+            false, 1, Optional.of(2L << 30), Optional.empty(), Optional.empty(), Optional.empty());
+    NodeSharing whole =
+        new NodeSharing(
+            true, 1, Optional.empty(), Optional.of(64), Optional.of(8), Optional.empty());
 
     assertThat(plan.billed().cpus()).isEqualTo(8);
     assertThat(plan.givenBy(List.of()).billed()).isEqualTo(plan.billed());

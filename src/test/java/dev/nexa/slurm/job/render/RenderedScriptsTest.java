@@ -214,6 +214,8 @@ class RenderedScriptsTest {
         new Variant("requeues", "requeues: 2\n", "", ""),
         new Variant("chain", "chain: 3\n", "", ""),
         new Variant("retried", "requeues: 2\nretry_on: [signal, 75]\n", "", ""),
+        new Variant(
+            "grows", "requeues: 2\ngrow: {memory: {up_to: 64G}, time: {up_to: 24h}}\n", "", ""),
         new Variant("watched", "watchdog: 5m\n", "", ""),
         new Variant("scratch", "checkpoints: {on: scratch, copy_every: 5m}\n", "", ""),
         new Variant("warned", "requeues: 2\nwarn_before_end: 90s\n", "", ""),

@@ -59,6 +59,31 @@ class ApprovedTokensTest {
     assertThat(signed.ofLimits().total().amount()).isEqualByComparingTo("1200.04");
   }
 
+  /** 1.025, 1.525 and 1.525 h x 0.04: a later attempt may take 90 minutes. */
+  @Test
+  void theSizesOfLaterAttemptsAreApprovedAndReservedToo() {
+    String grows =
+        """
+        stage: data
+        backend: shell
+        run: echo
+        requeues: 2
+        grow: {time: {by: 10, up_to: 90m}}
+        resources: {time: 60m, cpus_per_task: 100}
+        """;
+    JsonObject limits = limits(plan(grows));
+    EstimateFile signed = signed(plan(grows), limits);
+
+    assertThat(signed.reserved()).isEqualByComparingTo("16.30");
+    assertThat(signed.ofLimits().total().amount()).isEqualByComparingTo("16.30");
+    assertThat(ApprovedLimits.differences(limits, limits(plan(grows.replace("90m", "91m")))))
+        .isNotEmpty()
+        .allMatch(line -> line.contains("5400") && line.contains("5460"));
+    String plain = grows.replace("grow: {time: {by: 10, up_to: 90m}}\n", "");
+    assertThat(ApprovedLimits.differences(limits(plan(plain)), limits).get(0))
+        .startsWith("sizes of later attempts: none was approved, this is ");
+  }
+
   @Test
   void otherTokensAreNotWhatWasApproved() {
     JsonObject approved = limits(plan(GENERATE));

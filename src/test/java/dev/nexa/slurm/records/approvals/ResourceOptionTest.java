@@ -16,12 +16,19 @@ class ResourceOptionTest {
   @ParameterizedTest
   @EnumSource
   void anOptionGoesFromTheConfigToSbatchThePlanAndTheApproval(ResourceOption option) {
-    Plan plan = plan(option.key() + ": a1");
+    String value = value(option);
+    Plan plan = plan(written(option));
     PlanFile file = PlanFile.of(plan);
 
-    assertThat(Renderer.options(plan)).contains("--" + option.key() + "=a1");
-    assertThat(file.option(option)).contains("a1");
-    assertThat(ApprovedContent.limits(file).text(option.approvalKey())).isEqualTo("a1");
+    assertThat(Renderer.options(plan))
+        .contains(
+            switch (option) {
+              case SBATCH_OPTIONS -> value;
+              case GPUS, GPUS_PER_TASK -> "--" + option.option() + "=h100:" + value;
+              default -> "--" + option.option() + "=" + value;
+            });
+    assertThat(file.option(option)).contains(value);
+    assertThat(ApprovedContent.limits(file).text(option.approvalKey())).isEqualTo(value);
   }
 
   @ParameterizedTest
@@ -29,11 +36,27 @@ class ResourceOptionTest {
   void anotherValueOrNoneIsNotWhatWasApproved(ResourceOption option) {
     assertThat(
             ApprovedLimits.differences(
-                ApprovedContent.limits(PlanFile.of(plan(option.key() + ": a1"))),
+                ApprovedContent.limits(PlanFile.of(plan(written(option)))),
                 ApprovedContent.limits(PlanFile.of(plan("nodes: 1")))))
+        .filteredOn(one -> one.endsWith("(resources." + option.key() + ")"))
         .singleElement()
         .asString()
-        .endsWith(": a1 was approved, this is none (resources." + option.key() + ")");
+        .contains(": " + value(option) + " was approved, this is none");
+  }
+
+  private static String value(ResourceOption option) {
+    return switch (option) {
+      case HINT -> "nomultithread";
+      case MEMORY_PER_CPU, MEMORY_PER_GPU -> "1G";
+      case SBATCH_OPTIONS -> "--nice=5";
+      default -> option.sizes() ? "2" : "a1";
+    };
+  }
+
+  private static String written(ResourceOption option) {
+    boolean perGpu = option.key().endsWith("per_gpu");
+    String type = option.countsGpus() ? "gpu_type: h100, " : "";
+    return type + (perGpu ? "gpus: 4, " : "") + option.key() + ": " + value(option);
   }
 
   @Test

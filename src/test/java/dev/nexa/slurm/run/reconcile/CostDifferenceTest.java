@@ -145,6 +145,20 @@ class CostDifferenceTest {
   }
 
   @Test
+  void thePartsOfAttemptsThatGrowAddUp() {
+    for (String rows :
+        List.of("0 COMPLETED 0-60", "0 OUT_OF_MEMORY 0-60; 0 COMPLETED 200-7000", "")) {
+      JsonObject parts =
+          cost(Facts.growing(), CONFIRMED, Rows.accounting(rows)).object("difference_parts");
+
+      assertThat(new BigDecimal(parts.text("rounding")).abs())
+          .as("%s: %s", rows, parts)
+          .isLessThanOrEqualTo(new BigDecimal("0.06"));
+      assertThat(new BigDecimal(parts.text("grown"))).isPositive();
+    }
+  }
+
+  @Test
   void whereNothingWasReservedThereIsNothingToExplain() {
     JsonObject cost = cost(Facts.of(1, 0), CONFIRMED, Rows.accounting("0 COMPLETED 0-60"));
 

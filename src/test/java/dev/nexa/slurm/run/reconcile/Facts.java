@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.estimate.BillingMode;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.job.plan.AttemptSize;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
@@ -118,6 +119,44 @@ final class Facts {
     return facts;
   }
 
+  /** One requeue, with twice the memory and the time. */
+  static RunFacts growing() {
+    RunFacts small = reserved(1, 1, RATES);
+    RunFacts.Work work = small.work();
+    RunFacts grown =
+        new RunFacts(
+            ID,
+            small.labels(),
+            small.place(),
+            new RunFacts.Work(
+                work.array(),
+                1,
+                work.timeLimit(),
+                List.of(),
+                Optional.empty(),
+                List.of(new AttemptSize(4, 16L << 30, 7200))),
+            small.planned(),
+            RATES,
+            small.estimate(),
+            small.logs(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty());
+    String twice = "cpu=4,mem=16384M,node=1,gres/gpu:h100=2";
+    Usage usage =
+        RunOutcome.charged(small.planned().tres(), 3690, small)
+            .plus(RunOutcome.charged(twice, 7290, small));
+    grown
+        .estimate()
+        .json()
+        .with("longest_attempt_seconds", 7290)
+        .with(
+            "reservation",
+            new JsonObject()
+                .with("total", RATES.total(RATES.price(usage)).amount().toPlainString()));
+    return grown;
+  }
+
   static Rates rates() {
     return RATES;
   }
@@ -147,6 +186,8 @@ final class Facts {
             new ArrayShape(tasks, 1001, Optional.empty(), 1),
             requeues,
             Duration.ofHours(1),
+            List.of(),
+            Optional.empty(),
             List.of()),
         new RunFacts.Planned(Optional.of("h100"), 2, "cpu=4,mem=8192M,node=1,gres/gpu:h100=2"),
         rates,

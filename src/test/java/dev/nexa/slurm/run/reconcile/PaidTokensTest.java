@@ -79,7 +79,8 @@ class PaidTokensTest {
             List.of(),
             ChargedMetrics.of(byTask, new TreeSet<>(List.of(0))),
             Optional.empty(),
-            Map.of());
+            Map.of(),
+            Optional.empty());
 
     JsonObject cost = cost(Facts.calling(1), "0 COMPLETED 10-3610", "", results);
 

@@ -236,11 +236,13 @@ public final class ClusterText {
     long together = 1;
     long cpus = 0;
     long gpus = 0;
+    long memory = 0;
     for (String[] node : nodes) {
       // The largest covers the others: threads of a core are powers of two, sockets a whole node.
       together = Math.max(together, cpusTogether(node, select.toUpperCase(Locale.ROOT)));
       cpus = Math.max(cpus, number(node[2]));
       gpus = Math.max(gpus, count(node[4]));
+      memory = Math.max(memory, number(node[3]));
     }
     Optional<Long> perCpu = ownOr(partition, cluster, "MaxMemPer", "CPU");
     return new NodeSharing(
@@ -248,7 +250,8 @@ public final class ClusterText {
         (int) together,
         perCpu.isPresent() ? Optional.of(perCpu.get() << 20) : perCpu,
         cpus == 0 ? Optional.empty() : Optional.of((int) cpus),
-        nodes.isEmpty() ? Optional.empty() : Optional.of((int) gpus));
+        nodes.isEmpty() ? Optional.empty() : Optional.of((int) gpus),
+        memory == 0 ? Optional.empty() : Optional.of(memory << 20));
   }
 
   /**

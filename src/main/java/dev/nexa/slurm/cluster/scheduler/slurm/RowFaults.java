@@ -65,6 +65,14 @@ final class RowFaults {
     if (allocates) {
       faults.addAll(resources(row, allocCpus));
     }
+    if (row.state() == JobState.REQUEUED) {
+      // Its ReqTRES follows what the next attempt is given while that waits (seen with 22.05).
+      for (String less : lessThanAsked(row.allocTres(), row.reqTres())) {
+        if (less.startsWith("ReqTRES asked for mem=")) {
+          faults.remove(less);
+        }
+      }
+    }
     return faults;
   }
 

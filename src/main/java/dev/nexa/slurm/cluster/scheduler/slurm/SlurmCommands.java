@@ -46,6 +46,9 @@ public final class SlurmCommands {
     if (!request.dependency().isEmpty()) {
       argv.add("--dependency=" + request.dependency());
     }
+    if (!request.exclude().isEmpty()) {
+      argv.add("--exclude=" + request.exclude());
+    }
     argv.add(request.script().toString());
     argv.add(request.submissionDir().toString());
     return argv;
@@ -200,6 +203,10 @@ public final class SlurmCommands {
 
   static List<String> dependOn(long jobId, String dependency) {
     return List.of("scontrol", "update", "JobId=" + jobId, "Dependency=" + dependency);
+  }
+
+  static List<String> nodeCounts() {
+    return List.of("sinfo", "--noheader", "--format=%P|%D");
   }
 
   static List<String> account(String name) {

@@ -10,6 +10,7 @@ import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.base.units.SlurmSize;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.AccountingWindow;
@@ -323,6 +324,33 @@ public final class SlurmScheduler implements Scheduler {
   @Override
   public void requeue(long jobId, int task) {
     ask(SlurmCommands.requeue(jobId, task));
+  }
+
+  @Override
+  public void requeueLarger(long jobId, int task, String size) {
+    ask(SlurmCommands.requeue(jobId, task));
+    // It waits for two minutes and more (cred_expire) before it can start.
+    ask(List.of("scontrol", "update", "JobId=" + jobId + "_" + task, size));
+  }
+
+  @Override
+  public int nodeCount(String partition) {
+    int count = 0;
+    List<String> names = List.of(partition.split(",", -1));
+    for (String line : ask(SlurmCommands.nodeCounts(), shortPatience()).out().split("\n", -1)) {
+      int bar = line.indexOf('|');
+      boolean usual = line.startsWith("*|", Math.max(0, bar - 1));
+      String name = line.substring(0, Math.max(0, usual ? bar - 1 : bar));
+      if (partition.isEmpty() ? usual : names.contains(name)) {
+        count += (int) SlurmSize.count(line.substring(bar + 1)).orElse(0);
+      }
+    }
+    return count;
+  }
+
+  @Override
+  public void keepOff(long jobId, int task, String nodes) {
+    ask(List.of("scontrol", "update", "JobId=" + jobId + "_" + task, "ExcNodeList=" + nodes));
   }
 
   @Override

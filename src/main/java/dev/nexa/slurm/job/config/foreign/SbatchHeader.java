@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.run.Overrides;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -20,14 +21,15 @@ import java.util.regex.Pattern;
  *
  * @param options the values of our options and keys that follow from them ({@link Overrides#keys}),
  *     by their names
- * @param lines the numbers of the lines that set these options, from 1
+ * @param origins the lines' options that these follow from, by the same names
  * @param unread the other options
+ * @param title the job's name as it is written; empty for none
  */
 public record SbatchHeader(
-    Map<String, String> options, Map<String, Integer> lines, List<Unread> unread) {
+    Map<String, String> options, Map<String, Unread> origins, List<Unread> unread, String title) {
 
   private static final Pattern GPUS =
-      Pattern.compile("(?:([A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
+      Pattern.compile("(?:([A-Za-z0-9]*[A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
 
   private static final String NO_SUCH_VALUE = "nexa-slurm does not take this value from a script";
 
@@ -38,12 +40,23 @@ public record SbatchHeader(
   private static final Map<String, String> WRONG_VALUES =
       Map.of(
           "--array",
-          "nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
+          "sbatch takes indices such as --array=0-15%4, 1,3,7 or 0-100:10",
           "--gpus",
-          "nexa-slurm takes the number of GPUs on each node, not another count");
+          "expected a number of GPUs, such as --gpus-per-node=h100:4",
+          "env.",
+          "a job gets no variable of this shell that you do not name with its value",
+          "warn_before_end",
+          "nexa-slurm's own shell gets this signal, and cannot pass it on to the script");
 
-  /** A value of {@code --gres} that asks for GPUs and for nothing else. */
-  private static final String GPUS_ONLY = "((^|,)(gres[:/])?gpu(:[^,]*)?)+";
+  /** Signals for the batch shell that our shell can pass on; the others end it, or are its own. */
+  private static final Pattern PASSED_ON =
+      Pattern.compile("(?i)R?BR?:(?:SIG)?(USR[12]|INT|HUP|QUIT|ALRM|CONT|1[0248]?|[23])(?:@\\d+)?");
+
+  private static final Pattern SIZE = Pattern.compile("([1-9]\\d{0,11})([KMGTkmgt]?)[Bb]?");
+
+  private static final String UNKNOWN = "sbatch has no such option";
+
+  private static final String HANDED_ON = "resources.sbatch_options";
 
   private static final String DELETE = "delete this line, if the job does not need it";
 
@@ -53,7 +66,7 @@ public record SbatchHeader(
    * @param name the option's long name, or the word, if it is no option
    * @param value its value; empty for none
    * @param text as written, with one blank for each gap
-   * @param line the number of its line, from 1
+   * @param line where it is written, as {@link Word#line} counts
    * @param ours our option or key that a person can type in its place; empty for none
    * @param refused whether the job would be another job without it
    * @param reason why it is refused, or why it does not matter; may be empty for the latter
@@ -67,22 +80,98 @@ public record SbatchHeader(
       String ours,
       boolean refused,
       String reason,
-      String step) {}
+      String step) {
+    /** Returns a copy that is not refused, for the reason. */
+    private Unread because(String why) {
+      return new Unread(name, value, text, line, ours, false, why, step);
+    }
+
+    /** Returns whether sbatch has no such option. */
+    public boolean isUnknown() {
+      return reason.startsWith(UNKNOWN);
+    }
+  }
+
+  /** Returns where the options are written, as {@link Word#line} counts. */
+  public Map<String, Integer> lines() {
+    Map<String, Integer> lines = new LinkedHashMap<>();
+    origins.forEach((ours, origin) -> lines.put(ours, origin.line()));
+    return lines;
+  }
 
   /** Reads the lines of a script. A later option wins, as at sbatch. */
   public static SbatchHeader of(String script) {
+    return of(script, List.of(), List.of());
+  }
+
+  /**
+   * Reads what sbatch reads: the lines of a script, then its variables, then its command line.
+   *
+   * @param variables what {@link SbatchVariables} says
+   * @param typed the options of a command line of sbatch
+   */
+  public static SbatchHeader of(String script, List<Word> variables, List<String> typed) {
     Reader reader = new Reader();
-    List<Word> words = SbatchWords.of(script);
-    for (int at = 0; at < words.size(); at++) {
-      Word word = words.get(at);
-      String next = at + 1 < words.size() ? words.get(at + 1).text() : "";
-      boolean tookNext =
-          word.text().startsWith("--")
-              ? reader.readLong(word, next)
-              : word.text().matches("-.+") ? reader.readShort(word, next) : reader.refuse(word);
-      at += tookNext && !next.isEmpty() ? 1 : 0;
-    }
+    reader.readAll(SbatchWords.of(script));
+    reader.readAll(variables);
+    reader.readAll(words(typed));
     return reader.header();
+  }
+
+  /** Returns the values of the options that nothing of ours follows from, by their names. */
+  public Map<String, String> others() {
+    Map<String, String> others = new LinkedHashMap<>();
+    unread.forEach(one -> others.put(one.name(), one.value()));
+    return others;
+  }
+
+  /** Returns how many words of a command line of sbatch stand before the script. */
+  public static int countOptions(List<String> typed) {
+    return new Reader().readAll(words(typed));
+  }
+
+  private static List<Word> words(List<String> typed) {
+    List<Word> words = new ArrayList<>();
+    typed.forEach(word -> words.add(new Word(word, Word.TYPED)));
+    return words;
+  }
+
+  /** Returns the signal that our shell passes on; empty if the value names none. */
+  public static Optional<String> passedOn(String signal) {
+    Matcher passed = PASSED_ON.matcher(signal);
+    return passed.matches()
+        ? Optional.of(passed.group(1).toUpperCase(Locale.ROOT))
+        : Optional.empty();
+  }
+
+  /**
+   * Returns the options of sbatch in a text such as {@code --switches=1 -O}, by their long names; a
+   * flag has an empty value.
+   *
+   * @throws IllegalArgumentException if one is no option of sbatch, or if a key of ours or the
+   *     price depends on it
+   */
+  public static Map<String, String> handedOn(String text) {
+    SbatchHeader header = of("#SBATCH " + text);
+    List<String> wrong = new ArrayList<>();
+    for (Unread one : header.unread()) {
+      wrong.add(one.text() + ": " + (one.reason().isEmpty() ? one.step() : one.reason()));
+    }
+    for (String taken : header.options().keySet()) {
+      if (!taken.equals(HANDED_ON)) {
+        String key = Overrides.keys(taken, "0-1").keySet().iterator().next();
+        wrong.add("write " + key + " for what " + taken + " says");
+      }
+    }
+    if (!wrong.isEmpty()) {
+      throw new IllegalArgumentException(String.join("; ", wrong));
+    }
+    Map<String, String> values = new LinkedHashMap<>();
+    for (Word word : SbatchWords.of("#SBATCH " + header.options().getOrDefault(HANDED_ON, ""))) {
+      String[] parts = word.text().substring(2).split("=", 2);
+      values.put(parts[0], parts.length == 2 ? parts[1] : "");
+    }
+    return values;
   }
 
   /** Takes the words apart. */
@@ -90,16 +179,46 @@ public record SbatchHeader(
     private final Map<String, String> options = new LinkedHashMap<>();
     private final Map<String, Unread> origins = new LinkedHashMap<>();
     private final List<Unread> unread = new ArrayList<>();
+    private final Map<String, String> handed = new LinkedHashMap<>();
+    private String title = "";
+
+    /** Reads words; returns the index of the first word behind the options of a command line. */
+    private int readAll(List<Word> words) {
+      for (int at = 0; at < words.size(); at++) {
+        Word word = words.get(at);
+        boolean option = word.text().matches("(?s)-.+");
+        if (word.line() == Word.TYPED && (!option || word.text().equals("--"))) {
+          return at + (option ? 1 : 0);
+        }
+        String next = at + 1 < words.size() ? words.get(at + 1).text() : "";
+        boolean tookNext =
+            word.text().startsWith("--")
+                ? readLong(word, next)
+                : option ? readShort(word, next) : refuse(word);
+        at += tookNext && at + 1 < words.size() ? 1 : 0;
+      }
+      return words.size();
+    }
 
     private SbatchHeader header() {
       nodesOfList();
+      gpusOfAllNodes();
+      Unread perGpu = origins.get("resources.cpus_per_gpu");
+      if (perGpu != null
+          && options.keySet().stream()
+              .noneMatch(
+                  key -> key.endsWith("gpus") || key.matches(".*gpus_per_task|.*ntasks_per_gpu"))) {
+        options.remove(perGpu.ours());
+        unread.add(perGpu.because("sbatch ignores it without GPUs"));
+      }
+      if (!handed.isEmpty()) {
+        options.put(HANDED_ON, String.join(" ", handed.values()));
+      }
       if (options.containsKey("mail.user") != options.containsKey("mail.type")) {
         for (String key : List.of("mail.user", "mail.type")) {
           Unread one = origins.get(key);
           if (options.remove(key) != null && one != null) {
-            unread.add(
-                new Unread(
-                    one.name(), one.value(), one.text(), one.line(), "", false, one.step(), ""));
+            unread.add(one.because(one.step()));
           }
         }
       }
@@ -107,10 +226,8 @@ public record SbatchHeader(
       if (unread.stream().anyMatch(one -> one.name().equals("--ignore-pbs"))) {
         unread.removeIf(one -> one.name().startsWith("#"));
       }
-      Map<String, Integer> lines = new LinkedHashMap<>();
-      origins.forEach((ours, origin) -> lines.put(ours, origin.line()));
-      lines.keySet().retainAll(options.keySet());
-      return new SbatchHeader(options, lines, unread);
+      origins.keySet().retainAll(options.keySet());
+      return new SbatchHeader(options, origins, unread, title);
     }
 
     /** Without {@code --nodes}, Slurm gives a job all nodes of its list. */
@@ -127,6 +244,16 @@ public record SbatchHeader(
         }
       } catch (IllegalArgumentException notAList) {
         // The key's own check tells it.
+      }
+    }
+
+    /** {@code --gpus=8} says what {@code -N2 --gpus-per-node=4} says already. */
+    private void gpusOfAllNodes() {
+      String[] each = options.getOrDefault("--gpus", "0").split(":", -1);
+      String nodes = options.getOrDefault("--nodes", "1");
+      if (nodes.matches("\\d{1,6}") && options.containsKey("--gpus")) {
+        each[each.length - 1] = "" + Long.parseLong(nodes) * Long.parseLong(each[each.length - 1]);
+        options.remove("resources.gpus", String.join(":", each));
       }
     }
 
@@ -176,7 +303,7 @@ public record SbatchHeader(
     private boolean refuse(Word word) {
       String name = word.text().split("=", 2)[0];
       List<String> known = ScriptOption.ALL.stream().map(one -> "--" + one.name()).toList();
-      String reason = "sbatch has no such option" + Nearest.hint(name, known);
+      String reason = UNKNOWN + Nearest.hint(name, known);
       String step = "write the option as sbatch --help has it";
       if (name.matches("hetjob|packjob")) {
         reason = "it begins a second job, and nexa-slurm submits one";
@@ -192,24 +319,44 @@ public record SbatchHeader(
     /** Reads an option with its value. */
     private void read(ScriptOption option, String theirs, String text, int line) {
       String name = "--" + option.name();
-      unread.removeIf(earlier -> earlier.name().equals(name));
-      if (isOurDefault(name, theirs)) {
+      forget(option);
+      title = name.equals("--job-name") ? theirs : title;
+      if (isHandedOn(option, theirs)) {
+        hand(option.name(), theirs, new Unread(name, theirs, text, line, "", false, "", ""));
         return;
       }
+      String others = "";
+      String asked = theirs;
+      if (name.equals("--gres")) {
+        others = gres(theirs, false);
+        asked = gres(theirs, true);
+      }
       boolean taken = option.fate() == Fate.TAKE;
-      String value = taken ? value(option, theirs) : "";
-      boolean needless = taken && (theirs.isEmpty() || name.equals("--job-name"));
+      String value = taken ? value(option, asked) : "";
+      boolean needless = taken && (asked.isEmpty() || name.equals("--job-name"));
       boolean refused =
-          (option.fate() == Fate.REFUSE && !(name.equals("--export") && isUsual(theirs)))
-              || (taken && !needless);
-      boolean others = name.equals("--gres") && !theirs.matches(GPUS_ONLY);
-      String ours = others ? "" : option.ours();
+          option.fate() == Fate.REFUSE || option.fate() == Fate.HAND || (!needless && taken);
+      String ours = option.ours();
       String reason =
           !refused
               ? (needless ? "it has no value that fits" : option.remark())
               : WRONG_VALUES.getOrDefault(ours, taken ? NO_SUCH_VALUE : NOT_TAKEN);
       String step = option.remark().isEmpty() ? DELETE : option.remark();
       Unread origin = new Unread(name, theirs, text, line, ours, refused, reason, step);
+      if (!others.isEmpty()) {
+        hand("gres", others, origin);
+      }
+      if (name.equals("--export")) {
+        export(theirs, origin);
+        return;
+      }
+      if (asked.isEmpty() && !others.isEmpty()) {
+        return;
+      }
+      if (asked.equals("0") && ours.startsWith("resources.gpus")) {
+        options.remove(ours);
+        return;
+      }
       Unread before = origins.get(ours);
       boolean same = before == null || before.name().equals(name);
       if (!value.isEmpty() && (same || !ours.equals("--gpus") || value.equals(options.get(ours)))) {
@@ -225,31 +372,81 @@ public record SbatchHeader(
       }
       unread.add(origin);
     }
+
+    /** A later option wins, as at sbatch. */
+    private void forget(ScriptOption option) {
+      String name = "--" + option.name();
+      unread.removeIf(earlier -> earlier.name().equals(name));
+      handed.remove(option.name());
+      Unread gpus = origins.get("--gpus");
+      if (name.equals("--gres") && gpus != null && gpus.name().equals(name)) {
+        options.remove("--gpus");
+        origins.remove("--gpus");
+      }
+      if (name.matches("--exclusive|--oversubscribe")) {
+        options.remove("resources.exclusive");
+        handed.keySet().removeAll(List.of("exclusive", "oversubscribe"));
+      }
+    }
+
+    private void hand(String name, String value, Unread origin) {
+      String quoted = "\"" + value.replaceAll("([\\\\\"])", "\\\\$1") + "\"";
+      String word = value.matches("[A-Za-z0-9_.:,@+=/%*\\[\\]-]*") ? value : quoted;
+      handed.put(name, "--" + name + (word.isEmpty() ? "" : "=" + word));
+      origins.putIfAbsent(HANDED_ON, origin);
+    }
+
+    /** Reads the variables of {@code --export}; the usual ones are those of our jobs. */
+    private void export(String value, Unread origin) {
+      for (String one : value.split(",", -1)) {
+        int equals = one.indexOf('=');
+        if (equals > 0) {
+          options.put("env." + one.substring(0, equals), one.substring(equals + 1));
+          origins.put("env." + one.substring(0, equals), origin);
+        } else if (!one.matches("ALL|NONE|")) {
+          unread.add(origin);
+          return;
+        }
+      }
+      if (value.matches("(ALL|NONE)(,.*)?")) {
+        String reason = "of this shell's variables the job gets a few, such as PATH";
+        unread.add(origin.because(reason));
+      }
+    }
   }
 
-  /** Returns whether jobs get the usual variables: the shell's variables and no others. */
-  private static boolean isUsual(String export) {
-    return export.equals("ALL") || export.equals("NONE");
-  }
-
-  /** Returns whether the option says what our jobs do without it. */
-  private static boolean isOurDefault(String name, String value) {
-    return switch (name) {
-      case "--ntasks-per-node", "--tasks-per-node" -> value.equals("1");
-      case "--no-kill" -> value.equals("off");
-      default -> false;
+  /** A signal for the batch shell alone reaches our shell, which passes on some of them. */
+  private static boolean isHandedOn(ScriptOption option, String value) {
+    return switch (option.name()) {
+      case "exclusive" -> value.matches("user|mcs|topo");
+      case "signal" -> !value.matches("(?i)R?BR?:.*") || passedOn(value).isPresent();
+      default -> option.fate() == Fate.HAND;
     };
+  }
+
+  /** Returns the GPUs of a value of {@code --gres}, or the other resources. */
+  private static String gres(String value, boolean gpus) {
+    List<String> found = new ArrayList<>();
+    for (String one : value.split(",", -1)) {
+      if (one.matches("(gres[:/])?gpu(:.*)?") == gpus) {
+        found.add(gpus ? one.replaceFirst("^gres[:/]", "") : one);
+      }
+    }
+    return String.join(",", found);
   }
 
   /** Returns the value in our form; an empty text if we have none, as for a range of nodes. */
   private static String value(ScriptOption option, String value) {
     return switch (option.ours()) {
-      case "--nodes" -> value.matches("(\\d{1,6})(-\\1)?") ? value.replaceFirst("-.*", "") : "";
+      case "--nodes" ->
+          value.matches("\\d{1,6}(-\\d{1,6})?") ? value.replaceFirst("^(\\d+)-\\1$", "$1") : "";
       case "--cpus" -> value.matches("\\d{1,6}") ? value : "";
       case "--gpus" -> option.name().equals("gres") ? ofGres(value) : gpus(value);
       // sbatch counts a bare number in MiB.
       case "--mem" ->
-          value.matches("0+[A-Za-z]*") ? "0" : value.matches("\\d+") ? value + "M" : value;
+          value.matches("0+[A-Za-z]*") ? "all" : size(value).isEmpty() ? value : size(value);
+      case "resources.memory_per_cpu", "resources.memory_per_gpu" -> size(value);
+      case "resources.gpus", "resources.gpus_per_task" -> gpus(value);
       case "--array" -> array(value);
       // It is for reports only, so a name of another form stops no submit.
       case "--name" ->
@@ -260,17 +457,30 @@ public record SbatchHeader(
       case "--requeue" -> option.name().equals("requeue") ? "1" : "0";
       case "resources.exclusive" -> value.isEmpty() ? "true" : "";
       case "mail.user", "mail.type" -> value.matches("[A-Za-z0-9_.@+,-]+") ? value : "";
-      default -> value;
+      default ->
+          option.ours().matches("resources\\.(ntasks.*|mincpus|cpus_per_gpu|threads_per_core)")
+                  && !value.matches("[1-9]\\d{0,5}")
+              ? ""
+              : value;
     };
   }
 
-  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}. */
+  /** Returns {@code 4000M} for {@code 4000}, which sbatch counts in MiB, and 4G for 4gb. */
+  private static String size(String value) {
+    Matcher size = SIZE.matcher(value);
+    return !size.matches()
+        ? ""
+        : size.group(1) + (size.group(2).isEmpty() ? "M" : size.group(2).toUpperCase(Locale.ROOT));
+  }
+
+  /** Returns {@code 0-3%2} for an array such as {@code 0,1,2-3%2}, and others as they are. */
   private static String array(String value) {
     try {
       List<Integer> indices = IndexRange.parse(value).indices();
       int last = indices.size() - 1;
-      String array = "0-" + last + value.replaceFirst("^[^%]*", "");
-      return indices.get(last) == last && !Overrides.keys("--array", array).isEmpty() ? array : "";
+      boolean dense = indices.get(last) == last;
+      String array = dense ? "0-" + last + value.replaceFirst("^[^%]*", "") : value;
+      return Overrides.keys("--array", array).isEmpty() ? "" : array;
     } catch (IllegalArgumentException notAnArray) {
       return "";
     }

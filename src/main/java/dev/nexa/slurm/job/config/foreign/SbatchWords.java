@@ -18,9 +18,12 @@ public final class SbatchWords {
   /**
    * A word.
    *
-   * @param line the number of its line, from 1
+   * @param line the number of its line, from 1; {@link #TYPED} for a word of the command line, and
+   *     a negative number for a variable ({@link SbatchVariables#name})
    */
-  public record Word(String text, int line) {}
+  public record Word(String text, int line) {
+    static final int TYPED = 0;
+  }
 
   /**
    * Returns the words of all lines up to the first command, in order. A line counts only if it

@@ -24,11 +24,18 @@ import java.util.stream.Stream;
  *
  * @param script the script's path, relative to the config's folder
  * @param start the program that starts the script
- * @param args the script's arguments
+ * @param args the script's arguments; of a command, the command alone
+ * @param logs where a script's output goes besides our log
+ * @param before lines of shell that run before a script that is not Python's
  * @param values the values of other keys, by their paths, as texts in YAML
  */
 public record ScriptConfig(
-    String script, Start start, List<String> args, Map<String, String> values) {
+    String script,
+    Start start,
+    List<String> args,
+    SbatchLogs logs,
+    List<String> before,
+    Map<String, String> values) {
   /** The program that starts a script. */
   public enum Start {
     /** python3 or torchrun. */
@@ -36,7 +43,9 @@ public record ScriptConfig(
     /** The kernel, by the script's first line, as with sbatch. */
     KERNEL,
     /** bash, because the script names no program in its first line. */
-    BASH
+    BASH,
+    /** sh, because it is no script but a command, as with sbatch's {@code --wrap}. */
+    COMMAND
   }
 
   /** The time limit if the user gives none. */
@@ -88,7 +97,7 @@ public record ScriptConfig(
     }
     Map<String, String> more = new LinkedHashMap<>(values);
     more.put(override.substring(0, equals), override.substring(equals + 1));
-    ScriptConfig config = new ScriptConfig(script, start, args, more);
+    ScriptConfig config = new ScriptConfig(script, start, args, logs, before, more);
     List<Problem> problems = new ArrayList<>();
     Optional<YamlNode> line = config.tree(problems);
     Optional<YamlNode> wanted =
@@ -143,10 +152,16 @@ public record ScriptConfig(
     if (start != Start.PYTHON) {
       String backend = values.getOrDefault("backend", "shell");
       line(text, "backend", backend, "bash runs the text below once");
-      text.append("files: [").append(scalar(script)).append("]  # the run keeps a copy\n");
-      String command = command();
-      boolean plain = command.chars().noneMatch(Character::isISOControl);
-      text.append(plain ? "run: |\n  " + command : "run: " + Json.compact(command)).append('\n');
+      if (start != Start.COMMAND) {
+        text.append("files: [").append(scalar(script)).append("]  # the run keeps a copy\n");
+      }
+      List<String> lines = new ArrayList<>(before);
+      lines.add(logs.link() + command() + logs.redirection());
+      String command = String.join("\n", lines);
+      boolean plain = command.chars().noneMatch(c -> c != '\n' && Character.isISOControl(c));
+      text.append(
+          plain ? "run: |\n  " + command.replace("\n", "\n  ") : "run: " + Json.compact(command));
+      text.append('\n');
     } else {
       String backend = values.getOrDefault("backend", "python");
       String remark = "torchrun starts one process for each GPU, python starts one";
@@ -177,7 +192,8 @@ public record ScriptConfig(
     for (ResourceOption option : ResourceOption.values()) {
       String value = values.get("resources." + option.key());
       if (value != null) {
-        text.append("  ").append(option.key()).append(": ").append(text(value)).append('\n');
+        String word = option.sizes() ? scalar(value) : text(value);
+        text.append("  ").append(option.key()).append(": ").append(word).append('\n');
       }
     }
     others(text, "resources.");
@@ -227,6 +243,9 @@ public record ScriptConfig(
   private String command() {
     // exec: a signal for the job reaches the script itself.
     StringBuilder command = new StringBuilder("exec ");
+    if (start == Start.COMMAND) {
+      return command.append("/bin/sh -c ").append(word(args.get(0))).toString();
+    }
     command.append(start == Start.BASH ? "bash " : "").append("\"$NEXA_RUN_DIR/runner/");
     command.append(fileName().replaceAll("([\\\\\"$`])", "\\\\$1")).append('"');
     for (String arg : args) {

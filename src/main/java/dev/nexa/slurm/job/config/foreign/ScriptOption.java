@@ -7,7 +7,7 @@ import java.util.stream.Stream;
 
 /**
  * An option of sbatch, and its treatment in the {@code #SBATCH} lines of a script. An option that
- * changes what runs, where it runs or what it costs is taken or refused.
+ * changes what runs, where it runs or what it costs is taken, handed on or refused.
  *
  * @param name its long name, without dashes
  * @param letter its short name; a dot for none
@@ -21,7 +21,10 @@ record ScriptOption(
     String name, String letter, char argument, Fate fate, String ours, String remark) {
   /** The ways to treat an option. */
   enum Fate {
+    /** A key of ours says the same. */
     TAKE,
+    /** It is handed on to sbatch as it is. */
+    HAND,
     NOTE,
     REFUSE
   }
@@ -30,32 +33,36 @@ record ScriptOption(
   private static final String TABLE =
       """
       account             A = TAKE   --account             |
-      acctg-freq          . = NOTE   .                     | Slurm samples the job as often as its settings say
+      acctg-freq          . = HAND   .                     |
       array               a = TAKE   --array               |
-      begin               b = REFUSE .                     | delete this line, and submit at that time
+      begin               b = HAND   .                     |
       chdir               D = TAKE   workdir               |
       cluster             . = REFUSE --cluster             | type --cluster NAME, the profile of that cluster
       clusters            M = REFUSE --cluster             | type --cluster NAME, the profile of that cluster
-      comment             . = NOTE   .                     | nexa-slurm writes its own
+      comment             . = HAND   .                     |
       constraint          C = TAKE   resources.constraint  |
       container           . = REFUSE software.container    | type --set software.container=IMAGE
       container-image     . = REFUSE software.container    | type --set software.container=IMAGE
-      cpus-per-gpu        . = REFUSE --cpus                | type --cpus N, the CPUs on each node
+      core-spec           S = REFUSE .                     | Slurm then gives whole nodes: write #SBATCH --exclusive instead
+      cores-per-socket    . = REFUSE .                     | Slurm then gives a CPU of each: write #SBATCH --mincpus=N
+      cpus-per-gpu        . = TAKE   resources.cpus_per_gpu |
       cpus-per-task       c = TAKE   --cpus                |
       dependency          d = REFUSE --dependency          | type --dependency TYPE:RUN
       error               e = NOTE   .                     | nexa-slurm logs RUN prints it
       exclude             x = TAKE   resources.exclude     |
       exclusive           . ? TAKE   resources.exclusive   | write #SBATCH --exclusive, which asks for whole nodes
-      export              . = REFUSE env.                  | type --set env.NAME=VALUE for each variable
+      export              . = TAKE   env.                  | type --set env.NAME=VALUE for each variable
       export-file         . = REFUSE env_file              | type --set env_file=FILE
+      extra-node-info     B = REFUSE .                     | write #SBATCH --mincpus=N and --threads-per-core=N
       get-user-env        . ? REFUSE .                     | for a login shell write #!/bin/bash -l in the first line
-      gpus                G = REFUSE --gpus                |
+      gpus                G = TAKE   resources.gpus        |
       gpus-per-node       . = TAKE   --gpus                |
-      gpus-per-socket     . = REFUSE --gpus                |
-      gpus-per-task       . = REFUSE --gpus                |
+      gpus-per-socket     . = REFUSE --gpus                | write #SBATCH --gpus-per-node=N
+      gpus-per-task       . = TAKE   resources.gpus_per_task |
       gres                . = TAKE   --gpus                |
       help                h - NOTE   .                     | sbatch ignores it, too
-      hold                H - REFUSE .                     | delete this line, and submit when the job may start
+      hint                . = TAKE   resources.hint        |
+      hold                H - HAND   .                     |
       ignore-pbs          . - NOTE   .                     | nexa-slurm reads no #PBS lines
       input               i = REFUSE .                     | redirect the input in the script
       job-name            J = TAKE   --name                |
@@ -64,60 +71,58 @@ record ScriptOption(
       mail-type           . = TAKE   mail.type             | type --set mail.user=ADDRESS --set mail.type=EVENTS
       mail-user           . = TAKE   mail.user             | type --set mail.user=ADDRESS --set mail.type=EVENTS
       mem                 . = TAKE   --mem                 |
-      mem-per-cpu         . = REFUSE --mem                 | type --mem SIZE, the memory on each node
-      mem-per-gpu         . = REFUSE --mem                 | type --mem SIZE, the memory on each node
-      mincpus             . = REFUSE --cpus                | type --cpus N, the CPUs on each node
-      nice                . ? NOTE   .                     | the job has the usual priority
+      mem-per-cpu         . = TAKE   resources.memory_per_cpu |
+      mem-per-gpu         . = TAKE   resources.memory_per_gpu |
+      mincpus             . = TAKE   resources.mincpus     |
       no-requeue          . - TAKE   --requeue             |
       nodefile            F = REFUSE resources.nodelist    | type --set resources.nodelist=NODES
       nodelist            w = TAKE   resources.nodelist    |
-      nodes               N = TAKE   --nodes               | type --nodes N, one number of nodes
-      ntasks              n = REFUSE .                     | TASKS
-      ntasks-per-core     . = REFUSE .                     | TASKS
-      ntasks-per-gpu      . = REFUSE .                     | TASKS
-      ntasks-per-node     . = REFUSE .                     | TASKS
-      ntasks-per-socket   . = REFUSE .                     | TASKS
-      ntasks-per-tres     . = REFUSE .                     | TASKS
+      nodes               N = TAKE   --nodes               | type --nodes N
+      ntasks              n = TAKE   resources.ntasks      |
+      ntasks-per-core     . = TAKE   resources.ntasks_per_core |
+      ntasks-per-gpu      . = TAKE   resources.ntasks_per_gpu |
+      ntasks-per-node     . = TAKE   resources.ntasks_per_node |
+      ntasks-per-socket   . = TAKE   resources.ntasks_per_socket |
+      ntasks-per-tres     . = REFUSE .                     | write #SBATCH --ntasks-per-gpu=N
       open-mode           . = NOTE   .                     | nexa-slurm logs RUN prints all attempts
       output              o = NOTE   .                     | nexa-slurm logs RUN prints it
       parsable            . - NOTE   .                     | type --json
       partition           p = TAKE   --partition           |
-      prefer              . = REFUSE resources.constraint  | type --set resources.constraint=FEATURES
-      priority            . = NOTE   .                     | the job has the usual priority
-      profile             . = NOTE   .                     | nexa-slurm monitor shows the use of the nodes
-      propagate           . ? REFUSE .                     | set the limits in the script, with ulimit
       qos                 q = TAKE   resources.qos         |
       quiet               Q - NOTE   .                     | it changes only what sbatch prints
+      reboot              . - REFUSE .                     | the nodes are paid for while they start; delete this line
       requeue             . - TAKE   --requeue             |
       reservation         . = TAKE   resources.reservation |
-      signal              . = REFUSE warn_before_end       | type --set warn_before_end=TIME --set requeues=1; the script gets SIGTERM
-      tasks-per-node      . = REFUSE .                     | TASKS
+      signal              . = HAND   warn_before_end       | type --set warn_before_end=TIME --set requeues=1; the script gets SIGTERM
+      sockets-per-node    . = REFUSE .                     | Slurm then gives a CPU of each: write #SBATCH --mincpus=N
+      tasks-per-node      . = TAKE   resources.ntasks_per_node |
       test-only           . - REFUSE .                     | delete this line, and type --dry-run
+      thread-spec         . = REFUSE .                     | Slurm then gives whole nodes: write #SBATCH --exclusive instead
+      threads-per-core    . = TAKE   resources.threads_per_core |
       time                t = TAKE   --time                |
-      time-min            . = REFUSE --time                | type --time LIMIT
+      tres-per-task       . = REFUSE .                     | write --gpus-per-task, --cpus-per-task and --mem-per-cpu
       usage               . - NOTE   .                     | sbatch ignores it, too
-      use-min-nodes       . - NOTE   .                     | nexa-slurm asks for one number of nodes
       verbose             v - NOTE   .                     | it changes only what sbatch prints
       version             V - NOTE   .                     | sbatch ignores it, too
       wait                W - NOTE   .                     | type --wait
       wrap                . = REFUSE .                     | delete this line; the script itself runs
       """;
 
-  /** The others, all refused: the name, the letter behind a comma, and the argument. */
-  private static final String OTHERS =
+  /**
+   * Options that change neither the size nor the price of a job: the name, the letter behind a
+   * comma, and the argument. The last ones are of Shifter's and CSCS' plugins.
+   */
+  private static final String HANDED_ON =
       """
-      autocomplete= batch= bb= bbf= cluster-constraint= container-id= context= contiguous-
-      core-spec,S= cores-per-socket= cpu-freq= deadline= delay-boot= distribution,m=
-      extra= extra-node-info,B= gid= gpu-bind= gpu-freq= gres-flags= hint= mcs-label=
-      mem-bind= network= no-kill,k? oom-kill-step? overcommit,O- oversubscribe,s- power=
-      reboot- resv-ports? segment= sockets-per-node= spread-job- stepmgr- switches=
-      thread-spec= threads-per-core= tmp= tres-bind= tres-per-task= uid= wait-all-nodes=
-      wckey=
+      batch= bb= bbf= context= contiguous- cpu-freq= deadline= delay-boot=
+      distribution,m= extra= gpu-bind= gpu-freq= gres-flags= mcs-label= mem-bind= network= nice?
+      no-kill,k? oom-kill-step? overcommit,O- oversubscribe,s- power= prefer= priority= profile=
+      propagate? resv-ports? segment= spread-job- stepmgr- switches= time-min=
+      tmp= tres-bind= use-min-nodes- wait-all-nodes= wckey= environment= image= module= volume=
       """;
 
-  private static final String TASKS =
-      "delete this line, write the CPUs of all tasks of a node in --cpus-per-task, and name the tasks"
-          + " where they start: srun --ntasks=N --ntasks-per-node=N --cpus-per-task=N";
+  /** Options that only some people or clusters can use. */
+  private static final String REFUSED = "autocomplete= cluster-constraint= container-id= gid= uid=";
 
   /** All options. */
   static final List<ScriptOption> ALL = read();
@@ -130,17 +135,22 @@ record ScriptOption(
       if (halves.length == 2) {
         Fate fate = Fate.valueOf(cells[3]);
         String ours = cells[4].equals(".") ? "" : cells[4];
-        String remark = halves[1].strip().replace("TASKS", TASKS);
+        String remark = halves[1].strip();
         options.add(new ScriptOption(cells[0], cells[1], cells[2].charAt(0), fate, ours, remark));
       }
     }
-    for (String word : OTHERS.strip().split("\\s+", -1)) {
+    others(HANDED_ON, Fate.HAND, options);
+    others(REFUSED, Fate.REFUSE, options);
+    return List.copyOf(options);
+  }
+
+  private static void others(String words, Fate fate, List<ScriptOption> options) {
+    for (String word : words.strip().split("\\s+", -1)) {
       String[] names = word.substring(0, word.length() - 1).split(",", 2);
       char argument = word.charAt(word.length() - 1);
       String letter = names.length == 1 ? "." : names[1];
-      options.add(new ScriptOption(names[0], letter, argument, Fate.REFUSE, "", ""));
+      options.add(new ScriptOption(names[0], letter, argument, fate, "", ""));
     }
-    return List.copyOf(options);
   }
 
   /**

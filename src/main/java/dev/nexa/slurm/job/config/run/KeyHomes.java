@@ -25,12 +25,11 @@ final class KeyHomes {
   private static final String TABLE =
       """
       # sbatch
-      ntasks | ~resources.gpus_per_node | one process starts for each GPU of each node; array.shards runs independent tasks
-      ntasks_per_node n | ~resources.gpus_per_node | one process starts for each GPU of each node
+      ntasks n | resources.ntasks | it is for scripts that call srun; array.shards runs independent tasks
+      ntasks_per_node | resources.ntasks_per_node | it is for scripts that call srun
       cpus cpu ncpus num_cpus | resources.cpus_per_task | it counts the CPUs on each node
       cpus_per_node | resources.cpus_per_task |
       gpus num_gpus n_gpus ngpus | resources.gpus_per_node | it counts the GPUs on each node
-      gpus_per_task | resources.gpus_per_node |
       gpu | ~resources.gpus_per_node | it counts the GPUs on each node; resources.gpu_type names their type
       gres | ~resources.gpus_per_node | gres: gpu:h100:4 is gpus_per_node: 4 with gpu_type: h100
       accelerators | ~resources.gpus_per_node | accelerators: H100:4 is gpus_per_node: 4 with gpu_type: h100
@@ -39,8 +38,8 @@ final class KeyHomes {
       mem ram | resources.memory | it is the memory on each node
       mem_per_node memory_per_node | resources.memory |
       mem_gb | ~resources.memory | it is the memory on each node, with a unit
-      mem_per_cpu | ~resources.memory | it is the memory on each node, not for each CPU
-      mem_per_gpu | ~resources.memory | it is the memory on each node, not for each GPU
+      mem_per_cpu | resources.memory_per_cpu |
+      mem_per_gpu | resources.memory_per_gpu |
       num_nodes nnodes n_nodes | resources.nodes |
       time_limit timelimit timeout timeout_min walltime duration | resources.time |
       queue | resources.partition |

@@ -139,11 +139,11 @@ public final class NativeKeys {
    * if the config does not set gpus_per_node.
    */
   Resources resources(Resources written, Values resources) {
-    if ("NO".equals(launched("distributed_type")) && isDefault(resources, "gpus_per_node")) {
+    if ("NO".equals(launched("distributed_type")) && resources.isDefault("gpus_per_node")) {
       boolean onGpu = !Boolean.TRUE.equals(launched("use_cpu"));
       return written.on(written.nodes(), accelerate && onGpu ? 1 : written.gpusPerNode());
     }
-    if (!accelerate || !isDefault(resources, "gpus_per_node")) {
+    if (!accelerate || !resources.isDefault("gpus_per_node")) {
       return written;
     }
     int nodes = whole(launched("num_machines")).orElse(1);
@@ -151,14 +151,9 @@ public final class NativeKeys {
     boolean counts =
         !Boolean.TRUE.equals(launched("use_cpu"))
             && all > 0
-            && (nodes == written.nodes() || isDefault(resources, "nodes"))
+            && (nodes == written.nodes() || resources.isDefault("nodes"))
             && all % nodes == 0;
     return counts ? written.on(nodes, all / nodes) : written;
-  }
-
-  /** Returns whether the key has its default value. A default has the position of its section. */
-  private static boolean isDefault(Values resources, String key) {
-    return resources.at(key).equals(resources.at(""));
   }
 
   /** Returns the notes plus a line that lists which values were found and which are unknown. */

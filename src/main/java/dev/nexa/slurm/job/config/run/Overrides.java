@@ -37,8 +37,7 @@ public final class Overrides {
           "--backend", "backend",
           "--name", "name");
 
-  /** The arrays that our numbers of tasks can say: from 0, without gaps. */
-  private static final Pattern ARRAY = Pattern.compile("0-(\\d{1,7})(?:%([1-9]\\d{0,6}))?");
+  private static final Pattern ARRAY = Pattern.compile("([0-9][0-9,:-]*)(?:%([1-9]\\d{0,6}))?");
 
   private Overrides() {}
 
@@ -57,7 +56,8 @@ public final class Overrides {
       return requeueKeys(value);
     }
     String key = OPTIONS.getOrDefault(option, option);
-    int colon = option.equals("--gpus") ? value.indexOf(':') : -1;
+    boolean typed = option.equals("--gpus") || key.matches("resources\\.gpus(_per_task)?");
+    int colon = typed ? value.indexOf(':') : -1;
     Map<String, String> keys = new LinkedHashMap<>();
     keys.put(key, value.substring(colon + 1));
     if (colon >= 0) {
@@ -79,7 +79,12 @@ public final class Overrides {
     Map<String, String> keys = new LinkedHashMap<>();
     Matcher matcher = ARRAY.matcher(array);
     if (matcher.matches()) {
-      keys.put("array.shards", "" + (Integer.parseInt(matcher.group(1)) + 1));
+      // Those from 0 without gaps are the numbers of tasks.
+      if (matcher.group(1).matches("0-\\d{1,7}")) {
+        keys.put("array.shards", "" + (Integer.parseInt(matcher.group(1).substring(2)) + 1));
+      } else {
+        keys.put("array.indices", matcher.group(1));
+      }
       if (matcher.group(2) != null) {
         keys.put("array.max_parallel", matcher.group(2));
       }

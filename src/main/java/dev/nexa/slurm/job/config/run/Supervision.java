@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -30,6 +31,8 @@ import java.util.Optional;
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM, to save
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
  *     often; empty if they are written in durable storage
+ * @param growth how the next attempt grows after an out-of-memory or a time-out; empty if it does
+ *     not
  * @param channels where notifications about the run go, besides the policy's channels; a plan's
  *     digest does not include them
  */
@@ -41,6 +44,7 @@ public record Supervision(
     Optional<Duration> warnBeforeEnd,
     Optional<Duration> copyCheckpoints,
     Optional<Mail> mail,
+    Optional<Growth> growth,
     List<NotifyChannel> channels) {
 
   /** Bounded repetitions: on a long list, `+` and `*` would overflow the stack. */
@@ -65,6 +69,9 @@ public record Supervision(
 
   /** How often nodes with GPUs are sampled if the config does not say it. */
   private static final Duration USUAL_SAMPLING = Duration.ofSeconds(10);
+
+  /** How long before the end a task that may get more time is told, if the config does not say. */
+  private static final Duration USUAL_WARNING = Duration.ofMinutes(1);
 
   private static final String SCRATCH = "scratch";
 
@@ -92,6 +99,26 @@ public record Supervision(
             "The failures that are retried, as often as requeues allows: node, signal, cuda, nccl, oom, stall"
                 + " or exit statuses such as 75. Default: [node, signal, cuda, nccl]. A failed node is always"
                 + " retried."));
+    keys.add(
+        optional(
+            "grow",
+            section(
+                optional(
+                    "memory",
+                    grows(
+                        "resources.memory",
+                        ValueType.MEMORY,
+                        "64G`; never more than a node of the partition has."),
+                    "After an out-of-memory."),
+                optional(
+                    "time",
+                    grows(
+                        "resources.time",
+                        ValueType.TIME,
+                        "24h`; never more than the partition's MaxTime."),
+                    "After a time-out.")),
+            "The next attempt gets more memory after an out-of-memory, or more time after a time-out. Later attempts"
+                + " keep it. No other failure and no preemption grows anything. The price counts the largest sizes."));
     keys.add(
         optional(
             "watchdog",
@@ -142,6 +169,17 @@ public record Supervision(
     return keys;
   }
 
+  private static Schema.Section grows(String key, ValueType type, String example) {
+    return section(
+        optional(
+            "by",
+            ValueType.DECIMAL_NUMBER,
+            "The factor: "
+                + key
+                + " is multiplied by it, again after each such failure. Default: 2."),
+        required("up_to", type, "The most, such as `" + example));
+  }
+
   /**
    * Returns the values of a file that was read without problems.
    *
@@ -151,14 +189,21 @@ public record Supervision(
     Duration usual = resources.gpusPerNode() > 0 ? USUAL_SAMPLING : Duration.ZERO;
     Optional<String> monitor = values.optionalText("monitor");
     Duration sampled = monitor.isPresent() ? Span.of(monitor.get()).orElse(Duration.ZERO) : usual;
+    Optional<Growth> growth =
+        values.has("grow") ? Optional.of(Growth.from(values.section("grow"))) : Optional.empty();
+    Optional<Duration> warned = values.optionalDuration("warn_before_end");
+    if (warned.isEmpty() && growth.isPresent() && growth.get().seconds().isPresent()) {
+      warned = Optional.of(USUAL_WARNING);
+    }
     return new Supervision(
         values.integer("requeues"),
         values.has("retry_on") ? values.texts("retry_on") : RETRIED,
         values.optionalDuration("watchdog"),
         sampled.isZero() ? Optional.empty() : Optional.of(sampled),
-        values.optionalDuration("warn_before_end"),
+        warned,
         copyCheckpoints(values.section("checkpoints")),
         values.has("mail") ? Optional.of(mail(values.section("mail"))) : Optional.empty(),
+        growth,
         values.has("notify") ? NotifyChannel.from(values, true) : List.of());
   }
 
@@ -178,6 +223,9 @@ public record Supervision(
               "warn_before_end", "needs requeues: 1 or chain: 2 or more to go on after it"));
     }
     retries(values, problems);
+    if (values.has("grow")) {
+      Growth.check(values, problems);
+    }
     checkpoints(values, problems);
   }
 
@@ -219,6 +267,20 @@ public record Supervision(
       problems.add(
           checkpoints.problem("on", "a server or a data step writes no checkpoints; leave it out"));
     }
+  }
+
+  /** Returns a copy that grows otherwise. */
+  public Supervision growing(Optional<Growth> other) {
+    return new Supervision(
+        requeues,
+        retryOn,
+        watchdog,
+        monitor,
+        warnBeforeEnd,
+        copyCheckpoints,
+        mail,
+        other,
+        channels);
   }
 
   private static Optional<Duration> copyCheckpoints(Values checkpoints) {

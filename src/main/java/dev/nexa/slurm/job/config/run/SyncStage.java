@@ -169,7 +169,7 @@ public record SyncStage(
     if (resources.optionalInteger("gpus_per_node").orElse(0) > 0) {
       problems.add(resources.problem("gpus_per_node", "a sync stage uses no GPU; leave it out"));
     }
-    if (resources.optionalInteger("nodes").orElse(1) > 1) {
+    if (!resources.optionalText("nodes").orElse("1").equals("1")) {
       problems.add(resources.problem("nodes", "a sync stage works on one node; leave it out"));
     }
   }

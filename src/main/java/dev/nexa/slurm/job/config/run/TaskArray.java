@@ -5,6 +5,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -18,14 +19,44 @@ import java.util.Set;
 /**
  * How often a job runs: as the tasks of an array, and as the links of a chain.
  *
- * @param shards the number of array tasks; 1 without an array
+ * @param shards the number of array tasks, or of what they {@code pack}; 1 without an array
+ * @param indices the indices in place of those from 0, in sbatch's notation
+ * @param pack how tasks run several shards each; empty if each runs one
  * @param maxParallel the most tasks that run at the same time; empty for all
  * @param points the points of a sweep: the values that each task sets; empty without a sweep
  * @param chain the number of jobs that follow each other
  */
 public record TaskArray(
-    int shards, Optional<Integer> maxParallel, List<JsonObject> points, int chain) {
+    int shards,
+    Optional<String> indices,
+    Optional<Pack> pack,
+    Optional<Integer> maxParallel,
+    List<JsonObject> points,
+    int chain) {
   private static final ValueType SHARDS = ValueType.integer(1, 4_000_000);
+
+  /** A job's script holds the list. */
+  private static final int LONGEST_LIST = 30_000;
+
+  /**
+   * Several shards in one task of Slurm.
+   *
+   * @param shards how many there are, in all tasks
+   * @param size the most in one task
+   * @param parallel how many of a task run at once
+   */
+  public record Pack(int shards, int size, int parallel) {
+    /** Returns the number of tasks. */
+    int tasks() {
+      return (shards + size - 1) / size;
+    }
+
+    /** Returns a remark for the user. */
+    public String words() {
+      return "array.pack: each task runs up to %d of %d indices, %d at once, in its resources and time"
+          .formatted(Math.min(size, shards), shards, parallel);
+    }
+  }
 
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
@@ -37,11 +68,27 @@ public record TaskArray(
                 optional(
                     "shards",
                     SHARDS,
-                    "The number of tasks. Required unless there is a sweep: then the points are the tasks."),
+                    "The number of tasks. Required unless there are indices or a sweep: then these are the"
+                        + " tasks."),
+                optional(
+                    "indices",
+                    ValueType.count(
+                        "indices such as 1-10, 1,3,7 or 0-100:10", "[0-9][0-9,:-]{0,99999}"),
+                    "In place of shards, a list as in sbatch's --array: 1-10, 1,3,7 or 0-100:10. A program sees the"
+                        + " SLURM_ARRAY_TASK_ variables of this list; NEXA_TASK counts from 0."),
                 optional(
                     "max_parallel",
                     ValueType.integer(1, 4_000_000),
-                    "The most tasks that run at the same time. Default: all.")),
+                    "The most tasks that run at the same time. Default: all."),
+                optional(
+                    "pack",
+                    ValueType.integer(2, 10_000),
+                    "How many shards or indices one task of Slurm runs, in its resources and time; for backend"
+                        + " shell on one node. Default: 1."),
+                optional(
+                    "parallel",
+                    ValueType.integer(1, 10_000),
+                    "With pack: how many of them a task runs at the same time. Default: 1.")),
             "Runs the job once for each shard. A task reads its number from NEXA_TASK and the number of tasks"
                 + " from NEXA_TASKS."));
     keys.add(
@@ -62,34 +109,88 @@ public record TaskArray(
 
   static TaskArray from(Values values) {
     Values array = values.section("array");
+    Optional<String> indices = array.optionalText("indices");
+    int shards =
+        indices.isPresent()
+            ? IndexRange.parse(indices.get()).indices().size()
+            : array.optionalInteger("shards").orElse(1);
     return new TaskArray(
-        array.optionalInteger("shards").orElse(1),
+        shards,
+        indices,
+        array.has("pack")
+            ? Optional.of(
+                new Pack(
+                    shards, array.integer("pack"), array.optionalInteger("parallel").orElse(1)))
+            : Optional.empty(),
         array.optionalInteger("max_parallel"),
         values.has("sweep") ? Sweep.points(values.section("sweep"), new ArrayList<>()) : List.of(),
         values.integer("chain"));
   }
 
-  /** Returns the number of tasks: the points of a sweep, or the shards. */
+  /** Returns the number of Slurm's tasks: the points of a sweep, the shards, or what packs them. */
   public int tasks() {
-    return points.isEmpty() ? shards : points.size();
+    return !points.isEmpty() ? points.size() : pack.isPresent() ? pack.get().tasks() : shards;
   }
 
   /** Adds problems that concern several keys, the training keys among them. */
   static void check(Values values, List<Problem> problems) {
     Values array = values.section("array");
     if (values.has("sweep")) {
-      if (array.has("shards")) {
-        problems.add(
-            array.problem(
-                "shards",
-                "a sweep's tasks are its points; leave it out, or divide each point's work itself"));
+      for (String key : List.of("shards", "indices", "pack")) {
+        if (array.has(key)) {
+          problems.add(
+              array.problem(
+                  key,
+                  "a sweep's tasks are its points; leave it out, or divide each point's work itself"));
+        }
       }
       checkPoints(values, problems);
     } else {
       Training.check(values, problems);
-      if (values.has("array") && !array.has("shards") && !array.isWrong("shards")) {
+      if (array.has("indices")) {
+        indices(array, problems);
+      } else if (values.has("array")
+          && !array.has("shards")
+          && !array.isWrong("shards")
+          && !array.isWrong("indices")) {
         problems.add(array.problem("shards", "missing; expected " + SHARDS.expected()));
       }
+    }
+    if (array.has("pack")) {
+      pack(values, array, problems);
+    } else if (array.has("parallel") && !array.isWrong("pack")) {
+      problems.add(array.problem("parallel", "needs pack; max_parallel limits the tasks of Slurm"));
+    }
+  }
+
+  private static void indices(Values array, List<Problem> problems) {
+    if (array.has("shards")) {
+      problems.add(array.problem("indices", "stands in place of shards; leave one of them out"));
+    }
+    try {
+      int length = IndexRange.parse(array.text("indices")).withSteps().length();
+      if (length > LONGEST_LIST) {
+        problems.add(
+            array.problem(
+                "indices",
+                "a list of %d characters in its shortest form; expected at most %d: write longer ranges, or several runs"
+                    .formatted(length, LONGEST_LIST)));
+      }
+    } catch (IllegalArgumentException wrong) {
+      problems.add(array.problem("indices", String.valueOf(wrong.getMessage())));
+    }
+  }
+
+  private static void pack(Values values, Values array, List<Problem> problems) {
+    String backend = values.optionalText("backend").orElse("");
+    if (!backend.equals("shell")) {
+      problems.add(array.problem("pack", "is for backend shell, not " + backend));
+    }
+    if (!values.section("resources").optionalText("nodes").orElse("1").equals("1")) {
+      problems.add(array.problem("pack", "is for tasks on one node; write resources.nodes: 1"));
+    }
+    if (values.section("checkpoints").optionalText("on").orElse("").equals("scratch")) {
+      problems.add(array.problem("pack", "needs durable checkpoints; leave checkpoints.on out"));
     }
   }
 

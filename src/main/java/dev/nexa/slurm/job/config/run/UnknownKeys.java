@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -141,7 +142,7 @@ public final class UnknownKeys {
     String text = scalar.text();
     String more =
         switch (problem.key()) {
-          case "resources.nodes" -> text.matches("\\d+-\\d+") ? "; the price needs one number" : "";
+          case "resources.nodes" -> plainNumber(text);
           case "resources.gpus_per_node" ->
               text.contains(".")
                   ? "; Slurm gives whole GPUs (parts of one: `nexa-slurm explain docs/prices.md`)"
@@ -165,14 +166,21 @@ public final class UnknownKeys {
         .formatted(file, kept);
   }
 
+  /** Returns what to write for a number such as {@code 1_000} or {@code 1e3}. */
+  private static String plainNumber(String text) {
+    return text.matches("[0-9][0-9_]{0,8}(e[0-5])?")
+        ? ": write " + new BigDecimal(text.replace("_", "")).toPlainString()
+        : "";
+  }
+
   private static String form(String key, String text) {
     Matcher range = RANGE.matcher(text);
     if (key.equals("array") && range.matches()) {
-      int first = Integer.parseInt(range.group(1));
-      int step = range.group(3) == null ? 1 : Math.max(1, Integer.parseInt(range.group(3)));
-      int tasks = (Integer.parseInt(range.group(2)) - first) / step + 1;
-      return "; write array: {shards: "
-          + Math.max(1, tasks)
+      boolean dense = range.group(1).equals("0") && range.group(3) == null;
+      return "; write array: {"
+          + (dense
+              ? "shards: " + (Integer.parseInt(range.group(2)) + 1)
+              : "indices: " + text.replaceFirst("%.*", ""))
           + (range.group(4) == null ? "" : ", max_parallel: " + range.group(4))
           + "}; NEXA_TASK is the number of a task, from 0";
     }

@@ -6,9 +6,9 @@ import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 
 /**
- * The keys under {@code resources} whose text becomes an option of sbatch of the same name. The
- * config's reader, the plan, the script, approvals and their texts loop over this table, so that a
- * new key is one more constant. An approval covers each of them.
+ * The keys under {@code resources} whose text becomes an option of sbatch. The config's reader, the
+ * plan, the script, approvals and their texts loop over this table, so that a new key is one more
+ * constant. An approval covers each of them.
  *
  * <p>plan.json has them in this order. Add new options at the end.
  */
@@ -30,7 +30,37 @@ public enum ResourceOption {
           "licences such as matlab:2 or scratch,fluent@server:4",
           "[A-Za-z0-9_][A-Za-z0-9_.@:,-]{0,1022}"),
       "Licences that Slurm counts and that each task holds while it runs, in Slurm's notation."),
-  EXCLUDE("exclude", ValueType.HOSTLIST, "Nodes that the job must not have, in Slurm's notation.");
+  EXCLUDE("exclude", ValueType.HOSTLIST, "Nodes that the job must not have, in Slurm's notation."),
+  NTASKS(
+      "ntasks",
+      number(),
+      "The number of processes that `srun` starts in the job, on all nodes together. `cpus_per_task` counts for each of them. Without `nodes`, Slurm chooses the number of nodes."),
+  NTASKS_PER_NODE(
+      "ntasks_per_node",
+      number(),
+      "The number of processes that `srun` starts on each node. `cpus_per_task` counts for each of them."),
+  NTASKS_PER_SOCKET("ntasks_per_socket", number(), "The most processes on a socket of a node."),
+  NTASKS_PER_CORE("ntasks_per_core", number(), "The most processes on a core."),
+  NTASKS_PER_GPU(
+      "ntasks_per_gpu", number(), "The number of processes that `srun` starts for each GPU."),
+  GPUS("gpus", number(), "The GPUs of the job, on all nodes together."),
+  GPUS_PER_TASK("gpus_per_task", number(), "The GPUs of each process that `srun` starts."),
+  CPUS_PER_GPU("cpus_per_gpu", number(), "The CPUs for each GPU, in place of `cpus_per_task`."),
+  MEMORY_PER_CPU("memory_per_cpu", size(), "Memory for each CPU, in place of `memory`."),
+  MEMORY_PER_GPU("memory_per_gpu", size(), "Memory for each GPU, in place of `memory`."),
+  MINCPUS("mincpus", number(), "The least number of CPUs on each node."),
+  HINT(
+      "hint",
+      ValueType.choice("compute_bound", "memory_bound", "multithread", "nomultithread"),
+      "How the job uses the threads of a core. With `nomultithread`, each CPU is a whole core."),
+  THREADS_PER_CORE(
+      "threads_per_core",
+      number(),
+      "The threads of a core that the job uses. With 1, each CPU is a whole core."),
+  SBATCH_OPTIONS(
+      "sbatch_options",
+      ValueType.TEXT,
+      "Options of `sbatch` that do not change the price, such as `--switches=1 --wait-all-nodes=1`. They are handed on as they are.");
 
   private final String key;
 
@@ -45,16 +75,48 @@ public enum ResourceOption {
     this.description = description;
   }
 
-  /** Returns the key in the config and in plan.json, which is also the long name in sbatch(1). */
+  private static ValueType number() {
+    return ValueType.count("a whole number such as 8", "[1-9][0-9]{0,5}");
+  }
+
+  private static ValueType size() {
+    return ValueType.text("a size such as 4G or 4000M", "[1-9][0-9]{0,11}[KMGT]");
+  }
+
+  /** Returns the key in the config and in plan.json. */
   public String key() {
     return key;
   }
 
+  /** Returns the long name in sbatch(1). */
+  public String option() {
+    return key.replace("memory", "mem").replace('_', '-');
+  }
+
   /**
-   * Returns the name in an approval. There {@code reservation} is the money that a run reserves.
+   * Returns whether the option says how many processes {@code srun} starts and with what, so that
+   * only a script that calls srun itself can have it.
+   */
+  public boolean countsProcesses() {
+    return compareTo(NTASKS) >= 0 && compareTo(CPUS_PER_GPU) <= 0;
+  }
+
+  /** Returns whether the option counts GPUs, or something for each GPU. */
+  public boolean countsGpus() {
+    return key.contains("gpu");
+  }
+
+  /** Returns whether the option changes how much of the nodes a job gets. */
+  public boolean sizes() {
+    return compareTo(NTASKS) >= 0 && this != SBATCH_OPTIONS;
+  }
+
+  /**
+   * Returns the name in an approval. There {@code reservation} is the money that a run reserves,
+   * and {@code gpus} are those that are billed.
    */
   public String approvalKey() {
-    return this == RESERVATION ? "slurm_reservation" : key;
+    return this == RESERVATION || this == GPUS ? "slurm_" + key : key;
   }
 
   Schema.KnownKey known() {

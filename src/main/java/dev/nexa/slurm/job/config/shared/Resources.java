@@ -4,6 +4,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.inferable;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -19,11 +20,14 @@ import java.util.Optional;
 /**
  * The resources of each task. CPUs, GPUs and memory are per node.
  *
- * @param memoryBytes memory on each node; empty for the default
+ * @param fewestNodes the least number of nodes; 0 if Slurm chooses it by the other keys
+ * @param nodes the largest number of nodes
+ * @param memoryBytes memory on each node; 0 for all of it; empty for the default
  * @param time the time limit of a task
  * @param options the options of sbatch that the config sets
  */
 public record Resources(
+    int fewestNodes,
     int nodes,
     int gpusPerNode,
     Optional<String> gpuType,
@@ -36,7 +40,27 @@ public record Resources(
   /** Returns a copy with other numbers of nodes and of GPUs on each node. */
   public Resources on(int nodes, int gpusPerNode) {
     return new Resources(
-        nodes, gpusPerNode, gpuType, cpusPerTask, memoryBytes, time, options, exclusive);
+        nodes, nodes, gpusPerNode, gpuType, cpusPerTask, memoryBytes, time, options, exclusive);
+  }
+
+  /**
+   * Returns a copy for a machine without Slurm, which has one node and starts one process: its
+   * memory is on the node, and options that only Slurm understands are left out.
+   */
+  public Resources alone() {
+    Map<ResourceOption, String> kept = new EnumMap<>(ResourceOption.class);
+    for (Map.Entry<ResourceOption, String> option : options.entrySet()) {
+      if (!option.getKey().sizes() && option.getKey() != ResourceOption.SBATCH_OPTIONS) {
+        kept.put(option.getKey(), option.getValue());
+      }
+    }
+    Optional<Long> memory = memoryBytes.filter(bytes -> bytes > 0);
+    String perCpu = options.get(ResourceOption.MEMORY_PER_CPU);
+    if (perCpu != null) {
+      memory = Optional.of(Memory.parse(perCpu) * cpusPerTask);
+    }
+    return new Resources(
+        nodes, nodes, gpusPerNode, gpuType, cpusPerTask, memory, time, kept, exclusive);
   }
 
   /** Returns an option of sbatch; empty if the config does not set it. */
@@ -47,7 +71,14 @@ public record Resources(
   /** Returns the keys of the section, in the order of the documentation. */
   public static KnownKey[] keys() {
     List<KnownKey> keys = new ArrayList<>();
-    keys.add(withDefault("nodes", ValueType.integer(1, 100_000), "1", "Nodes for each task."));
+    keys.add(
+        withDefault(
+            "nodes",
+            ValueType.count(
+                "a whole number from 1 to 100000, or a range such as 2-4",
+                "(?:[1-9][0-9]{0,4}|100000)(?:-[1-9][0-9]{0,5})?"),
+            "1",
+            "Nodes for each task. Of a range, the price counts the most."));
     keys.add(withDefault("gpus_per_node", ValueType.integer(0, 64), "0", "GPUs on each node."));
     keys.add(
         optional(
@@ -58,8 +89,8 @@ public record Resources(
     keys.add(
         optional(
             "memory",
-            ValueType.SIZE,
-            "Memory on each node, with its unit. Default: the partition's default, else 4 GiB for each CPU."));
+            ValueType.NODE_MEMORY,
+            "Memory on each node, with its unit, or `all`. Default: the partition's default, else 4 GiB for each CPU."));
     keys.add(
         inferable(
             "time",
@@ -83,8 +114,12 @@ public record Resources(
     for (ResourceOption option : ResourceOption.values()) {
       values.optionalText(option.key()).ifPresent(value -> options.put(option, value));
     }
+    String[] nodes = values.text("nodes").split("-", 2);
+    int most = Integer.parseInt(nodes[nodes.length - 1]);
+    boolean open = isOpen(values, options);
     return new Resources(
-        values.integer("nodes"),
+        open ? 0 : Integer.parseInt(nodes[0]),
+        open ? mostNodes(options, values.integer("gpus_per_node")) : most,
         values.integer("gpus_per_node"),
         values.optionalText("gpu_type"),
         values.integer("cpus_per_task"),
@@ -94,12 +129,56 @@ public record Resources(
         values.flag("exclusive"));
   }
 
+  /** Returns whether Slurm chooses the number of nodes by the number of processes or GPUs. */
+  private static boolean isOpen(Values values, Map<ResourceOption, String> options) {
+    return values.isDefault("nodes")
+        && (options.containsKey(ResourceOption.NTASKS) || options.containsKey(ResourceOption.GPUS));
+  }
+
+  /** Returns the most nodes that Slurm may choose: one for each process, or for each GPU. */
+  private static int mostNodes(Map<ResourceOption, String> options, int gpusPerNode) {
+    int tasks = Integer.parseInt(options.getOrDefault(ResourceOption.NTASKS, "0"));
+    int gpus = Integer.parseInt(options.getOrDefault(ResourceOption.GPUS, "1"));
+    return tasks > 0 ? tasks : Math.max(1, gpus / Math.max(1, gpusPerNode));
+  }
+
   /** Adds problems that concern several keys. */
   public static void check(Values values, List<Problem> problems) {
-    if (values.has("gpu_type")
-        && values.optionalInteger("gpus_per_node").orElse(0) == 0
-        && !values.isWrong("gpus_per_node")) {
+    String[] nodes = values.optionalText("nodes").orElse("1").split("-", 2);
+    if (nodes.length == 2 && Integer.parseInt(nodes[0]) > Integer.parseInt(nodes[1])) {
+      problems.add(values.problem("nodes", "expected the smaller number first"));
+    }
+    onlyOne(values, problems, "memory", "memory_per_cpu", "memory_per_gpu");
+    onlyOne(values, problems, "cpus_per_task", "cpus_per_gpu");
+    if (values.has("gpu_type") && !hasGpus(values)) {
       problems.add(values.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
+    }
+    for (String key : List.of("memory_per_gpu", "cpus_per_gpu")) {
+      if (values.has(key) && !hasGpus(values)) {
+        problems.add(values.problem(key, "counts for each GPU, but gpus_per_node is 0"));
+      }
+    }
+  }
+
+  private static boolean hasGpus(Values values) {
+    return values.optionalInteger("gpus_per_node").orElse(0) > 0
+        || values.isWrong("gpus_per_node")
+        || values.has("gpus")
+        || values.has("gpus_per_task")
+        || values.has("ntasks_per_gpu");
+  }
+
+  /** Slurm takes one of these options in a job. */
+  private static void onlyOne(Values values, List<Problem> problems, String... keys) {
+    String first = "";
+    for (String key : keys) {
+      if (values.has(key) && !values.isDefault(key)) {
+        if (!first.isEmpty()) {
+          problems.add(
+              values.problem(key, "says in another way what " + first + " says: keep one of them"));
+        }
+        first = first.isEmpty() ? key : first;
+      }
     }
   }
 }

@@ -125,6 +125,10 @@ public record ClusterProfile(
               ValueType.integer(0, 64),
               "GPUs of the node that has the most, in the same way. Default: gpus_per_node."),
           optional(
+              "most_memory_per_node",
+              ValueType.MEMORY,
+              "Memory of the node that has the most, in the same way. Default: memory_per_node."),
+          optional(
               "default_memory_per_cpu",
               ValueType.MEMORY,
               "The partition's DefMemPerCPU: memory for each CPU of a job that asks for none."),
@@ -438,7 +442,10 @@ public record ClusterProfile(
               values.integer("cpus_multiple_of"),
               values.optionalBytes("max_memory_per_cpu"),
               values.optionalInteger("most_cpus_per_node").or(() -> cpus),
-              values.optionalInteger("most_gpus_per_node").or(() -> gpus)),
+              values.optionalInteger("most_gpus_per_node").or(() -> gpus),
+              values
+                  .optionalBytes("most_memory_per_node")
+                  .or(() -> values.optionalBytes("memory_per_node"))),
           cpus,
           gpus,
           values.optionalText("gpu_type"),
@@ -451,6 +458,28 @@ public record ClusterProfile(
           values.flag("by_name_only"),
           values.optionalText("billing_weights"));
     }
+  }
+
+  /**
+   * Returns the names in {@code resources.partition}, which may be several with commas between;
+   * empty if it is empty.
+   */
+  public static List<String> partitionNames(Optional<String> named) {
+    return named.isEmpty() || named.get().isEmpty()
+        ? List.of()
+        : List.of(named.get().split(",", -1));
+  }
+
+  /** Returns those of these partitions that the profile describes, in this order. */
+  public List<Partition> known(Optional<String> named) {
+    List<Partition> known = new ArrayList<>();
+    for (String name : partitionNames(named)) {
+      Partition partition = partitions.get(name);
+      if (partition != null) {
+        known.add(partition);
+      }
+    }
+    return known;
   }
 
   public static ClusterProfile from(String name, Values values) {

@@ -12,16 +12,19 @@ import java.util.Optional;
  * @param maxMemoryPerCpu MaxMemPerCPU in bytes: for more memory a job gets more CPUs
  * @param mostCpus the CPUs of the largest node; empty if unknown
  * @param mostGpus the GPUs of the node that has the most; empty if unknown
+ * @param mostMemory the memory in bytes of the node that has the most; empty if unknown
  */
 public record NodeSharing(
     boolean exclusive,
     int cpusMultipleOf,
     Optional<Long> maxMemoryPerCpu,
     Optional<Integer> mostCpus,
-    Optional<Integer> mostGpus) {
+    Optional<Integer> mostGpus,
+    Optional<Long> mostMemory) {
   /** Jobs get what they ask for. */
   public static final NodeSharing AS_ASKED =
-      new NodeSharing(false, 1, Optional.empty(), Optional.empty(), Optional.empty());
+      new NodeSharing(
+          false, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
 
   /**
    * Returns the CPUs that a job needs on a node for its memory (job_mgr.c, _valid_pn_min_mem).
@@ -37,8 +40,9 @@ public record NodeSharing(
   }
 
   /** Returns the most CPUs that a job gets on a node that it shares with others. */
-  public int cpusGiven(int cpus, long memoryBytes) {
-    long cores = ((long) cpusFor(cpus, memoryBytes) - 1) / cpusMultipleOf + 1;
+  public int cpusGiven(long cpus, long memoryBytes) {
+    int asked = (int) Math.min(Integer.MAX_VALUE, cpus);
+    long cores = ((long) cpusFor(asked, memoryBytes) - 1) / cpusMultipleOf + 1;
     return (int) Math.min(Integer.MAX_VALUE, cores * cpusMultipleOf);
   }
 }

@@ -131,13 +131,17 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     if (values.has("sweep")) {
       problems.add(values.problem("sweep", "a data stage has no points; use array: {shards: N}"));
     }
+    Values array = values.section("array");
+    if (array.has("indices")) {
+      problems.add(array.problem("indices", "a data stage divides its rows; write shards: N"));
+    }
     Values resources = values.section("resources");
-    if (resources.optionalInteger("nodes").orElse(1) > 1) {
+    if (!resources.optionalText("nodes").orElse("1").equals("1")) {
       problems.add(
           resources.problem("nodes", "a data stage works on one node; write array: {shards: N}"));
     }
     step.paths().forEach(path -> path.requireAbsolute(own, problems));
-    step.rules().check(own, values.section("array").optionalInteger("shards").orElse(1), problems);
+    step.rules().check(own, array.optionalInteger("shards").orElse(1), problems);
   }
 
   /** Adds the problems of keys that backend data does not read. */

@@ -57,6 +57,7 @@ public record ConfigSource(Path workspace, Path here) {
     private final byte[] bytes;
     private final Optional<Path> path;
     private final Optional<Map<String, Position>> places;
+    private Optional<Found> kept = Optional.empty();
 
     public Found(String name, byte[] bytes, Optional<Path> path) {
       this(name, bytes, path, Optional.empty());
@@ -77,6 +78,18 @@ public record ConfigSource(Path workspace, Path here) {
       this.bytes = bytes;
       this.path = path;
       this.places = places;
+    }
+
+    /**
+     * Returns this config with a file beside it that is on no disk, such as a script that came on
+     * standard input; unchanged if there is none.
+     */
+    public Found keeping(String name, Optional<byte[]> content) {
+      Found found = new Found(this.name, bytes, path, places);
+      if (content.isPresent()) {
+        found.kept = Optional.of(new Found(name, content.get(), Optional.empty()));
+      }
+      return found;
     }
 
     /** Returns the file's name for messages: the path, or {@code jar:path}. */
@@ -202,6 +215,9 @@ public record ConfigSource(Path workspace, Path here) {
    * could make a run copy files that only the person who submits it can read.
    */
   public Found beside(Found config, String relative) {
+    if (config.kept.isPresent() && config.kept.get().name.equals(relative)) {
+      return config.kept.get();
+    }
     if (config.path().isPresent()) {
       Path beside = config.path().get().resolveSibling("");
       for (Path folder : List.of(beside, workspace)) {

@@ -54,7 +54,8 @@ public record ValueType(
     TIME,
     LENGTH,
     MEMORY,
-    SIZE
+    SIZE,
+    NODE_MEMORY
   }
 
   private static final Pattern INTEGER = Pattern.compile("0|-?[1-9][0-9]{0,17}");
@@ -87,9 +88,9 @@ public record ValueType(
           "an account's name of letters, digits, '.', '_', '-' and '@'",
           "[A-Za-z0-9][A-Za-z0-9._@-]{0,62}");
 
-  /** The name of a job's partition. People write several, as sbatch takes them. */
+  /** The name of a job's partition, or several with commas between, as sbatch takes them. */
   public static final ValueType PARTITION =
-      text("one partition's name (without the key, one that fits is taken)", NAME);
+      text("a partition's name, or several such as gpu,long", NAME + "(?:," + NAME + "){0,15}");
 
   /** The name of a dataset in reports. People write the path of the data there. */
   public static final ValueType DATASET_NAME =
@@ -144,6 +145,15 @@ public record ValueType(
    */
   public static final ValueType SIZE =
       of(Kind.SIZE, Memory.FORMS_WITH_UNIT, TEXT_OR_NUMBER, "", "string");
+
+  /** The memory of a job on a node, as {@link #SIZE}; 0 for {@code all}. */
+  public static final ValueType NODE_MEMORY =
+      of(
+          Kind.NODE_MEMORY,
+          Memory.FORMS_WITH_UNIT + "; or all of the node's",
+          TEXT_OR_NUMBER,
+          "",
+          "string");
 
   /** A date such as {@code 2026-11-01}, as a LocalDate. */
   public static final ValueType DATE =
@@ -286,6 +296,7 @@ public record ValueType(
       case LENGTH -> TimeLimit.parseExact(unambiguous(text));
       case MEMORY -> Memory.parse(unambiguous(text));
       case SIZE -> Memory.parseWithUnit(unambiguous(text));
+      case NODE_MEMORY -> text.equals("all") ? 0L : Memory.parseWithUnit(unambiguous(text));
     };
   }
 

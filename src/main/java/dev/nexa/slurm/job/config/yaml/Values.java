@@ -53,6 +53,11 @@ public final class Values {
     return values.containsKey(key);
   }
 
+  /** Returns whether the key has its default value, which has the position of the mapping. */
+  public boolean isDefault(String key) {
+    return has(key) && at(key).equals(at);
+  }
+
   /** Returns the key's position; the mapping's position if the key was not written. */
   public Position at(String key) {
     return positions.getOrDefault(key, at);

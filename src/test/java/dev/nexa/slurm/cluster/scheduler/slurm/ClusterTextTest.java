@@ -72,16 +72,36 @@ class ClusterTextTest {
   @Test
   void whatJobsGetBeyondWhatTheyAskForIsRead() {
     assertThat(partition("gpu").sharing())
-        .isEqualTo(new NodeSharing(false, 2, Optional.empty(), Optional.of(96), Optional.of(8)));
+        .isEqualTo(
+            new NodeSharing(
+                false,
+                2,
+                Optional.empty(),
+                Optional.of(96),
+                Optional.of(8),
+                Optional.of(1031000L << 20)));
     assertThat(partition("mixed").sharing().mostCpus())
         .as("a whole node is larger than MaxCPUsPerNode")
         .contains(64);
     assertThat(partition("123").sharing())
         .as("as many CPUs as cores")
         .isEqualTo(
-            new NodeSharing(false, 1, Optional.of(4000L << 20), Optional.of(40), Optional.of(0)));
+            new NodeSharing(
+                false,
+                1,
+                Optional.of(4000L << 20),
+                Optional.of(40),
+                Optional.of(0),
+                Optional.of(180000L << 20)));
     assertThat(REAL.partitions().get(0).sharing())
-        .isEqualTo(new NodeSharing(false, 1, Optional.empty(), Optional.of(16), Optional.of(8)));
+        .isEqualTo(
+            new NodeSharing(
+                false,
+                1,
+                Optional.empty(),
+                Optional.of(16),
+                Optional.of(8),
+                Optional.of(64000L << 20)));
   }
 
   /** Two nodes: one with cores of two threads, one with as many CPUs as cores. */

@@ -89,6 +89,7 @@ class SlurmCommandsTest {
         comment,
         Path.of("/w/run"),
         array,
+        "",
         "");
   }
 }

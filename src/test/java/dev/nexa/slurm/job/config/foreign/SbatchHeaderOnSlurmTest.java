@@ -1,19 +1,24 @@
 package dev.nexa.slurm.job.config.foreign;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.SuiteSize;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.command.PrivateSlurm;
+import dev.nexa.slurm.command.PrivateSlurm.Layout;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,141 +36,147 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class SbatchHeaderOnSlurmTest {
   private static final long SEED = Long.getLong("sbatch.seed", System.nanoTime());
-  private static final int SCRIPTS = SuiteSize.of("sbatch.scripts", 20, 1000);
+  private static final int SCRIPTS = SuiteSize.of("sbatch.scripts", 20, 2000);
 
-  /**
-   * Options that a small cluster accepts; sbatch reads the words behind each gap in its own way.
-   */
-  private static final List<List<String>> OPTIONS =
-      List.of(
-          List.of("-t", "--time", "3", "17", "2:30", "1-0"),
-          List.of("-N", "--nodes", "1", "2", "3", "2-2"),
-          List.of("-c", "--cpus-per-task", "1", "2"),
-          List.of("-p", "--partition", "cpu", "gpu"),
-          List.of("-p", "--part", "cpu", "gpu"),
-          List.of("-J", "--job-name", "a", "a\\#b", "\"a b\"", "x'y z'w", "\"a#b\"", "a#b"),
-          List.of("", "--mem", "100", "200M"),
-          List.of("", "--comment", "c", "'-t 9'"),
-          List.of("", "--gpus-per-node", "1", "h100:2"),
-          List.of("", "--gres", "gpu", "gpu:2", "gpu:h100:1"),
-          List.of("-w", "--nodelist", "n1", "n[1-2]", "n1,n2"),
-          List.of("-x", "--exclude", "n4", "n[3-4]", "n3,n4"),
-          List.of("-q", "--qos", "normal"),
-          List.of("-a", "--array", "0-3", "0-4%2", "0,1,2", "0"),
-          List.of("-n", "--ntasks", "1", "2", "3"),
-          List.of("", "--ntasks-per-node", "1"));
-
-  private static final List<String> FLAGS =
-      List.of(
-          "--no-requeue",
-          "--exclusive",
-          "--nice=5",
-          "--requeue",
-          "-Q",
-          "--exclus",
-          "--no-kill=off");
+  /** Eight GPUs and eight cores of two threads on each node, and all that a header may name. */
+  private static Layout cluster() {
+    StringBuilder text = new StringBuilder("SelectTypeParameters=CR_Core_Memory\n");
+    for (int node = 1; node <= 4; node++) {
+      text.append("NodeName=p").append(node).append(" AT Sockets=2 CoresPerSocket=4");
+      text.append(" ThreadsPerCore=2 RealMemory=64000 TmpDisk=1000 Gres=gpu:h100:8 Feature=a");
+      text.append(node < 3 ? ",b\n" : "\n");
+    }
+    return new Layout(
+        Map.of(),
+        text
+            + """
+            Licenses=matlab:4
+            PartitionName=DEFAULT Nodes=ALL MaxTime=2-00:00:00 DefaultTime=1:00:00 DefMemPerCPU=1000
+            PartitionName=gpu Default=YES
+            PartitionName=cpu
+            """);
+  }
 
   /** Options that change the job, and that we do not take. */
   private static final List<String> REFUSED =
       List.of(
-          "-O",
-          "-k",
-          "-s",
-          "-n4",
-          "--ntasks-per-node=2",
-          "--nodes=1-2",
-          "-G 2",
-          "--mem-per-cpu=300",
-          "--begin=now+1hour",
-          "--signal=USR1@60",
-          "--exclusive=user",
-          "--dependency=singleton",
-          "--contiguous",
-          "--cpus-per-gpu=2",
-          "hetjob",
-          "-B 1");
-
-  /** What makes two jobs the same, as far as Slurm knows it before they start. */
-  private static final List<String> SAME =
-      List.of(
-          "Partition",
-          "NumNodes",
-          "NumCPUs",
-          "NumTasks",
-          "CPUs/Task",
-          "gres/gpu",
-          "gres/gpu:h100",
-          "QOS",
-          "Features",
-          "OverSubscribe",
-          "ReqNodeList",
-          "ExcNodeList",
-          "TimeLimit",
-          "Contiguous",
-          "Licenses",
-          "Dependency");
+          "-S 1",
+          "--thread-spec=1",
+          "-B 1",
+          "--gpus-per-socket=1",
+          "--tres-per-task=gres/gpu:1",
+          "--ntasks-per-tres=1",
+          "--reboot",
+          "--signal=B:TERM@60",
+          "--dependency=afterok:1",
+          "--clusters=other",
+          "--container=x",
+          "--input=x",
+          "--get-user-env",
+          "--nodefile=x",
+          "hetjob");
 
   @TempDir Path folder;
 
   @Test
   void theyMakeTheSameJobOrAreRefused() throws Exception {
-    Terminal terminal =
-        new Terminal(folder)
-            .with("NEXA_CLUSTER", "test")
-            .file(
-                "configs/clusters/test.yaml",
-                """
-                scheduler: slurm
-                gpu_type: h100
-                default_partition: gpu
-                storage: {scratch: /tmp/s, durable: /tmp/d, shared: /tmp/h}
-                partitions:
-                  gpu: {gpus_per_node: 8, gpu_type: h100, cpus_per_node: 16, memory_per_node: 62G}
-                  cpu: {gpus_per_node: 8, gpu_type: h100, cpus_per_node: 16, memory_per_node: 62G}
-                """);
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root can start daemons");
     Random random = new Random(SEED);
-    int refused = 0;
-    for (int compared = 0; compared < SCRIPTS; ) {
-      String script = script(random);
-      String as = "seed " + SEED + "\n" + script;
-      terminal.file("job.sh", script);
-      Screen submit = terminal.type("submit", "--dry-run", "job.sh");
-      if (submit.exit() == 2 && submit.err().contains("[option-invalid]")) {
-        refused++;
-        continue;
-      }
-      Screen ours = terminal.type("render", "job.sh");
-      Map<String, String> job = held(script);
-      if (job.isEmpty()) {
-        continue; // sbatch refuses the script
-      }
-      compared++;
-      assertThat(ours.exit()).as(as + ours.err()).isZero();
-      as += ours.err();
-      Map<String, String> made = held(ours.out());
-      for (String key : SAME) {
-        if (key.equals("gres/gpu:h100") && !job.containsKey(key)) {
-          continue; // the profile has one type of GPUs, and our jobs name it
+    RandomHeaders headers = new RandomHeaders(random);
+    List<String> others = new ArrayList<>();
+    Map<String, Integer> refused = new TreeMap<>();
+    int compared = 0;
+    try (PrivateSlurm slurm = PrivateSlurm.prepare(cluster())) {
+      slurm.letAllThrough();
+      slurm.start();
+      reserve(slurm);
+      Terminal terminal = terminal();
+      while (compared < SCRIPTS) {
+        RandomHeaders.Job job = headers.next();
+        HeldJob theirs = HeldJob.of(slurm, job.script(), job.theirs());
+        if (theirs.refused()) {
+          continue;
         }
-        // Of a job that waits, sbatch -n1 -c2 without -N, Slurm shows two nodes; one task has one.
-        boolean one = key.equals("NumNodes") && "1".equals(job.get("NumTasks"));
-        assertThat(plain(made, key)).as(as + key).isEqualTo(one ? "1" : plain(job, key));
-      }
-      SbatchHeader header = SbatchHeader.of(script);
-      assertThat(header.options().getOrDefault("--name", "job.sh"))
-          .as(as)
-          .isEqualTo(job.get("JobName").replaceAll("[^A-Za-z0-9._-]", "_"));
-      if (header.options().containsKey("--mem")) {
-        assertThat(made.get("MinMemoryNode")).as(as).isEqualTo(job.get("MinMemoryNode"));
-      }
-      if (header.options().containsKey("--array")) {
-        assertThat(made.get("ArrayTaskId")).as(as).isEqualTo(job.get("ArrayTaskId"));
-      }
-      if (header.options().containsKey("--requeue")) {
-        assertThat(made.get("Requeue")).as(as).isEqualTo("1").isEqualTo(job.get("Requeue"));
+        compared++;
+        terminal.file("job.sh", job.script());
+        List<String> typed = new ArrayList<>(List.of("submit", "--dry-run", "--json"));
+        typed.addAll(job.ours());
+        typed.add("job.sh");
+        Screen ours = terminal.type(typed.toArray(String[]::new));
+        if (ours.exit() == 2) {
+          assertThat(ours.err()).as(job.toString()).containsPattern("nexa-slurm: (job.sh:\\d+|-)");
+          refused.merge(reason(ours.err()), 1, Integer::sum);
+          continue;
+        }
+        assertThat(ours.exit()).as(job + ours.err()).isZero();
+        HeldJob made = HeldJob.of(slurm, ours.json().text("script"), argv(ours.json()));
+        List<String> differences = new ArrayList<>();
+        if (made.refused()) {
+          differences.add("sbatch refuses our script: " + made.field("refused") + ours.err());
+        } else {
+          boolean memory =
+              SbatchHeader.of(job.script()).options().keySet().stream()
+                      .anyMatch(key -> key.matches("--mem|resources.memory.*"))
+                  || job.theirs().stream().anyMatch(one -> one.startsWith("--mem"));
+          differences.addAll(theirs.differences(made, memory));
+          differences.addAll(made.below(ours.json().object("estimate")));
+        }
+        if (!differences.isEmpty()) {
+          others.add(String.join("\n", differences) + "\n" + job);
+        }
       }
     }
-    assertThat(refused).isLessThan(100 * SCRIPTS);
+    int refusals = refused.values().stream().mapToInt(Integer::intValue).sum();
+    System.out.printf(
+        "sbatch headers, seed %d: %d, refused %d, another job %d%n%s%n",
+        SEED, compared, refusals, others.size(), refused);
+    others.stream().limit(Integer.getInteger("sbatch.why", 0)).forEach(System.out::println);
+    assertThat(others.stream().limit(3)).as("seed %d", SEED).isEmpty();
+    if (SCRIPTS >= 200) {
+      assertThat(refusals).as(refused.toString()).isLessThanOrEqualTo(SCRIPTS / 20);
+    }
+  }
+
+  /** Without Slurm: the profile says what the nodes are. */
+  private Terminal terminal() {
+    return new Terminal(folder)
+        .with("NEXA_CLUSTER", "test")
+        .file(
+            "configs/clusters/test.yaml",
+            """
+            scheduler: slurm
+            gpu_type: h100
+            default_partition: gpu
+            storage: {scratch: /tmp/s, durable: /tmp/d, shared: /tmp/h}
+            partitions:
+              gpu: {gpus_per_node: 8, gpu_type: h100, cpus_per_node: 16, memory_per_node: 64000M}
+              cpu: {gpus_per_node: 8, gpu_type: h100, cpus_per_node: 16, memory_per_node: 64000M}
+            """);
+  }
+
+  /** Nodes that no slurmd runs can't be reserved, but licences can. */
+  private static void reserve(PrivateSlurm slurm) throws IOException {
+    String[] held = {"reservation=held", "users=root", "flags=ANY_NODES", "licenses=matlab:1"};
+    List<String> argv = new ArrayList<>(List.of("scontrol", "create"));
+    argv.addAll(List.of(held));
+    argv.addAll(List.of("starttime=2037-01-01T00:00:00", "duration=60"));
+    CommandResult answer = slurm.root(argv.toArray(String[]::new));
+    assertThat(answer.exit()).as(answer.toString()).isZero();
+  }
+
+  /** Returns the options that sbatch is given beside the script, without names of files. */
+  private static List<String> argv(JsonObject dryRun) {
+    return dryRun.texts("argv").stream()
+        .filter(word -> word.startsWith("--"))
+        .filter(word -> !word.matches("--(parsable|job-name|output|chdir|export)(=.*)?"))
+        .toList();
+  }
+
+  /** Returns the first option of the script or the first key that is refused. */
+  private static String reason(String err) {
+    Matcher reason =
+        Pattern.compile("#SBATCH (-\\w|--[a-z-]+)|resources\\.\\w+|\\[[a-z-]+\\]").matcher(err);
+    return reason.find() ? reason.group() : err;
   }
 
   @Test
@@ -220,69 +231,6 @@ class SbatchHeaderOnSlurmTest {
     }
     String valued = printed("sbatch", "--" + name + "=1", "--version");
     return valued.contains("doesn't allow an argument") ? '-' : '?';
-  }
-
-  /** Returns the value; of nodes the least number, because Slurm writes 2 or 2-2. */
-  private static String plain(Map<String, String> job, String key) {
-    String value = job.getOrDefault(key, "");
-    return key.equals("NumNodes") ? value.split("-", 2)[0] : value;
-  }
-
-  private static String script(Random random) {
-    StringBuilder script = new StringBuilder("#!/bin/bash\n");
-    int lines = 1 + random.nextInt(4);
-    for (int i = 0; i < lines; i++) {
-      script.append(
-          List.of("#SBATCH ", "#SBATCH\t", "#SBATCH  ", "  #SBATCH ", "# SBATCH ", "#SBATCH ")
-              .get(random.nextInt(6)));
-      int options = 1 + random.nextInt(3);
-      for (int j = 0; j < options; j++) {
-        script.append(option(random)).append(random.nextInt(4) == 0 ? "  " : " ");
-      }
-      script.append(random.nextInt(5) == 0 ? "# -t 44" : "").append('\n');
-      script.append(random.nextInt(6) == 0 ? "\n   # a comment\n" : "");
-    }
-    return script.append("true\n#SBATCH -t 55\n").toString();
-  }
-
-  private static String option(Random random) {
-    if (random.nextInt(4) == 0) {
-      return FLAGS.get(random.nextInt(FLAGS.size()));
-    }
-    if (random.nextInt(20) == 0) {
-      return REFUSED.get(random.nextInt(REFUSED.size()));
-    }
-    List<String> option = OPTIONS.get(random.nextInt(OPTIONS.size()));
-    String value = option.get(2 + random.nextInt(option.size() - 2));
-    boolean isShort = !option.get(0).isEmpty() && random.nextBoolean();
-    String gap = random.nextBoolean() ? " " : isShort ? "" : "=";
-    return option.get(isShort ? 0 : 1) + gap + value;
-  }
-
-  /** Submits the script as a held job, and returns what Slurm says of the job; empty if refused. */
-  private Map<String, String> held(String script) throws IOException, InterruptedException {
-    Path file = folder.resolve("job.sh");
-    Files.writeString(file, script);
-    String id = printed("sbatch", "--parsable", "--hold", "--output=/dev/null", file.toString());
-    Matcher number = Pattern.compile("(?m)^(\\d+)$").matcher(id);
-    if (!number.find()) {
-      return Map.of();
-    }
-    try {
-      String job = printed("scontrol", "show", "job", number.group(1));
-      Map<String, String> found = new HashMap<>();
-      Matcher pair = Pattern.compile("(?:^|[\\s,])([A-Za-z/:0-9]+)=([^\\s,]*)").matcher(job);
-      while (pair.find()) {
-        found.putIfAbsent(pair.group(1), pair.group(2));
-      }
-      Matcher list = Pattern.compile("ReqNodeList=(\\S*)").matcher(job);
-      found.put("ReqNodeList", list.find() ? list.group(1) : "");
-      Matcher name = Pattern.compile("JobName=(.*)").matcher(job);
-      found.put("JobName", name.find() ? name.group(1) : "");
-      return found;
-    } finally {
-      printed("scancel", number.group(1));
-    }
   }
 
   private static String printed(String... argv) throws IOException, InterruptedException {

@@ -423,7 +423,7 @@ class InferredKeysTest {
             {stage: cost}                                | defaults.stage: 'cost' is taken by files beside the runs; choose another name
             {bakend: hf}                                 | defaults.bakend: unknown key (did you mean 'backend'?)
             {resources: [{nodes: 1}]}                    | defaults.resources[0].time: missing; expected a time limit
-            {resources: [{time: 1h, gpus: 1}]}           | defaults.resources[0].gpus: unknown key; the nearest known keys are gpus_per_node, qos, up_to; `nexa-slurm explain docs/profile.md` lists all
+            {resources: [{time: 1h, frobnicate: 1}]}     | defaults.resources[0].frobnicate: unknown key
             {resources: [{time: 1h, gpu_type: h100}]}    | defaults.resources[0].gpu_type: names a GPU, but gpus_per_node is 0
             {resources: [{time: 1h}, {time: 2h}]}        | defaults.resources[1]: is never used: an entry before it fits every run; move it up
             {resources: [{time: 1h, up_to: big}]}        | defaults.resources[0].up_to: expected a parameter count such as 350M, 7B or 8x7B

@@ -33,7 +33,7 @@ class KeyHomesTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({
-    "'', ntasks, resources.gpus_per_node",
+    "'', ntasks, resources.ntasks",
     "'', cpus-per-task, resources.cpus_per_task",
     "'', gpus-per-node, resources.gpus_per_node",
     "'', gres, resources.gpus_per_node",
@@ -52,7 +52,7 @@ class KeyHomesTest {
     "'', max_parallel, array.max_parallel",
     "resources, lr, lr",
     "resources, mem, resources.memory",
-    "resources, gpus, resources.gpus_per_node",
+    "resources, mem_per_cpu, resources.memory_per_cpu",
     "resources, script, entrypoint.script",
     "sweep, learning_rate, sweep.lr",
   })

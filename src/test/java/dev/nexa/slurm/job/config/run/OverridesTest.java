@@ -95,8 +95,8 @@ class OverridesTest {
           """
           resources.nodes     | expected key=value, such as resources.nodes=2
           =2                  | expected key=value, such as resources.nodes=2
-          resources.nodes=    | resources.nodes: expected a whole number from 1 to 100000, got text ''
-          resources.nodes=two | resources.nodes: expected a whole number from 1 to 100000, got text 'two'
+          resources.nodes=    | resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got ''
+          resources.nodes=two | resources.nodes: expected a whole number from 1 to 100000, or a range such as 2-4, got 'two'
           resources.nodse=2   | resources.nodse: unknown key (did you mean 'nodes'?)
           stage.x=1           | x: there is text 'data' where a mapping is needed
           tags.9=c            | 9: expected a place in the list, 0 to 2

@@ -64,7 +64,12 @@ class ClusterProfileTest {
                 "gpu",
                 new ClusterProfile.Partition(
                     new NodeSharing(
-                        true, 2, Optional.of(4000L << 20), Optional.of(128), Optional.of(8)),
+                        true,
+                        2,
+                        Optional.of(4000L << 20),
+                        Optional.of(128),
+                        Optional.of(8),
+                        Optional.of(2L << 40)),
                     Optional.of(96),
                     Optional.of(8),
                     Optional.of("h100"),

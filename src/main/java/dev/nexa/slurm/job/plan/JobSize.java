@@ -1,0 +1,159 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
+import dev.nexa.slurm.job.config.shared.ResourceOption;
+import dev.nexa.slurm.job.config.site.NodeSharing;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The most that Slurm gives to a job whose size follows from its processes, from memory for each
+ * CPU or GPU, or from a range of nodes (sbatch(1); checked against Slurm 22.05 and 24.11 by
+ * AllocationsOnSlurmTest). Pure.
+ *
+ * @param asked the options of the job
+ * @param nodes the most nodes
+ * @param tasks the most processes on all nodes
+ * @param onNode the most processes on one node
+ * @param gpus the GPUs on all nodes
+ */
+record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
+  /**
+   * Returns the size of the job.
+   *
+   * @throws ArithmeticException if it is more than can be counted
+   */
+  static JobSize of(Allocation asked) {
+    Map<ResourceOption, String> options = asked.options();
+    int nodes = asked.nodes();
+    int tasks = number(options, ResourceOption.NTASKS);
+    int perNode = number(options, ResourceOption.NTASKS_PER_NODE);
+    int perGpu = number(options, ResourceOption.NTASKS_PER_GPU);
+    int gpus = number(options, ResourceOption.GPUS);
+    int perTask = number(options, ResourceOption.GPUS_PER_TASK);
+    boolean counted = tasks > 0;
+    if (gpus == 0) {
+      gpus = Math.multiplyExact(asked.gpusPerNode(), nodes);
+    }
+    if (!counted) {
+      tasks =
+          perNode > 0
+              ? Math.multiplyExact(nodes, perNode)
+              : Math.max(nodes, Math.multiplyExact(perGpu, gpus));
+    }
+    if (gpus == 0) {
+      gpus = perTask > 0 ? Math.multiplyExact(perTask, tasks) : perGpu > 0 ? up(tasks, perGpu) : 0;
+    }
+    // Slurm places at least one process on each node.
+    int most = counted ? Math.max(1, tasks - Math.max(1, asked.fewestNodes()) + 1) : tasks;
+    // More processes than fit by --ntasks-per-node: Slurm counts them, and ignores that option.
+    boolean held = perNode > 0 && tasks <= (long) nodes * perNode;
+    int onNode = held ? Math.min(perNode, most) : counted ? most : up(tasks, nodes);
+    return new JobSize(asked, nodes, tasks, onNode, gpus);
+  }
+
+  private static int number(Map<ResourceOption, String> options, ResourceOption option) {
+    return Integer.parseInt(options.getOrDefault(option, "0"));
+  }
+
+  private static int up(int number, int by) {
+    return (number - 1) / by + 1;
+  }
+
+  /** Returns the memory that the option asks for, in bytes; 0 if it does not. */
+  private long bytes(ResourceOption option) {
+    Optional<String> size = asked.option(option);
+    return size.isPresent() ? Memory.wholeMib(Memory.parse(size.get())) : 0;
+  }
+
+  /** Returns the most CPUs on all nodes, if the job shares them with others. */
+  long cpus(NodeSharing sharing) {
+    Map<ResourceOption, String> options = asked.options();
+    int core = sharing.cpusMultipleOf();
+    long memory = Math.max(0, asked.memoryBytes());
+    int threads = number(options, ResourceOption.THREADS_PER_CORE);
+    long each = Math.max(threads, asked.cpusPerTask()) * factor(sharing);
+    boolean wholeCores = "nomultithread".equals(options.get(ResourceOption.HINT)) || threads == 1;
+    boolean apart =
+        options.containsKey(ResourceOption.NTASKS_PER_CORE)
+            || options.containsKey(ResourceOption.NTASKS_PER_SOCKET);
+    // Each process rounds up by itself, or all of a node do together.
+    each = wholeCores ? each * core : apart ? (each - 1) / core * core + core : each;
+    long least = Math.max(number(options, ResourceOption.MINCPUS), 1);
+    long even = (long) nodes * sharing.cpusGiven(Math.max(onNode * each, least), memory);
+    // If the processes are on the nodes in unequal numbers, each node rounds up by itself.
+    long forMemory = memory == 0 ? 1 : sharing.cpusFor(1, memory);
+    long uneven =
+        Math.max(tasks * each, nodes * least)
+            + nodes * (core - 1 + (forMemory > 1 ? forMemory : 0L));
+    long ofGpus =
+        (long) gpus * number(options, ResourceOption.CPUS_PER_GPU) * (wholeCores ? core : 1);
+    long given = Math.min(even, uneven);
+    return Math.max(given, ofGpus == 0 ? 0 : ofGpus + (long) nodes * (core - 1));
+  }
+
+  /**
+   * Returns the factor by which Slurm multiplies the CPUs of a job that asks for more memory for
+   * each CPU than MaxMemPerCPU (job_mgr.c, _valid_pn_min_mem).
+   */
+  private long factor(NodeSharing sharing) {
+    long perCpu = bytes(ResourceOption.MEMORY_PER_CPU);
+    Optional<Long> most = sharing.maxMemoryPerCpu();
+    return perCpu == 0 || most.isEmpty() ? 1 : (perCpu - 1) / most.get() + 1;
+  }
+
+  /** Returns the most memory in bytes on all nodes, for so many CPUs and GPUs. */
+  long memory(NodeSharing sharing, long cpus, long gpus) {
+    long perCpu = bytes(ResourceOption.MEMORY_PER_CPU);
+    if (perCpu > 0) {
+      return Math.multiplyExact((perCpu - 1) / factor(sharing) + 1, cpus);
+    }
+    long perGpu = bytes(ResourceOption.MEMORY_PER_GPU);
+    if (perGpu > 0) {
+      return Math.multiplyExact(perGpu, gpus);
+    }
+    return Math.multiplyExact(Math.max(0, asked.memoryBytes()), (long) nodes);
+  }
+
+  /** Returns the CPUs that the options name, on all nodes. */
+  long cpusAsked() {
+    int ofGpus = number(asked.options(), ResourceOption.CPUS_PER_GPU);
+    return ofGpus > 0 ? (long) ofGpus * gpus : (long) tasks * asked.cpusPerTask();
+  }
+
+  /** Returns {@code 2 to 4 nodes with 16 processes of 8 CPUs and 4 h100, 2 GiB for each CPU, }. */
+  String words() {
+    StringBuilder words = new StringBuilder();
+    int fewest = asked.fewestNodes();
+    words.append(fewest == 0 ? "up to " : fewest < nodes ? fewest + " to " : "");
+    words.append(Plural.of(nodes, "node")).append(" with ");
+    words.append(tasks == 1 ? "1 process" : tasks + " processes").append(" of ");
+    int ofGpus = number(asked.options(), ResourceOption.CPUS_PER_GPU);
+    words.append(
+        ofGpus > 0
+            ? Plural.of(ofGpus, "CPU") + " for each GPU"
+            : Plural.of(asked.cpusPerTask(), "CPU"));
+    if (gpus > 0) {
+      words.append(" and ").append(gpus).append(' ').append(asked.gpuType().orElse("GPUs"));
+    }
+    return words.append(memoryWords()).append(", ").toString();
+  }
+
+  private String memoryWords() {
+    if (asked.memoryBytes() >= 0) {
+      return ", " + asked.memoryWords() + " on each node";
+    }
+    Optional<String> perGpu = asked.option(ResourceOption.MEMORY_PER_GPU);
+    return perGpu.isPresent()
+        ? ", " + Memory.plain(Memory.parse(perGpu.get())) + " for each GPU"
+        : asked.option(ResourceOption.MEMORY_PER_CPU).isPresent()
+            ? ", " + Memory.plain(bytes(ResourceOption.MEMORY_PER_CPU)) + " for each CPU"
+            : "";
+  }
+
+  /** Returns the manifest's {@code hardware}, as {@link Allocation#hardware} has it. */
+  String hardware() {
+    return gpus > 0 ? gpus + "x " + asked.gpuType().orElse("gpu") : Plural.of(cpusAsked(), "CPU");
+  }
+}
