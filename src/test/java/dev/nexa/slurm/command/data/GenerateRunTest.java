@@ -163,7 +163,7 @@ class GenerateRunTest {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/python3")), "the stand-in is Python");
     requests(300);
     Person person = new Person(workspace);
-    Path config = ownTeacher("requeues: 1\nretry_on: [signal, 1]\n");
+    Path config = ownTeacher("  STANDIN_HOLDS: \"150\"\nrequeues: 1\nretry_on: [signal, 1]\n");
     JsonObject run = person.submit(config.toString(), "--local");
     Path answered = workspace.resolve("answered");
     Person.await(answered);
