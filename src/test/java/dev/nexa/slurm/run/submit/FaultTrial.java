@@ -42,7 +42,7 @@ import java.util.function.Consumer;
  * over, and passes go on until no run is open. Everything but the clock follows from the seed.
  */
 final class FaultTrial implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofMinutes(20);
+  private static final Duration PATIENCE = Duration.ofMinutes(5);
   private static final ClientTimeouts IMPATIENT =
       new ClientTimeouts(Duration.ofSeconds(3), Duration.ofSeconds(2));
 
