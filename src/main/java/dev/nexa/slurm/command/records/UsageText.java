@@ -29,8 +29,8 @@ public final class UsageText {
   /**
    * A column.
    *
-   * @param right whether it is aligned right, as durations, hours, shares and sizes are
-   * @param inLine whether it stays in line on a narrow terminal; the others follow below
+   * @param right whether its values end at the right edge, as numbers do
+   * @param inLine whether a narrow terminal shows it in the job's first line
    * @param total its text in the line of all jobs
    */
   private record Column(

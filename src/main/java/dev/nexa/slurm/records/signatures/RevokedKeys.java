@@ -16,10 +16,10 @@ import java.util.Set;
  *
  * <p>A text file holds a public key or a {@code SHA256:…} fingerprint on each line, optionally
  * after a word of ssh-keygen(1), KEY REVOCATION LISTS ({@code key:}, {@code sha256:}, {@code
- * hash:}). We let ssh-keygen read binary lists.
+ * hash:}). ssh-keygen reads binary lists for us.
  *
  * @param fingerprints fingerprints of the revoked keys
- * @param problems lines that cannot be read; if there are any, no signature may be trusted
+ * @param problems lines that cannot be read. With such a line, we trust no signature
  * @param binary whether the file is a binary list of {@code ssh-keygen -k}
  */
 public record RevokedKeys(Set<String> fingerprints, List<String> problems, boolean binary) {

@@ -41,9 +41,9 @@ record FindWholeRuns(
   }
 
   /**
-   * Returns the runs in the order in which they are given.
+   * Returns the runs in the given order.
    *
-   * @param roots the tiers of the workspace's profiles: their documents can refer to the runs
+   * @param roots the tiers of the workspace's profiles. Their documents can refer to the runs
    * @param why the words of the cleanup's journal
    * @throws NexaException if a document cannot be read
    * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the queue cannot be read
@@ -218,10 +218,10 @@ record FindWholeRuns(
     }
 
     /**
-     * The answer to who has claimed a name.
+     * The owner of a name.
      *
-     * @param run the run of this workspace that has claimed the name; empty if there is none
-     * @param reason why there is none, a clause; empty if there is a run
+     * @param run the run of this workspace that claimed the name; empty if none did
+     * @param reason why no run has it, a clause; empty if a run has it
      */
     record Claim(Optional<RunId> run, String reason) {
       private static Claim none(String reason) {

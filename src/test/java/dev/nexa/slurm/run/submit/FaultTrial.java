@@ -286,11 +286,20 @@ final class FaultTrial implements AutoCloseable {
       if (!said.equals("[]") && !story.contains(said)) {
         story.add(said);
       }
-      assertThat(Instant.now()).as("healed in time").isBefore(deadline);
+      assertThat(Instant.now()).as(() -> "healed in time:" + open(workspace)).isBefore(deadline);
       if (!workspace.openRuns().isEmpty()) {
         Thread.sleep(Math.min(400, 20L * passes));
       }
     } while (!workspace.openRuns().isEmpty());
+  }
+
+  /** The journals of the runs that are open: what they wait for. */
+  private static String open(Workspace workspace) {
+    StringBuilder told = new StringBuilder();
+    for (RunId run : workspace.openRuns()) {
+      told.append("\n  ").append(run).append(' ').append(workspace.run(run).journal().read());
+    }
+    return told.toString();
   }
 
   // --- what a fault does a step with

@@ -60,7 +60,7 @@ public enum ResourceOption {
   SBATCH_OPTIONS(
       "sbatch_options",
       ValueType.TEXT,
-      "Options of `sbatch` that do not change the price, such as `--switches=1 --wait-all-nodes=1`. They are handed on as they are.");
+      "Options of `sbatch` that do not change the price, such as `--switches=1 --wait-all-nodes=1`. sbatch gets them unchanged.");
 
   private final String key;
 
