@@ -112,8 +112,8 @@ nexa_main() {
   nexa_run nexa_launch || status=$?
 </#if>
 <#if requeues gt 0 && scheduler == "slurm">
-  # A server never has finished: what ended without being told to, or out of time, goes on in the next attempt.
-  if [[ -z $NEXA_SIGNALLED && $status != 0 ]]; then
+  # A server never has finished: what ended without being told to (Slurm's TERM may come later), or out of time, goes on in the next attempt.
+  if [[ -z $NEXA_SIGNALLED && $status != 0 && $(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%T) != @(PENDING|COMPLETING) ]]; then
     NEXA_ENDED="the server ended with exit code $status"
   elif [[ $NEXA_SIGNALLED == USR1 && $status == 0 ]] && ((NEXA_RESTART < [=requeues])); then
     status=1

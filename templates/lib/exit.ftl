@@ -3,6 +3,11 @@
 nexa_exit() {
   local status=$?
   trap - EXIT
+<#if scheduler == "slurm" && !(serves!false)>
+  # Where Slurm ends the job, its TERM may reach the command before this shell.
+  [[ $status == 0 || -n $NEXA_SIGNALLED || $(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%T 2>/dev/null) != @(PENDING|COMPLETING) ]] ||
+    NEXA_SIGNALLED=TERM
+</#if>
 <#if !(serves!false)>
   nexa_first_failure
 </#if>
@@ -45,7 +50,7 @@ nexa_exit() {
 </#if>
   nexa_tidy
 <#if requeues gt 0>
-  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT || -n $NEXA_ENDED ]]; then
+  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED != TERM && -n $NEXA_SIGNALLED$NEXA_UNFIT$NEXA_ENDED ]]; then
     nexa_requeue
   fi
 </#if>

@@ -51,6 +51,8 @@ final class Session {
     named("(?m)^(RUN\\d+  ([a-z_]+  )?|\\d+  \\d+  )\\d+(?=  )", "$1JOB");
     named("\\broot@\\S+", "USER@HOST");
     named("(?<=:|-L )\\d{5}\\b", "PORT");
+    // Slurm looks now and then: it may miss a task of a second.
+    named("(?m)^ +memory  .* that Slurm measured\n", "");
     // Each release of Python marks a part of the line in another way.
     named("(?m)^ +[~^]+\n", "");
     // torchrun's agents end in either order, and the later one may miss the other.
