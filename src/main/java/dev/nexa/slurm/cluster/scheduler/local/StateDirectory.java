@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
@@ -24,8 +25,8 @@ final class StateDirectory {
   private final Path jobs;
   private final Path open;
 
-  /** The id that was claimed last; 0 until the folder was listed. */
-  private long last;
+  /** The highest id that was tried; 0 until the folder was listed. */
+  private final AtomicLong last = new AtomicLong();
 
   StateDirectory(Path root) {
     jobs = root.resolve("jobs");
@@ -52,13 +53,14 @@ final class StateDirectory {
   }
 
   private long claim(LongPredicate claimed) {
-    if (last == 0) {
-      last = numbers(jobs).max().orElse(0);
+    if (last.get() == 0) {
+      last.compareAndSet(0, numbers(jobs).max().orElse(0));
     }
-    do {
-      last++;
-    } while (!claimed.test(last));
-    return last;
+    long id = last.incrementAndGet();
+    while (!claimed.test(id)) {
+      id = last.incrementAndGet();
+    }
+    return id;
   }
 
   private static boolean claimLink(Path link, long jobId) {
