@@ -113,7 +113,7 @@ final class FaultCluster {
 
   /** Time goes on: some tasks begin, some end. */
   synchronized void advance(boolean toTheEnd) {
-    for (String name : names("made")) {
+    for (String name : names("jobs")) {
       jobs.computeIfAbsent(Long.parseLong(name), this::load);
     }
     for (Job job : jobs.values()) {
