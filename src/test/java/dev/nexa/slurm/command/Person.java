@@ -93,15 +93,17 @@ public final class Person {
 
   /** Types a command until stdout or stderr holds the text. */
   public String until(String text, String... command) throws InterruptedException {
+    String said = "";
     for (int i = 0; i < PATIENCE; i++) {
       StringWriter out = new StringWriter();
       type(out, out, command);
-      if (out.toString().contains(text)) {
-        return out.toString();
+      said = out.toString();
+      if (said.contains(text)) {
+        return said;
       }
       Thread.sleep(500);
     }
-    throw new AssertionError(List.of(command) + " never said '" + text + "'");
+    throw new AssertionError(List.of(command) + " never said '" + text + "', but: " + said);
   }
 
   private int type(StringWriter out, StringWriter err, String... command) {

@@ -150,7 +150,7 @@ class RetriesTest {
                 backend: shell
                 requeues: 1
                 grow: {time: {by: 3, up_to: 5m}}
-                warn_before_end: 110s
+                warn_before_end: 90s
                 run: sleep 600
                 resources: {cpus_per_task: 1, memory: 100M, time: 2m}
                 """));

@@ -218,8 +218,10 @@ class LostStateOnSlurmTest {
     JsonObject run = submit("again", 1, "0");
     slurm.keepStateWith(id(run));
     partition("UP");
-    for (int i = 0; i < 400 && !wrote("again.0").endsWith("ended"); i++) {
-      Thread.sleep(250);
+    Person.await(workspace.resolve("again.0"));
+    // Else slurmd has the job still at work when slurmctld, which takes it for waiting, starts it.
+    for (int i = 0; i < 600 && slurm.root("squeue", "-h", "-o%j").out().contains(id(run)); i++) {
+      Thread.sleep(100);
     }
     Thread.sleep(1000);
     loseState(false);
