@@ -58,9 +58,6 @@ nexa_distributed() {
 </#if>
 # Runs on each node, where alone its number is known.
 nexa_launch() {
-<#if !array && nodes gt 1>
-  unset "${!SLURM_ARRAY_@}" # srun sets some of them again
-</#if>
 <#if container_step && watchdog_seconds gt 0>
   : >"$NEXA_ATTEMPT.began"
 </#if>

@@ -127,7 +127,7 @@ public final class Person {
 
   /** The same after a second attempt, whose wait is cut short. */
   public JsonObject requeued(JsonObject run) throws Exception {
-    String job = run.objects("jobs").get(0).number("job_id") + "_0";
+    String job = run.objects("jobs").get(0).number("job_id") + "";
     await(result(run, "0.0.json"));
     awaitPending(job);
     Path second = result(run, "0.1.json");

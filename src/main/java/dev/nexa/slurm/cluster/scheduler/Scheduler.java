@@ -62,8 +62,12 @@ public interface Scheduler {
    */
   void cancel(String key, long jobId, OptionalInt task);
 
-  /** Ends the running attempt of one task and queues the task again under its id. */
-  void requeue(long jobId, int task);
+  /**
+   * Ends the running attempt of one task and queues the task again under its id.
+   *
+   * @param task one array index, or empty for a job of one task
+   */
+  void requeue(long jobId, OptionalInt task);
 
   /**
    * Returns the number of nodes of a partition, or of several in sbatch's notation; 0 if it is not
@@ -76,7 +80,7 @@ public interface Scheduler {
   }
 
   /** Makes a waiting task keep off nodes, in place of those that it keeps off now. */
-  default void keepOff(long jobId, int task, String nodes) {
+  default void keepOff(long jobId, OptionalInt task, String nodes) {
     throw new IllegalStateException(name() + " has one node");
   }
 
@@ -87,7 +91,7 @@ public interface Scheduler {
    * @throws SchedulerUnavailable if the scheduler does not do it, such as for a job that it has
    *     forgotten or that may not run again
    */
-  default void requeueLarger(long jobId, int task, String size) {
+  default void requeueLarger(long jobId, OptionalInt task, String size) {
     throw new IllegalStateException(name() + " gives each attempt the same");
   }
 

@@ -41,9 +41,6 @@ final class ScriptModel {
     model.put("directives", directives(plan));
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
-    boolean array =
-        plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array");
-    model.put("array", array);
     indices(model, plan);
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
@@ -284,7 +281,9 @@ final class ScriptModel {
       options.put(option.getKey().option(), option.getValue());
     }
     boolean sized = asked.isSized();
-    options.put("array", array(plan));
+    if (plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array")) {
+      options.put("array", array(plan));
+    }
     // With --cpus-per-task, sbatch refuses --gpus-per-task of a job that does not count processes,
     // and takes no notice of --threads-per-core.
     boolean ofTasks =

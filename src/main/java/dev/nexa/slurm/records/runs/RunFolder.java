@@ -215,7 +215,16 @@ public final class RunFolder {
    */
   public String logPattern() {
     workspace.requirePathForLogs();
-    return logs().toString().replace("%", "%%") + "/%A_%a.out";
+    return logPattern(logs(), DurableFiles.read(script()));
+  }
+
+  /**
+   * Returns the pattern for a script's logs in a folder: {@code JOB_INDEX.out}, index 0 without an
+   * array.
+   */
+  public static String logPattern(Path logs, String script) {
+    String index = script.contains("\n#SBATCH --array=") ? "%a" : "0";
+    return logs.toString().replace("%", "%%") + "/%A_" + index + ".out";
   }
 
   /**

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.units.IndexRange;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * One sbatch call of a run, as the run's events describe it.
@@ -156,6 +157,13 @@ public record Submission(
   /** Returns the array's job id; empty until it is known. */
   public Optional<Long> jobId() {
     return job.map(Job::id);
+  }
+
+  /**
+   * Returns a task's index in the job's array; empty if the job has no other, so its id is enough.
+   */
+  public OptionalInt index(int task) {
+    return tasks.indices().size() == 1 ? OptionalInt.empty() : OptionalInt.of(task - offset);
   }
 
   /** Returns when the job id became known. */

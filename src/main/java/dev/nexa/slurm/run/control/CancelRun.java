@@ -125,8 +125,7 @@ public record CancelRun(Context context) {
       boolean holds = task.isEmpty() || submission.tasks().indices().contains(task.getAsInt());
       if (holds && submission.jobId().isPresent()) {
         long id = submission.jobId().get();
-        OptionalInt index =
-            task.isEmpty() ? task : OptionalInt.of(task.getAsInt() - submission.offset());
+        OptionalInt index = task.isEmpty() ? task : submission.index(task.getAsInt());
         scheduler.cancel(submission.key(), id, index);
         asked.add(id + (index.isEmpty() ? "" : "_" + index.getAsInt()));
       }

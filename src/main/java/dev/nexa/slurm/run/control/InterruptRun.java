@@ -26,7 +26,8 @@ public record InterruptRun(Context context) {
   /**
    * Interrupts the run's running tasks, or one of them.
    *
-   * @return the interrupted tasks as {@code JOB_INDEX}; never empty
+   * @return the interrupted tasks as {@code JOB_INDEX}, or {@code JOB} of a job of one task; never
+   *     empty
    * @throws NexaException if the run allows no requeue, has used them all, or has no running task
    */
   public List<String> interrupt(RunFolder run, OptionalInt task) {
@@ -62,8 +63,9 @@ public record InterruptRun(Context context) {
           boolean meant = task.isEmpty() || number == task.getAsInt();
           if (meant && entry.name().equals(submission.key()) && entry.state() == JobState.RUNNING) {
             requireOneLeft(run, submission, number);
-            scheduler.requeue(entry.arrayJobId(), entry.task());
-            interrupted.add(entry.arrayJobId() + "_" + entry.task());
+            OptionalInt index = submission.index(number);
+            scheduler.requeue(entry.arrayJobId(), index);
+            interrupted.add(entry.arrayJobId() + (index.isEmpty() ? "" : "_" + entry.task()));
           }
         }
       }

@@ -51,8 +51,8 @@ record GrowTasks(Scheduler scheduler) {
       }
       String what = "%s: task %d of %s".formatted(row.state(), task.task(), run.id());
       try {
-        int index = task.task() - submission.offset();
-        scheduler.requeueLarger(submission.jobId().orElseThrow(), index, size.get());
+        scheduler.requeueLarger(
+            submission.jobId().orElseThrow(), submission.index(task.task()), size.get());
         problems.add(what + " is queued again with " + size.get());
         grew = true;
       } catch (SchedulerUnavailable refused) {

@@ -79,8 +79,7 @@ record NodeFailures(Scheduler scheduler) {
     try {
       String nodes = BadNodes.exclude(run.badNodes(), plan, scheduler);
       if (!nodes.isEmpty()) {
-        int index = task.task() - submission.offset();
-        scheduler.keepOff(submission.jobId().orElseThrow(), index, nodes);
+        scheduler.keepOff(submission.jobId().orElseThrow(), submission.index(task.task()), nodes);
       }
     } catch (SchedulerUnavailable refused) {
       problems.add(run.id() + " may get the node again that failed: " + refused.getMessage());

@@ -609,7 +609,7 @@ public final class RunPass {
     List<AccountingRecord> rows = new ArrayList<>();
     scheduler.accounting(
         AccountingQuery.byIds(ids, submission.intended()),
-        row -> rows.add(row.plus(submission.offset())));
+        row -> rows.add(TaskEvidence.numbered(row, submission)));
     rows.removeIf(row -> !row.name().equals(submission.key()) || row.completedUnbegun());
     if (!isOpen(begun, rows)) {
       return Optional.empty();

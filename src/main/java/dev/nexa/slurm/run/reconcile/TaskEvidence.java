@@ -32,7 +32,7 @@ public final class TaskEvidence {
   private final Map<String, List<ControllerJob>> remembered = new HashMap<>();
   private final Map<String, List<FaultyRow>> faulty = new HashMap<>();
   private final Set<AccountingRecord> told = new HashSet<>();
-  private final Map<String, Instant> submitted = new HashMap<>();
+  private final Map<String, Submission> submitted = new HashMap<>();
   private final Map<AccountingRecord, FaultyRow> early = new LinkedHashMap<>();
   private int rowsRead;
 
@@ -87,19 +87,19 @@ public final class TaskEvidence {
    * The jobs of some runs.
    *
    * @param ids the array job ids
-   * @param submitted when each submission was sent, by its key
+   * @param submitted each submission by its key
    * @param since the earliest time of a submission
    */
-  private record Jobs(List<Long> ids, Map<String, Instant> submitted, Instant since) {
+  private record Jobs(List<Long> ids, Map<String, Submission> submitted, Instant since) {
     static Jobs of(Collection<RunState> runs) {
       Set<Long> ids = new LinkedHashSet<>();
-      Map<String, Instant> submitted = new HashMap<>();
+      Map<String, Submission> submitted = new HashMap<>();
       Instant since = Instant.now();
       for (RunState run : runs) {
         for (Submission submission : run.submissions()) {
           submission.jobId().ifPresent(ids::add);
           ids.addAll(submission.duplicates());
-          submitted.put(submission.key(), submission.intended());
+          submitted.put(submission.key(), submission);
           since = submission.intended().isBefore(since) ? submission.intended() : since;
         }
       }
@@ -137,7 +137,8 @@ public final class TaskEvidence {
 
   private void add(AccountingRecord row) {
     rowsRead++;
-    Instant sent = submitted.getOrDefault(row.name(), Instant.MIN);
+    Submission submission = submitted.get(row.name());
+    Instant sent = submission == null ? Instant.MIN : submission.intended();
     if (!row.ended() || !FaultyRow.isTooEarly(row.submit(), sent)) {
       addOwn(row);
       return;
@@ -166,9 +167,13 @@ public final class TaskEvidence {
   }
 
   private void addOwn(AccountingRecord row) {
-    // Our jobs are arrays. Until its tasks have rows, an array can have one without an index. A row
-    // that sacct prints twice is one allocation.
-    boolean tells = !row.tasks().indices().isEmpty() || row.endedAsOne();
+    // Until its tasks have rows, an array can have one without an index. A row that sacct prints
+    // twice is one allocation.
+    Submission sent = submitted.get(row.name());
+    boolean tells =
+        !row.tasks().indices().isEmpty()
+            || row.endedAsOne()
+            || (sent != null && sent.tasks().indices().size() == 1);
     if (!told.add(row)) {
       return;
     }
@@ -275,12 +280,19 @@ public final class TaskEvidence {
     return accountingRows(submission);
   }
 
+  /**
+   * Returns a row of one submission with the run's task numbers. A job that is no array has a row
+   * without an index.
+   */
+  static AccountingRecord numbered(AccountingRecord row, Submission submission) {
+    boolean single = row.tasks().indices().isEmpty() && submission.tasks().indices().size() == 1;
+    return single ? row.of(submission.tasks(), row.name()) : row.plus(submission.offset());
+  }
+
   /** Returns accounting's rows of one submission, with the run's task numbers. */
   List<AccountingRecord> accountingRows(Submission submission) {
     List<AccountingRecord> kept = rows.getOrDefault(submission.key(), List.of());
-    return submission.offset() == 0
-        ? kept
-        : kept.stream().map(row -> row.plus(submission.offset())).toList();
+    return kept.stream().map(row -> numbered(row, submission)).toList();
   }
 
   /**

@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Earlier;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Asked;
@@ -105,7 +106,7 @@ public record RenderRun(Context context) {
             key,
             run.resolve("job.sbatch"),
             run.resolve("submissions").resolve(key),
-            run.resolve("logs").toString().replace("%", "%%") + "/%A_%a.out",
+            RunFolder.logPattern(run.resolve("logs"), script.text()),
             "",
             run,
             parts.get(0).array(),

@@ -288,13 +288,15 @@ class LocalSchedulerRecoveryTest {
   void requeuesWhatEndedAndRefusesWhatMayNotRunAgain() throws IOException {
     long job = submit("ended", "--array=0-0", "exit ${SLURM_RESTART_COUNT:-3}");
     await(() -> scheduler.queue().isEmpty());
-    scheduler.requeue(job, 0);
+    scheduler.requeue(job, OptionalInt.of(0));
     await(() -> scheduler.queue().isEmpty());
     assertThat(rows(job)).containsExactly("0 REQUEUED 3:0", "0 FAILED 1:0");
-    assertThatThrownBy(() -> scheduler.requeue(job, 5)).isInstanceOf(SchedulerUnavailable.class);
+    assertThatThrownBy(() -> scheduler.requeue(job, OptionalInt.of(5)))
+        .isInstanceOf(SchedulerUnavailable.class);
 
     long once = submit("never", "--array=0-0 --no-requeue", "sleep 300");
-    assertThatThrownBy(() -> scheduler.requeue(once, 0)).hasMessageContaining("that may run again");
+    assertThatThrownBy(() -> scheduler.requeue(once, OptionalInt.of(0)))
+        .hasMessageContaining("that may run again");
   }
 
   @Test

@@ -66,7 +66,7 @@ public final class Trial {
         switch (action.kind()) {
           case CANCEL -> scheduler.cancel(key, jobId, action.task());
           case REQUEUE -> {
-            scheduler.requeue(jobId, action.task().orElseThrow());
+            scheduler.requeue(jobId, action.task());
             requeued = true;
           }
         }

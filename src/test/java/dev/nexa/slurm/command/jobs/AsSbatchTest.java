@@ -161,7 +161,7 @@ class AsSbatchTest {
         .isEqualTo(
             "export SLURM_JOB_NAME='a(b)'\n"
                 + "[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
-                + "ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" "
+                + "ln -sfT -- \"$NEXA_LOG\" "
                 + log
                 + " || exit\nexec \"$NEXA_RUN_DIR/runner/job.sh\" 2>>'e%j'\n");
     sbatch("-o", "/dev/null", job);

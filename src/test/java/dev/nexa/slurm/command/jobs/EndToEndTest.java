@@ -466,7 +466,7 @@ class EndToEndTest {
 
   /** Slurm's warning by hand, once the file is there. */
   private JsonObject warnedAndRequeued(JsonObject run, Path ready) throws Exception {
-    String job = run.objects("jobs").get(0).number("job_id") + "_0";
+    String job = run.objects("jobs").get(0).number("job_id") + "";
     Person.await(ready);
     Person.command("scancel", "--batch", "--signal=USR1", job);
     return person.requeued(run);

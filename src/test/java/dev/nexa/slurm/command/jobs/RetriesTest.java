@@ -159,7 +159,7 @@ class RetriesTest {
 
     long job = run.objects("jobs").get(0).number("job_id");
     assertThat(Person.command("squeue", "-h", "-r", "-o", "%i %m %l", "-j", "" + job).strip())
-        .isEqualTo(job + "_0 100M 5:00");
+        .isEqualTo(job + " 100M 5:00");
     person.says("cancel", run.text("run_id"));
   }
 

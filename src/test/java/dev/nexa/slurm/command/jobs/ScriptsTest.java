@@ -323,8 +323,7 @@ class ScriptsTest {
             "note: from the #SBATCH lines of job.sh: --time 5\n"
                 + "note: to keep this as a config, add --save job.yaml\n"
                 + "note: the stage is run; --set stage=NAME changes it\n");
-    assertThat(script.out())
-        .contains("ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" x.log || exit\n");
+    assertThat(script.out()).contains("ln -sfT -- \"$NEXA_LOG\" x.log || exit\n");
     assertThat(script.out()).contains("exec bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
     assertThat(kept.err()).doesNotContain("does not hold");
     assertThat(kept.out().replaceFirst(".*X=1\n", "")).isEqualTo(script.out());
@@ -397,11 +396,11 @@ class ScriptsTest {
 
   /** Tools that find a task's number in the environment do all parts without one. */
   @Test
-  void aRunWithoutAnArrayShowsItsProgramNone() {
-    String unset = "unset \"${!SLURM_ARRAY_@}\"";
-    assertThat(type("render run.yaml").out()).contains(unset);
-    assertThat(type("render run.yaml --set array.shards=1").out()).doesNotContain(unset);
-    assertThat(type("render run.yaml --set array.shards=3").out()).doesNotContain(unset);
+  void aRunWithoutAnArrayIsNone() {
+    String array = "#SBATCH --array=";
+    assertThat(type("render run.yaml").out()).doesNotContain(array);
+    assertThat(type("render run.yaml --set array.shards=1").out()).contains(array + "0-0");
+    assertThat(type("render run.yaml --set array.shards=3").out()).contains(array + "0-2");
   }
 
   @Test

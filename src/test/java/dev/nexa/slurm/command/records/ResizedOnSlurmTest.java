@@ -45,7 +45,7 @@ class ResizedOnSlurmTest {
             + " ]; do sleep 0.2; done'\n"
             + "resources: {nodes: 2, gpus_per_node: 1, cpus_per_task: 2, memory: 200M, time: 2m}\n");
     JsonObject run = person.submit(config.toString());
-    String job = run.objects("jobs").get(0).number("job_id") + "_0";
+    String job = run.objects("jobs").get(0).number("job_id") + "";
     // A step that starts after the job has shrunk asks for more than the job has left.
     Person.await(workspace.resolve("began"));
     String refusal = update(job, "NumNodes=1");
@@ -64,7 +64,7 @@ class ResizedOnSlurmTest {
     JsonObject actual = cost.object("actual");
     assertThat(actual.objects("attempts")).hasSize(2);
     assertThat(new BigDecimal(cost.text("wasted"))).isZero();
-    long[] held = held("id_array_job=" + job.replace("_0", ""), 2);
+    long[] held = held("id_job=" + job, 2);
     assertThat(actual.text("cpu_hours")).isEqualTo(hours(held[0]));
     assertThat(actual.text("gpu_hours")).isEqualTo(hours(held[1]));
     assertThat(person.says("audit", run.text("run_id"))).contains("0 differences");

@@ -172,7 +172,7 @@ class ScenariosOnSlurmTest {
   /** Returns the id of the run's only task. */
   private static String job(Path run) throws IOException {
     String journal = Files.readString(run.resolve("journal.jsonl"));
-    return journal.replaceAll("(?s).*\"job_id\":(\\d+).*", "$1") + "_0";
+    return journal.replaceAll("(?s).*\"job_id\":(\\d+).*", "$1");
   }
 
   @Test

@@ -75,12 +75,12 @@ class RunFolderTest {
 
   @Test
   void aPercentSignOfThePathIsDoubledOrSlurmWouldExpandIt() {
-    Workspace odd =
-        new Workspace(
-            workspace.root().resolve("50%A"), new dev.nexa.slurm.base.files.DurableFiles(p -> {}));
+    Path odd = workspace.root().resolve("50%A");
 
-    assertThat(odd.run(new RunId("train_20251101_143200")).logPattern())
-        .isEqualTo("/home/ada/science/50%%A/runs/train_20251101_143200/logs/%A_%a.out");
+    assertThat(RunFolder.logPattern(odd, "#!/bin/bash\n#SBATCH --array=0-3\n"))
+        .isEqualTo("/home/ada/science/50%%A/%A_%a.out");
+    assertThat(RunFolder.logPattern(odd, "#!/bin/bash\n"))
+        .isEqualTo("/home/ada/science/50%%A/%A_0.out");
   }
 
   @Test

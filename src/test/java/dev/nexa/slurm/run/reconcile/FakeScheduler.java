@@ -66,7 +66,7 @@ class FakeScheduler implements Scheduler {
   }
 
   @Override
-  public void requeue(long jobId, int task) {
+  public void requeue(long jobId, OptionalInt task) {
     throw new AssertionError("nobody requeues");
   }
 

@@ -17,6 +17,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,7 +37,7 @@ class NodeFailuresTest {
         }
 
         @Override
-        public void requeueLarger(long jobId, int task, String size) {
+        public void requeueLarger(long jobId, OptionalInt task, String size) {
           done.add(jobId + "_" + task + " " + size);
         }
       };

@@ -198,14 +198,15 @@ public final class LocalScheduler implements Scheduler {
   }
 
   @Override
-  public void requeue(long jobId, int task) {
+  public void requeue(long jobId, OptionalInt task) {
     answer(
         () -> {
           JobHistory history = require(jobId).history();
-          if (!history.has(task) || !history.job().requeue()) {
-            throw failure("there is no task " + jobId + "_" + task + " that may run again");
+          int index = task.orElse(history.job().tasks().indices().get(0));
+          if (!history.has(index) || !history.job().requeue()) {
+            throw failure("there is no task " + jobId + "_" + index + " that may run again");
           }
-          return ask(state.job(jobId), JobRequest.Kind.REQUEUE, OptionalInt.of(task));
+          return ask(state.job(jobId), JobRequest.Kind.REQUEUE, OptionalInt.of(index));
         });
   }
 

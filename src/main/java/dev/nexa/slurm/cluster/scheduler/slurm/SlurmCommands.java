@@ -193,12 +193,21 @@ public final class SlurmCommands {
    */
   static List<String> scancel(String key, long jobId, OptionalInt task) {
     return task.isPresent()
-        ? List.of("scancel", jobId + "_" + task.getAsInt())
+        ? List.of("scancel", id(jobId, task))
         : List.of("scancel", "--name=" + key, "" + jobId);
   }
 
-  static List<String> requeue(long jobId, int task) {
-    return List.of("scontrol", "requeue", jobId + "_" + task);
+  static List<String> requeue(long jobId, OptionalInt task) {
+    return List.of("scontrol", "requeue", id(jobId, task));
+  }
+
+  /** Returns a call that changes one task; an empty task is the whole job. */
+  static List<String> update(long jobId, OptionalInt task, String change) {
+    return List.of("scontrol", "update", "JobId=" + id(jobId, task), change);
+  }
+
+  private static String id(long jobId, OptionalInt task) {
+    return task.isPresent() ? jobId + "_" + task.getAsInt() : "" + jobId;
   }
 
   static List<String> dependOn(long jobId, String dependency) {

@@ -322,15 +322,15 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   @Override
-  public void requeue(long jobId, int task) {
+  public void requeue(long jobId, OptionalInt task) {
     ask(SlurmCommands.requeue(jobId, task));
   }
 
   @Override
-  public void requeueLarger(long jobId, int task, String size) {
+  public void requeueLarger(long jobId, OptionalInt task, String size) {
     ask(SlurmCommands.requeue(jobId, task));
     // It waits for two minutes and more (cred_expire) before it can start.
-    ask(List.of("scontrol", "update", "JobId=" + jobId + "_" + task, size));
+    ask(SlurmCommands.update(jobId, task, size));
   }
 
   @Override
@@ -349,8 +349,8 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   @Override
-  public void keepOff(long jobId, int task, String nodes) {
-    ask(List.of("scontrol", "update", "JobId=" + jobId + "_" + task, "ExcNodeList=" + nodes));
+  public void keepOff(long jobId, OptionalInt task, String nodes) {
+    ask(SlurmCommands.update(jobId, task, "ExcNodeList=" + nodes));
   }
 
   @Override

@@ -27,7 +27,7 @@ public record SbatchLogs(String output, String error, boolean append, String tit
     }
     String path = path(output);
     return (append ? "[[ ! -f " + path + " || -L " + path + " ]] || cat -- " + path + "\n" : "")
-        + "ln -sfT -- \"$NEXA_RUN_DIR/logs/$NEXA_JOB.out\" "
+        + "ln -sfT -- \"$NEXA_LOG\" "
         + path
         + " || exit\n";
   }
