@@ -23,6 +23,9 @@
 
 </#if>
 <#include "lib/container.ftl">
+<#if grouped>
+<#include "lib/groups.ftl">
+</#if>
 <#if python_alone>
 <#include "lib/meeting.ftl">
 <@only_rank/>
@@ -33,6 +36,9 @@
 </#if>
 nexa_main() {
   nexa_preamble "$@"
+<#if grouped>
+  export NEXA_GPUS=[=gpus_per_node]
+</#if>
   nexa_claim
   nexa_watch
 <#if chain gt 1>
@@ -74,6 +80,9 @@ nexa_main() {
 <#if watchdog_seconds gt 0>
   NEXA_GUARDED=1
   export PYTHONFAULTHANDLER=${PYTHONFAULTHANDLER-1}
+</#if>
+<#if grouped>
+  nexa_groups
 </#if>
   nexa_run<#if packed> bash "$NEXA_RUN_DIR/runner/pack.sh" [=pack_size] [=pack_parallel]<#elseif container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }

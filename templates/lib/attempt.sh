@@ -10,7 +10,8 @@ fi
 # An earlier attempt of the task printed to the same log.
 NEXA_LOG=$(readlink "/proc/$$/fd/1")
 NEXA_LOG_FROM=$(stat -c %s -- "$NEXA_LOG" 2>/dev/null) || NEXA_LOG_FROM=0
-NEXA_RANK_LOGS=${NEXA_LOG%.out}.ranks
+NEXA_RANK_LOGS=$NEXA_RUN_DIR/logs/${NEXA_JOB%_*}_0.ranks
+[[ $NEXA_JOB != *_* ]] || NEXA_RANK_LOGS=$NEXA_RUN_DIR/logs/$NEXA_JOB.ranks
 NEXA_FAILURE='' NEXA_ENDED=''
 export NEXA_LOG NEXA_RANK_LOGS
 ((NEXA_RESTART == 0)) || echo "nexa-slurm: attempt $((NEXA_RESTART + 1))"

@@ -1,6 +1,6 @@
 <#-- Before the command, where a program of its own runs the container. -->
 <#macro prefix>
-<#if container_runtime?? && (container_runtime == "apptainer" || container_runtime == "singularity")> [=container_runtime] exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED"<#list mounts as mount>,[=mount]</#list> [=container]</#if><#t>
+<#if container_runtime?? && (container_runtime == "apptainer" || container_runtime == "singularity")> [=container_runtime] exec<#if container_gpus> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED"<#list mounts as mount>,[=mount]</#list> [=container]</#if><#t>
 </#macro>
 <#-- Of several nodes, each is sampled in the step that has its GPUs. -->
 <#macro sampled>

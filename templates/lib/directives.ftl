@@ -1,3 +1,3 @@
 <#list directives as option>
-#SBATCH --[=option.name]<#if option.value??>=[=option.value]</#if>
+#SBATCH <#if option.separator??>[=option.separator]<#else>--[=option.name]<#if option.value??>=[=option.value]</#if></#if>
 </#list>

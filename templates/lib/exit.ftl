@@ -5,8 +5,11 @@ nexa_exit() {
   trap - EXIT
 <#if scheduler == "slurm" && !(serves!false)>
   # Where Slurm ends the job, its TERM may reach the command before this shell.
-  [[ $status == 0 || -n $NEXA_SIGNALLED || $(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%T 2>/dev/null) != @(PENDING|COMPLETING) ]] ||
+  [[ $status == 0 || -n $NEXA_SIGNALLED || $(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%T 2>/dev/null<#if grouped> | head -n 1</#if>) != @(PENDING|COMPLETING) ]] ||
     NEXA_SIGNALLED=TERM
+</#if>
+<#if grouped>
+  nexa_end_groups
 </#if>
 <#if !(serves!false)>
   nexa_first_failure
@@ -18,12 +21,16 @@ nexa_exit() {
   fi
 </#if>
   if [[ -n $NEXA_SUBMISSION ]]; then
+<#if grouped>
+    nexa_group_results
+<#else>
     local result=$NEXA_ATTEMPT.json
     printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"%s}\n' \
       "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${NEXA_JOB%_*}" \
       "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" "${NEXA_FAILURE:-}" >"$result.tmp" &&
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
+</#if>
   fi
 <#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   nexa_end_monitor
@@ -46,7 +53,7 @@ nexa_exit() {
 <#if processes>
   nexa_own_step
 </#if>
-  timeout 30 srun --nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)" --ntasks-per-node=1<#if processes> --gres=none</#if> --quiet bash -c nexa_tidy || true
+  timeout 30 srun <#if grouped>--nodes="$SLURM_JOB_NUM_NODES"<#else>--nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)"</#if> --ntasks-per-node=1<#if processes> --gres=none</#if> --quiet bash -c nexa_tidy || true
 </#if>
   nexa_tidy
 <#if requeues gt 0>

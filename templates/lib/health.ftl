@@ -4,7 +4,7 @@ nexa_check_node() {
   local -a folders=("$NEXA_RUN_SCRATCH" "$NEXA_TASK_SCRATCH" "$NEXA_DURABLE" "$NEXA_SHARED"<#if ranks_per_node gt 0> "$NEXA_RANKS_SCRATCH"/rank_{0..[=ranks_per_node * nodes - 1]}</#if>)
   reason=$(nexa_make_folders [=cluster] "${folders[@]}") &&
 <#if health_check>
-    reason=$(bash "$NEXA_RUN_DIR/runner/check_node.sh" "$NEXA_SCRATCH" [=scratch_free_kib] [=gpus_per_node]<#if nodes gt 1><#if interface??> [=interface]<#else> "${NCCL_SOCKET_IFNAME:-}"</#if><#else> ''</#if><#if min_driver??> [=min_driver]</#if>) &&
+    reason=$(bash "$NEXA_RUN_DIR/runner/check_node.sh" "$NEXA_SCRATCH" [=scratch_free_kib] <#if grouped>"$NEXA_GPUS"<#else>[=gpus_per_node]</#if><#if nodes gt 1><#if interface??> [=interface]<#else> "${NCCL_SOCKET_IFNAME:-}"</#if><#else> ''</#if><#if min_driver??> [=min_driver]</#if>) &&
 </#if>
     echo "nexa-slurm: node $node is well" && return
   echo "nexa-slurm: node $node is not well: $reason" >&2

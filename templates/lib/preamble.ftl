@@ -17,7 +17,6 @@ nexa_preamble() {
   fi
   # Of an array's tasks one has the array's own number, which Slurm takes for all of them.
   NEXA_JOB=${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
-  NEXA_LOG=$NEXA_RUN_DIR/logs/${NEXA_JOB%_*}_${SLURM_ARRAY_TASK_ID:-0}.out
   # Tasks are numbered over the whole run; a submission may hold a part of them.
   NEXA_TASK=$((${SLURM_ARRAY_TASK_ID:-0} + offset))
 <#if indices??>
@@ -25,7 +24,7 @@ nexa_preamble() {
 </#if>
   NEXA_TASKS=[=shards]
   NEXA_STAGE=[=stage]
-  export NEXA_JOB NEXA_LOG NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
+  export NEXA_JOB NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
 
   export NEXA_SCRATCH=[=scratch] NEXA_DURABLE=[=durable] NEXA_SHARED=[=shared]
   # Whose names on them are whose, where several workspaces share them; before that, nexa_claim.

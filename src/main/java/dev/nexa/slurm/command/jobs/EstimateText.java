@@ -53,7 +53,7 @@ public final class EstimateText {
     StringBuilder text = new StringBuilder();
     String most = estimate.atMost();
     text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(": ");
-    text.append(estimate.words(plan.allocation()));
+    text.append(estimate.words(plan));
     long over = plan.longestAttempt().toSeconds() - estimate.timeLimitSeconds();
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");
     String more = plan.billed().why();

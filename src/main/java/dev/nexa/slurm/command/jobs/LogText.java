@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.units.IndexRange;
+import java.util.List;
 
 /** Formats the lines around the logs of several tasks. Reads no file. */
 public final class LogText {
@@ -17,8 +18,18 @@ public final class LogText {
    * @param colour whether to add ANSI colours
    */
   public static String prefix(int task, int tasks, boolean colour) {
-    String padding = " ".repeat(digits(tasks - 1) - digits(task) + 1);
-    String label = "[" + task + "]";
+    return prefix("" + task, digits(tasks - 1), task, colour);
+  }
+
+  /** Returns the prefix of a group's lines: {@code [trainer]} and blanks, as wide as the widest. */
+  static String prefix(List<String> groups, int task, boolean colour) {
+    int width = groups.stream().mapToInt(String::length).max().orElse(0);
+    return prefix(groups.get(task), width, task, colour);
+  }
+
+  private static String prefix(String name, int width, int task, boolean colour) {
+    String padding = " ".repeat(width - name.length() + 1);
+    String label = "[" + name + "]";
     return colour
         ? "\u001b[" + COLOURS[task % COLOURS.length] + "m" + label + "\u001b[0m" + padding
         : label + padding;

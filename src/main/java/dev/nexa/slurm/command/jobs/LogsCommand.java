@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -18,6 +19,7 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.List;
 import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -28,6 +30,8 @@ public final class LogsCommand extends Subcommand {
   private final OptionSpec task =
       number(
           "--task N", "Prints only this task's log, without the task's number before each line.");
+  private final OptionSpec group =
+      option("--group NAME", "Only this group of a heterogeneous job; the same as its --task N.");
   private final OptionSpec rank =
       number("--rank N", "Only this rank of the task, where torchrun or accelerate started it.");
   private final OptionSpec tail =
@@ -58,7 +62,11 @@ public final class LogsCommand extends Subcommand {
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     RunFolder run = found.run();
     Integer named = task.getValue();
-    OptionalInt one = named != null ? OptionalInt.of(named) : found.task();
+    String ofGroup = group.getValue();
+    OptionalInt one =
+        ofGroup != null
+            ? OptionalInt.of(groupOf(run, ofGroup))
+            : named != null ? OptionalInt.of(named) : found.task();
     try {
       copy(context, run, one, new WriterStream(out()));
     } catch (NobodyReads enough) {
@@ -96,6 +104,21 @@ public final class LogsCommand extends Subcommand {
     }
     new FollowLogs(context, err()::println)
         .copy(run, one.orElse(0), ofRank, lines(), given(follow), stream);
+  }
+
+  private static int groupOf(RunFolder run, String name) {
+    List<String> names = run.shownPlan().groupNames();
+    if (names.contains(name)) {
+      return names.indexOf(name);
+    }
+    throw new NexaException(
+        ErrorCode.RUN_UNKNOWN,
+        "there is no group "
+            + name
+            + Nearest.hint(name, names)
+            + ": "
+            + run.id()
+            + (names.isEmpty() ? " has no groups" : " has " + String.join(", ", names)));
   }
 
   /** Checks that the task has this rank. A program may start other ranks than were planned. */

@@ -44,6 +44,7 @@ public final class MergeLogs {
   private final OutputStream out;
   private final Consumer<String> problems;
   private final int tasks;
+  private final List<String> groups;
   private final Map<Integer, TaskLog> logs = new HashMap<>();
   private String lastProblem = "";
   private String lastReason = "";
@@ -72,6 +73,7 @@ public final class MergeLogs {
     this.out = out;
     this.problems = problems;
     this.tasks = run.shownPlan().tasks();
+    this.groups = run.shownPlan().groupNames();
   }
 
   /** Copies the logs, and follows them if requested. */
@@ -188,7 +190,11 @@ public final class MergeLogs {
   }
 
   private TaskLog log(int task, Path file, long start) {
-    return new TaskLog(file, start, LogText.prefix(task, tasks, asked.colour()));
+    String prefix =
+        groups.isEmpty()
+            ? LogText.prefix(task, tasks, asked.colour())
+            : LogText.prefix(groups, task, asked.colour());
+    return new TaskLog(file, start, prefix);
   }
 
   private void print(String line) throws IOException {

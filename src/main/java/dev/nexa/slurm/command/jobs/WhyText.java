@@ -100,7 +100,9 @@ public final class WhyText {
   }
 
   private static String where(Failure failure) {
-    String task = "task " + failure.place().task() + ", attempt " + failure.place().attempt();
+    String group = failure.place().group().map(of -> "group " + of + ", ").orElse("");
+    String task =
+        group + "task " + failure.place().task() + ", attempt " + failure.place().attempt();
     String rank = failure.place().rank().map(number -> ", rank " + number).orElse("");
     String node = failure.place().node().map(name -> " on " + name).orElse("");
     int others = failure.place().failedTasks() - 1;
@@ -184,6 +186,7 @@ public final class WhyText {
     JsonObject json =
         new JsonObject()
             .with("task", failure.place().task())
+            .withOptional("group", failure.place().group())
             .with("attempt", failure.place().attempt())
             .with("tasks_failed", failure.place().failedTasks())
             .withOptional("rank", failure.place().rank())

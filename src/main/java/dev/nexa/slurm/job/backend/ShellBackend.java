@@ -3,7 +3,9 @@ package dev.nexa.slurm.job.backend;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * {@code backend: shell}: runs the config's {@code run} text, unchanged, with bash in each task.
@@ -23,8 +25,15 @@ public final class ShellBackend implements Backend {
           plan.written().problem("run", "missing; backend shell runs the text under this key"));
     }
     List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
-    return new Launch(
-            Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.payload().run().get())))
+    List<RunnerFile> files = new ArrayList<>();
+    files.add(RunnerFile.text(FILE, plan.payload().run().get()));
+    for (int task = 1; task < plan.shape().groups().size(); task++) {
+      Optional<String> run = plan.shape().groups().get(task).plan().payload().run();
+      if (run.isPresent()) {
+        files.add(RunnerFile.text("group_" + task + ".sh", run.get()));
+      }
+    }
+    return new Launch(Launch.TASK, command, files)
         .noting(
             plan.written().has("options")
                 ? List.of("nothing that runs reads options: shell has none; write them into run")

@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.config.foreign.SkyPilotPrices;
 import dev.nexa.slurm.job.config.pipeline.FromRuns;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.pipeline.StageReferences;
+import dev.nexa.slurm.job.config.run.Groups;
 import dev.nexa.slurm.job.config.run.InferredKeys;
 import dev.nexa.slurm.job.config.run.NativeKeys;
 import dev.nexa.slurm.job.config.run.NativeOptions;
@@ -166,6 +167,9 @@ public final class ConfigReader {
       root = Overrides.replace(root, stage.get().set(), problems);
     }
     root = from.apply(Overrides.apply(root, rest, problems), problems);
+    if (root instanceof Mapping mapping && mapping.entries().containsKey(Groups.KEY)) {
+      root = Groups.withFirst(root, problems);
+    }
     boolean waits = stage.isPresent() || !from.runs().isEmpty();
     if (waits || mentionsStages(file, overrides)) {
       boolean fine = StageReferences.check(root, stage, from, problems);

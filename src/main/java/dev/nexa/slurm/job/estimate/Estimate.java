@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.AttemptSize;
+import dev.nexa.slurm.job.plan.JobGroup;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.util.ArrayList;
@@ -51,6 +52,9 @@ public record Estimate(
    * @throws NexaException with {@link ExitCode#USAGE} if the usage exceeds a long
    */
   public static Estimate of(Plan plan, Rates rates) {
+    if (!plan.shape().groups().isEmpty()) {
+      return ofGroups(plan, rates);
+    }
     long seconds = plan.longestAttempt().toSeconds();
     int attempts = plan.attempts();
     long limit = plan.allocation().timeLimit().toSeconds();
@@ -65,6 +69,28 @@ public record Estimate(
     }
     Optional<ApiTokens> tokens = plan.payload().apiTokens();
     return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage, tokens);
+  }
+
+  /** Each group of a heterogeneous job holds its resources for at most its own time limit. */
+  private static Estimate ofGroups(Plan plan, Rates rates) {
+    Usage usage = Usage.NONE;
+    long limit = 0;
+    long longest = 0;
+    for (Plan group : plan.each()) {
+      long seconds = group.longestAttempt().toSeconds();
+      usage = usage.plus(held(group, rates, seconds, plan.attempts()));
+      limit = Math.max(limit, group.allocation().timeLimit().toSeconds());
+      longest = Math.max(longest, seconds);
+    }
+    return priced(
+        plan.digest(),
+        rates,
+        plan.tasks(),
+        plan.attempts(),
+        limit,
+        longest,
+        usage,
+        Optional.empty());
   }
 
   /**
@@ -82,6 +108,22 @@ public record Estimate(
     long limit = plan.timeLimit().toSeconds();
     long seconds = plan.longestAttempt().toSeconds();
     List<AttemptSize> grown = plan.grown();
+    List<PlanFile> groups = plan.groups();
+    if (!groups.isEmpty()) {
+      Usage all = Usage.NONE;
+      for (PlanFile group : groups) {
+        limit = Math.max(limit, group.timeLimit().toSeconds());
+        long held = group.longestAttempt().toSeconds();
+        seconds = Math.max(seconds, held);
+        all =
+            all.plus(
+                rates
+                    .usage(
+                        group.gpusByType(), group.cpus(), group.memoryBytes(), group.nodes(), held)
+                    .times(attempts));
+      }
+      return priced(digest, rates, tasks, attempts, limit, seconds, all, Optional.empty());
+    }
     Usage usage =
         rates
             .usage(plan.gpusByType(), plan.cpus(), plan.memoryBytes(), plan.nodes(), seconds)
@@ -164,10 +206,18 @@ public record Estimate(
    * Returns what the estimate is for, in words: {@code 1 task, 2 nodes with 4 h100, 8 CPUs and 16
    * GiB each, 30 minutes, partition gpu}.
    *
-   * @param each what each task gets
+   * <p>Of a heterogeneous job: {@code 2 groups: trainer: 1 node with 4 h100 ...; servers: ...}.
    */
-  public String words(Allocation each) {
+  public String words(Plan plan) {
     String times = attempts == 1 ? "" : ", up to " + attempts + " attempts";
+    if (!plan.shape().groups().isEmpty()) {
+      List<String> groups = new ArrayList<>();
+      for (JobGroup group : plan.shape().groups()) {
+        groups.add(group.name() + ": " + group.plan().allocation().words());
+      }
+      return groups.size() + " groups" + times + "\n  " + String.join("\n  ", groups);
+    }
+    Allocation each = plan.allocation();
     return tasks == 1
         ? "1 task" + times + ", " + each.words()
         : tasks + " tasks" + times + ", each " + each.words();

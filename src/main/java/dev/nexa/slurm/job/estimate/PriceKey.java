@@ -8,8 +8,10 @@ import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The facts that decide which prices apply to a run.
@@ -65,15 +67,16 @@ public record PriceKey(
     }
     List<PriceKey> keys = new ArrayList<>();
     for (String name : names) {
+      Optional<String> one = name.isEmpty() ? Optional.empty() : Optional.of(name);
       keys.add(
           new PriceKey(
               this.cluster,
-              Optional.of(name),
+              one,
               account,
               day,
               gpuTypes,
               nodeCpus,
-              weights(cluster, Optional.of(name)),
+              weights(cluster, one),
               billingRule,
               apiModels));
     }
@@ -94,6 +97,41 @@ public record PriceKey(
 
   /** Returns the key of a plan; of several partitions it has all names, with commas between. */
   public static PriceKey of(Plan plan, ClusterProfile cluster, LocalDate day) {
+    return together(plan.each().stream().map(one -> ofOne(one, cluster, day)).toList());
+  }
+
+  /**
+   * Returns the key of a heterogeneous job: it may start in the partitions of all of its groups. An
+   * empty name among them is the partition that Slurm chooses.
+   */
+  private static PriceKey together(List<PriceKey> groups) {
+    PriceKey first = groups.get(0);
+    if (groups.size() == 1) {
+      return first;
+    }
+    Set<String> partitions = new LinkedHashSet<>();
+    Set<String> types = new LinkedHashSet<>();
+    Optional<Integer> nodeCpus = first.nodeCpus;
+    for (PriceKey group : groups) {
+      partitions.add(group.partition.orElse(""));
+      types.addAll(group.gpuTypes);
+      nodeCpus = nodeCpus.isPresent() ? nodeCpus : group.nodeCpus;
+    }
+    return new PriceKey(
+        first.cluster,
+        partitions.equals(Set.of(""))
+            ? Optional.empty()
+            : Optional.of(String.join(",", partitions)),
+        first.account,
+        first.day,
+        List.copyOf(types),
+        nodeCpus,
+        first.billingWeights,
+        first.billingRule,
+        first.apiModels);
+  }
+
+  private static PriceKey ofOne(Plan plan, ClusterProfile cluster, LocalDate day) {
     Optional<String> partition = plan.allocation().partition();
     boolean local = cluster.isLocal();
     boolean whole = plan.billed().whole();
@@ -117,6 +155,13 @@ public record PriceKey(
    * @param plan the content of plan.json
    */
   public static PriceKey of(PlanFile plan, ClusterProfile cluster, LocalDate day) {
+    List<PlanFile> groups = plan.groups();
+    return groups.isEmpty()
+        ? ofOne(plan, cluster, day)
+        : together(groups.stream().map(one -> ofOne(one, cluster, day)).toList());
+  }
+
+  private static PriceKey ofOne(PlanFile plan, ClusterProfile cluster, LocalDate day) {
     Optional<String> partition = plan.option(ResourceOption.PARTITION);
     boolean local = cluster.isLocal();
     boolean whole = plan.wholeNodes() || whole(cluster, partition);

@@ -19,6 +19,8 @@ import java.util.Optional;
  *     without a sweep
  * @param chain the number of jobs that follow each other, each with all tasks
  * @param grown the most that the attempts after the first are charged for; empty unless they grow
+ * @param groups the groups of a heterogeneous job, whose first is the plan itself; empty for any
+ *     other
  */
 public record JobShape(
     Allocation allocation,
@@ -31,7 +33,25 @@ public record JobShape(
     Optional<Integer> maxParallel,
     List<JsonObject> points,
     int chain,
-    List<AttemptSize> grown) {
+    List<AttemptSize> grown,
+    List<JobGroup> groups) {
+  /** Returns a copy with groups, one task for each. */
+  JobShape of(List<JobGroup> all) {
+    return new JobShape(
+        allocation,
+        partitionReason,
+        billed,
+        ranksPerNode,
+        all.size(),
+        indices,
+        pack,
+        maxParallel,
+        points,
+        chain,
+        grown,
+        all);
+  }
+
   /** Returns a copy that is charged for other resources. */
   JobShape with(BilledResources billed, List<AttemptSize> grown) {
     return new JobShape(
@@ -45,6 +65,7 @@ public record JobShape(
         maxParallel,
         points,
         chain,
-        grown);
+        grown,
+        groups);
   }
 }

@@ -108,6 +108,18 @@ public record Plan(
     return with(written, shape.with(most, grown(partitions, most)), payload, inputs, notes);
   }
 
+  /** Returns the plan of a heterogeneous job, whose first group this is. */
+  public Plan withGroups(List<JobGroup> groups) {
+    return with(written, shape.of(List.copyOf(groups)), payload, inputs, notes);
+  }
+
+  /** Returns the plan of each group, by task; only this plan if the job has no groups. */
+  public List<Plan> each() {
+    List<Plan> each = new ArrayList<>();
+    shape.groups().forEach(group -> each.add(group.plan()));
+    return each.isEmpty() ? List.of(this) : each;
+  }
+
   /** Returns a copy that is charged for so many CPUs, over all nodes of a task. */
   public Plan withCpus(int cpus, String why) {
     BilledResources more = billed().withCpus(cpus, why);

@@ -427,7 +427,7 @@ public final class PlanFile {
             .withOptional("model", plan.model())
             .withOptional("dataset", plan.inputs().dataset())
             .with("tags", plan.allTags())
-            .with("hardware", plan.allocation().hardware())
+            .with("hardware", hardware(plan))
             .with("training", plan.trainingJson())
             .with("allocation", allocation(plan.allocation()))
             .with("billed", billed(plan.billed()))
@@ -457,6 +457,13 @@ public final class PlanFile {
     }
     if (!plan.shape().points().isEmpty()) {
       json.with("points", plan.shape().points());
+    }
+    if (!plan.shape().groups().isEmpty()) {
+      List<JsonObject> groups = new ArrayList<>();
+      for (JobGroup group : plan.shape().groups()) {
+        groups.add(whatRuns(group.plan()).with("group", group.name()));
+      }
+      json.with("groups", groups);
     }
     if (plan.shape().pack().isPresent()) {
       Pack pack = plan.shape().pack().get();
@@ -515,6 +522,30 @@ public final class PlanFile {
       json.with("lora_adapters", values(new TreeMap<>(plan.inputs().serving().loraAdapters())));
     }
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
+  }
+
+  private static String hardware(Plan plan) {
+    List<String> each = new ArrayList<>();
+    plan.each().forEach(group -> each.add(group.allocation().hardware()));
+    return String.join(" + ", each);
+  }
+
+  /** Returns the plan of each group of a heterogeneous job, by task; empty for any other. */
+  public List<PlanFile> groups() {
+    return json.members().containsKey("groups")
+        ? json.objects("groups").stream().map(PlanFile::new).toList()
+        : List.of();
+  }
+
+  /** Returns the names of the groups, by task; empty if the job has none. */
+  public List<String> groupNames() {
+    return groups().stream().map(group -> group.json.text("group")).toList();
+  }
+
+  /** Returns the name of the group that a task is; empty if the job has no groups. */
+  public Optional<String> group(int task) {
+    List<String> names = groupNames();
+    return names.isEmpty() ? Optional.empty() : Optional.of(names.get(task));
   }
 
   private static List<JsonObject> datasets(Inputs inputs) {

@@ -9,6 +9,8 @@ import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Environment;
+import dev.nexa.slurm.job.config.run.Groups;
+import dev.nexa.slurm.job.config.run.Groups.Group;
 import dev.nexa.slurm.job.config.run.Growth;
 import dev.nexa.slurm.job.config.run.ModelFolder;
 import dev.nexa.slurm.job.config.run.RunConfig;
@@ -69,6 +71,38 @@ public final class Planner {
    * @throws ConfigException with every key that cannot be met
    */
   public Plan plan(
+      RunConfig config,
+      ClusterProfile cluster,
+      Policy policy,
+      Optional<PackedCode> code,
+      Map<String, PipelineConfig.Condition> after) {
+    Plan first = one(config, cluster, policy, code, after);
+    List<Group> groups = config.work().groups();
+    if (groups.isEmpty()) {
+      return first;
+    }
+    if (cluster.isLocal()) {
+      String message = "needs Slurm, which starts groups together; leave --local out";
+      throw new ConfigException(config.written().problem(Groups.KEY, message));
+    }
+    List<JobGroup> all = new ArrayList<>(List.of(new JobGroup(groups.get(0).name(), first)));
+    List<String> notes = new ArrayList<>();
+    for (Group group : groups.subList(1, groups.size())) {
+      Plan plan = one(config.with(group), cluster, policy, code, after);
+      plan.notes().forEach(note -> notes.add("group " + group.name() + ": " + note));
+      all.add(new JobGroup(group.name(), plan));
+    }
+    return first.withGroups(all).noting(notes);
+  }
+
+  /**
+   * Returns the plan of a config without its further groups.
+   *
+   * @param code the working tree that the config names
+   * @param after the stages that the run waits for; empty outside a pipeline
+   * @throws ConfigException with every key that cannot be met
+   */
+  private Plan one(
       RunConfig config,
       ClusterProfile cluster,
       Policy policy,
@@ -179,7 +213,8 @@ public final class Planner {
             config.array().maxParallel(),
             config.array().points(),
             config.array().chain(),
-            grown),
+            grown,
+            List.of()),
         supervision,
         environment,
         new Payload(

@@ -141,6 +141,7 @@ public final class Renderer {
     requireProgram(plan.payload(), launch, text.toString());
     requireDatasets(plan.inputs(), launch, text.toString());
     requireIndices(plan, launch, text.toString());
+    requireGroups(plan, launch, text.toString());
     requireCheckpoints(plan.supervision(), launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.payload().files()) {
@@ -247,6 +248,17 @@ public final class Renderer {
           "the config has array.indices or array.pack, but this template has no nexa_index or"
               + " never starts runner/pack.sh: take both over from the jar's templates",
           new IllegalStateException("no indices in the script"));
+    }
+  }
+
+  /** Refuses a template that would start only the first group. */
+  private void requireGroups(Plan plan, Launch launch, String script) {
+    if (!plan.shape().groups().isEmpty() && !script.contains("nexa_group")) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          "the config has groups, but this template never starts them: include lib/groups.ftl, as"
+              + " the jar's template does",
+          new IllegalStateException("no groups in the script"));
     }
   }
 

@@ -14,12 +14,14 @@ import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.AttemptSize;
+import dev.nexa.slurm.job.plan.JobGroup;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -29,6 +31,10 @@ import java.util.TreeMap;
 final class ScriptModel {
   /** The value of an option that has none. */
   private static final String FLAG = "";
+
+  /** What a heterogeneous job has once, by the options of its first group. */
+  private static final Set<String> OF_THE_JOB =
+      Set.of("open-mode", "requeue", "no-requeue", "signal", "mail-type", "mail-user");
 
   /** The stages that an evaluation is made of, from the answers of a model to their scores. */
   private static final Set<String> JUDGING = Set.of("generate", "eval");
@@ -42,6 +48,13 @@ final class ScriptModel {
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
     indices(model, plan);
+    boolean gpus = false;
+    for (Plan group : plan.each()) {
+      gpus |= group.allocation().gpusPerNode() > 0;
+    }
+    model.put("container_gpus", gpus);
+    model.put("groups", groups(plan));
+    model.put("grouped", !plan.shape().groups().isEmpty());
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
     model.put("exclude", plan.allocation().option(ResourceOption.EXCLUDE).orElse(""));
@@ -110,6 +123,24 @@ final class ScriptModel {
     path(model, "served_model", launch.servedModel());
     tags(model, plan);
     return model;
+  }
+
+  /** Returns the groups by their order: name, nodes, CPUs, GPUs on each node, variables. */
+  private static List<Map<String, Object>> groups(Plan plan) {
+    List<Map<String, Object>> groups = new ArrayList<>();
+    for (JobGroup group : plan.shape().groups()) {
+      Plan own = group.plan();
+      Map<String, Object> one = new LinkedHashMap<>();
+      one.put("name", group.name());
+      one.put("index", groups.size());
+      one.put("variable", group.name().toUpperCase(Locale.ROOT).replace('-', '_'));
+      one.put("cpus_per_task", own.allocation().cpusPerTask());
+      one.put("gpus_per_node", own.allocation().gpusPerNode());
+      one.put("runs", own.payload().run().isPresent());
+      one.put("env", env(own));
+      groups.add(one);
+    }
+    return groups;
   }
 
   /** Adds what the tasks run where that is not their own numbers from 0. */
@@ -275,13 +306,27 @@ final class ScriptModel {
    * A flag has no value.
    */
   private static List<Map<String, Object>> directives(Plan plan) {
+    List<Map<String, Object>> all = new ArrayList<>(ofOne(plan));
+    for (Plan group : plan.each().subList(1, plan.each().size())) {
+      all.add(Map.of("separator", "hetjob"));
+      List<Map<String, Object>> own = new ArrayList<>(ofOne(group));
+      own.removeIf(option -> OF_THE_JOB.contains(String.valueOf(option.get("name"))));
+      all.addAll(own);
+    }
+    return all;
+  }
+
+  private static List<Map<String, Object>> ofOne(Plan plan) {
     Allocation asked = plan.allocation();
     Map<String, String> options = new TreeMap<>();
     for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
       options.put(option.getKey().option(), option.getValue());
     }
     boolean sized = asked.isSized();
-    if (plan.tasks() > 1 || !plan.shape().points().isEmpty() || plan.written().has("array")) {
+    boolean groups = !plan.shape().groups().isEmpty();
+    if ((plan.tasks() > 1 && !groups)
+        || !plan.shape().points().isEmpty()
+        || plan.written().has("array")) {
       options.put("array", array(plan));
     }
     // With --cpus-per-task, sbatch refuses --gpus-per-task of a job that does not count processes,

@@ -105,6 +105,9 @@ public final class ApprovedContent {
     if (!plan.grown().isEmpty()) {
       AttemptSize.addTo(limits, plan.grown());
     }
+    if (!plan.groups().isEmpty()) {
+      limits.with("groups", plan.groups().stream().map(ApprovedContent::limits).toList());
+    }
     if (plan.apiTokens().isPresent()) {
       plan.apiTokens().get().addTo(limits);
     }

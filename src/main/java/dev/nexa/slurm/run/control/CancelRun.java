@@ -47,6 +47,12 @@ public record CancelRun(Context context) {
             run.id() + " has already ended",
             Advice.command("shows how it ended", "nexa-slurm", "runs", "show", run.id()));
       }
+      if (task.isPresent() && !run.shownPlan().groups().isEmpty()) {
+        throw new NexaException(
+            ErrorCode.RUN_NOT_SUITABLE,
+            "Slurm ends the groups of a job together",
+            Advice.command("ends all of them", "nexa-slurm", "cancel", run.id()));
+      }
       if (task.isEmpty()) {
         request(run, state);
       }

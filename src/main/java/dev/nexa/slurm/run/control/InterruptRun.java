@@ -61,9 +61,12 @@ public record InterruptRun(Context context) {
         for (QueueEntry entry : queue) {
           int number = entry.task() + submission.offset();
           boolean meant = task.isEmpty() || number == task.getAsInt();
+          meant &= files.plan().groups().isEmpty() || interrupted.isEmpty();
           if (meant && entry.name().equals(submission.key()) && entry.state() == JobState.RUNNING) {
             requireOneLeft(run, submission, number);
-            OptionalInt index = submission.index(number);
+            // The groups of a job are queued again together.
+            boolean groups = !files.plan().groups().isEmpty();
+            OptionalInt index = groups ? OptionalInt.empty() : submission.index(number);
             scheduler.requeue(entry.arrayJobId(), index);
             interrupted.add(entry.arrayJobId() + (index.isEmpty() ? "" : "_" + entry.task()));
           }

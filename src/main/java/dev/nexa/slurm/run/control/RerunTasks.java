@@ -129,7 +129,10 @@ public record RerunTasks(Context context, Optional<String> approval) {
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
     requireKept(run, state, outcome);
     requireCheckpoints(run);
-    Optional<IndexRange> chosen = choice.apply(outcome);
+    // The groups of a job start together.
+    boolean groups = !files.plan().groups().isEmpty();
+    Optional<IndexRange> chosen =
+        groups ? Optional.of(IndexRange.upTo(facts.tasks())) : choice.apply(outcome);
     IndexRange tasks =
         chosen.isPresent()
             ? requireEnded(run, facts, outcome, chosen.get())

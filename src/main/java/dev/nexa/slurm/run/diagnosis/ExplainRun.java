@@ -141,7 +141,9 @@ public final class ExplainRun {
       FailedTasks tasks,
       OptionalInt named,
       List<String> problems) {
-    Optional<EndedAttempt> chosen = tasks.first(named);
+    boolean groups = !facts.planned().groups().isEmpty();
+    Optional<EndedAttempt> chosen =
+        tasks.first(groups && named.isEmpty() ? failedGroup(run, journal, problems) : named);
     if (chosen.isEmpty() || chosen.get().state() == JobState.REFUSED) {
       return Optional.empty();
     }
@@ -165,10 +167,11 @@ public final class ExplainRun {
         new Failure(
             new Failure.Place(
                 attempt.task(),
-                tasks.attempts().size(),
+                groups ? 1 : tasks.attempts().size(), // one's failure ends all
                 attempt.restart() + 1,
                 own.flatMap(OwnRecord::rank),
-                own.flatMap(OwnRecord::node)),
+                own.flatMap(OwnRecord::node),
+                run.shownPlan().group(attempt.task())),
             attempt.exitCode().isEmpty()
                 ? Optional.empty()
                 : Optional.of(Failure.Accounted.of(attempt, facts.work().timeLimit())),
@@ -180,6 +183,14 @@ public final class ExplainRun {
             status(attempt, own),
             Clue.of(verdict.root(), plan),
             verdict.isShown() ? List.of() : logs.last(LAST_LINES)));
+  }
+
+  /** Returns the group whose failure ended the others; empty if none has left a record. */
+  private static OptionalInt failedGroup(RunFolder run, RunState journal, List<String> problems) {
+    return TaskResults.read(run, journal, false, problems).failures().stream()
+        .map(OwnRecord::of)
+        .mapToInt(OwnRecord::task)
+        .reduce((earlier, later) -> later);
   }
 
   /** Returns the finding with other advice if the run already has the requeues that it advises. */

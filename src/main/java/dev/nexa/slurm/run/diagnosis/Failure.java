@@ -40,9 +40,15 @@ public record Failure(
    * @param attempt the attempt, from 1
    * @param rank the rank that failed first; empty if the task has no ranks, or if it is not known
    * @param node the node of the rank; empty if it is not known
+   * @param group the group of a heterogeneous job that the task is; empty for any other
    */
   public record Place(
-      int task, int failedTasks, int attempt, Optional<Integer> rank, Optional<String> node) {}
+      int task,
+      int failedTasks,
+      int attempt,
+      Optional<Integer> rank,
+      Optional<String> node,
+      Optional<String> group) {}
 
   /**
    * Accounting's facts about an attempt.

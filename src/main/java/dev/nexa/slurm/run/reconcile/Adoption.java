@@ -199,7 +199,7 @@ public final class Adoption {
             List.of(),
             Optional.empty(),
             List.of()),
-        new Planned(gpuType, 0, ""),
+        new Planned(gpuType, 0, "", List.of()),
         rates,
         EstimateFile.ofImported(rates),
         run.logs().toString(),

@@ -42,6 +42,9 @@ record CostDifference(Map<String, Money> parts) {
     long each = attempts.get();
     long longestSeconds = longest.get();
     BigDecimal whole = planned(facts, longestSeconds);
+    if (!facts.planned().groups().isEmpty()) {
+      return Optional.empty(); // its parts are of tasks that are all alike
+    }
     Map<Integer, Integer> used = new HashMap<>();
     Map<String, Long> seconds = new LinkedHashMap<>();
     long left = 0;

@@ -115,8 +115,13 @@ public record FaultyRow(AccountingRecord row, String fault, boolean counts) {
     long seconds = Math.max(plausible(row.elapsedSeconds(), most), plausible(between, most));
     return row.holding(
         start,
-        largest(row.allocTres(), row.reqTres(), facts.planned().tres()),
+        largest(row.allocTres(), row.reqTres(), planned(row, facts)),
         seconds == 0 && between != 0 ? facts.work().timeLimit().toSeconds() : seconds);
+  }
+
+  private static String planned(AccountingRecord row, RunFacts facts) {
+    List<Integer> tasks = row.tasks().indices();
+    return facts.planned().of(tasks.isEmpty() ? 0 : tasks.get(0)).tres();
   }
 
   private static long plausible(long seconds, long most) {

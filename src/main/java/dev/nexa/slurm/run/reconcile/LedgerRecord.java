@@ -108,8 +108,10 @@ final class LedgerRecord {
         .with(LedgerKey.TASKS_FAILED, tasks - completed)
         .with(LedgerKey.ATTEMPTS, attempts.size())
         .with(LedgerKey.LONGEST_SECONDS, longest(attempts))
-        .with(LedgerKey.GPUS, facts.map(known -> known.planned().gpus()))
-        .with(LedgerKey.CPUS, facts.map(known -> Tres.parse(known.planned().tres()).cpus()))
+        .with(LedgerKey.GPUS, facts.map(known -> known.planned().sum(RunFacts.Planned::gpus)))
+        .with(
+            LedgerKey.CPUS,
+            facts.map(known -> known.planned().sum(one -> Tres.parse(one.tres()).cpus())))
         .with(LedgerKey.DATA_TOKENS, data.tokens())
         .with(LedgerKey.DATA_BYTES, data.bytes())
         .with(LedgerKey.CREATED, manifest.created())

@@ -14,6 +14,7 @@ import dev.nexa.slurm.run.submit.BadNodes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -79,7 +80,9 @@ record NodeFailures(Scheduler scheduler) {
     try {
       String nodes = BadNodes.exclude(run.badNodes(), plan, scheduler);
       if (!nodes.isEmpty()) {
-        scheduler.keepOff(submission.jobId().orElseThrow(), submission.index(task.task()), nodes);
+        boolean groups = !plan.groups().isEmpty();
+        OptionalInt index = groups ? OptionalInt.empty() : submission.index(task.task());
+        scheduler.keepOff(submission.jobId().orElseThrow(), index, nodes);
       }
     } catch (SchedulerUnavailable refused) {
       problems.add(run.id() + " may get the node again that failed: " + refused.getMessage());

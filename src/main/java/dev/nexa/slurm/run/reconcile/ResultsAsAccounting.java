@@ -321,8 +321,8 @@ final class ResultsAsAccounting {
         new AccountingRecord.Allocated(
             node,
             node.isEmpty() ? 0 : 1,
-            ran ? facts.planned().tres() : "",
-            facts.planned().tres()),
+            ran ? facts.planned().of(task).tres() : "",
+            facts.planned().of(task).tres()),
         Witness.JOB,
         AccountingRecord.More.NONE);
   }

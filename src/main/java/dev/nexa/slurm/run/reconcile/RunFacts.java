@@ -1,6 +1,8 @@
 package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.site.Energy;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -15,7 +17,9 @@ import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 
 /**
  * A run's plan and estimate, read from its folder.
@@ -86,8 +90,35 @@ public record RunFacts(
    *
    * @param gpus the number of GPUs that it is charged for, over all its nodes
    * @param tres its resources in the form of AllocTRES (sacct(1))
+   * @param groups those of each task of a heterogeneous job; empty for any other
    */
-  public record Planned(Optional<String> gpuType, long gpus, String tres) {}
+  public record Planned(Optional<String> gpuType, long gpus, String tres, List<Planned> groups) {
+    /** Returns what one task was planned to hold. */
+    public Planned of(int task) {
+      return groups.isEmpty() ? this : groups.get(task);
+    }
+
+    /** Returns the sum of a number over all groups; the number of one task if there are none. */
+    long sum(ToLongFunction<Planned> number) {
+      return groups.isEmpty() ? number.applyAsLong(this) : groups.stream().mapToLong(number).sum();
+    }
+
+    /** Returns a row of a group with the GPUs that accounting does not have, or has no type of. */
+    AccountingRecord typed(AccountingRecord row) {
+      if (groups.isEmpty() || row.start().isEmpty() || row.tasks().indices().size() != 1) {
+        return row;
+      }
+      Planned group = groups.get(row.tasks().indices().get(0));
+      Tres tres = Tres.parse(row.allocTres());
+      Map<String, Long> gpus = tres.gpusBy(group.gpuType.orElse("gpu"), group.gpus);
+      if (gpus.isEmpty() || row.allocTres().isEmpty() || row.allocTres().contains("gres/gpu:")) {
+        return row;
+      }
+      StringBuilder typed = new StringBuilder(row.allocTres().replaceAll(",gres/gpu=\\d+", ""));
+      gpus.forEach((type, count) -> typed.append(",gres/gpu:" + type + "=" + count));
+      return row.holding(row.start().get(), typed.toString(), row.elapsedSeconds());
+    }
+  }
 
   /**
    * Files that outlive the run.
@@ -130,7 +161,7 @@ public record RunFacts(
             plan.points(),
             plan.packed(),
             plan.grown()),
-        new Planned(plan.gpuType(), plan.gpus(), tres(plan)),
+        planned(plan),
         estimate.rates(),
         estimate,
         run.logs().toString(),
@@ -168,6 +199,12 @@ public record RunFacts(
   /** Returns the number of the run's tasks. */
   public int tasks() {
     return work.array().tasks();
+  }
+
+  /** Where there are groups, only they say how many GPUs a row without any was given. */
+  private static Planned planned(PlanFile plan) {
+    List<Planned> groups = plan.groups().stream().map(RunFacts::planned).toList();
+    return new Planned(plan.gpuType(), groups.isEmpty() ? plan.gpus() : 0, tres(plan), groups);
   }
 
   private static String tres(PlanFile plan) {

@@ -305,7 +305,7 @@ public final class TaskEvidence {
     Map<Integer, Long> holders = new HashMap<>();
     for (Submission submission : state.submissions()) {
       for (AccountingRecord row : rows(run, facts, submission, problems)) {
-        all.add(FaultyRow.priced(row, facts, asked()));
+        all.add(facts.planned().typed(FaultyRow.priced(row, facts, asked())));
       }
       if (!submission.duplicates().isEmpty()) {
         run.claims(submission.key()).forEach(claim -> holders.put(claim.task(), claim.jobId()));

@@ -33,6 +33,10 @@ final class ExpectCost {
 
   static Outlook of(Context context, Plan plan, Estimate estimate, Optional<ModelNumbers> model) {
     DataSize data = data(plan);
+    if (!plan.shape().groups().isEmpty()) {
+      // Past runs are compared by the resources of one task.
+      return Outlook.first(data, Optional.empty());
+    }
     Optional<Expected> stated = stated(plan, estimate);
     List<LedgerLine> lines =
         new NewestRuns(context.workspace()).ofStage(plan.stage(), Instant.now());

@@ -4,6 +4,7 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.site.NodeSharing;
+import dev.nexa.slurm.job.plan.JobGroup;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
@@ -51,6 +52,17 @@ public final class LivePartitions {
    * partition that Slurm does not show changes nothing.
    */
   static Plan given(Plan plan, List<PartitionFacts> partitions) {
+    if (plan.shape().groups().isEmpty()) {
+      return givenOne(plan, partitions);
+    }
+    List<JobGroup> groups = new ArrayList<>();
+    for (JobGroup group : plan.shape().groups()) {
+      groups.add(new JobGroup(group.name(), givenOne(group.plan(), partitions)));
+    }
+    return plan.withGroups(groups);
+  }
+
+  private static Plan givenOne(Plan plan, List<PartitionFacts> partitions) {
     Optional<String> named = plan.allocation().partition();
     List<String> names = List.of(named.orElse("").split(",", -1));
     List<NodeSharing> meant = new ArrayList<>();

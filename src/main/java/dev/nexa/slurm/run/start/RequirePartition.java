@@ -39,8 +39,10 @@ public final class RequirePartition {
     if (qos.isPresent() && !plan.site().scheduler().equals(ClusterProfile.LOCAL)) {
       context.slurm().ifPresent(slurm -> qos(qos.get(), slurm, plan, wrong));
     }
-    if (!prepared.knowsPartitions() && prepared.partitions().isPresent()) {
-      check(plan, prepared.partitions().get(), wrong);
+    for (Plan group : prepared.plan().each()) {
+      if (!prepared.knowsPartitions() && prepared.partitions().isPresent()) {
+        check(group, prepared.partitions().get(), wrong);
+      }
     }
     Problem.throwIfAny(wrong);
   }

@@ -106,7 +106,7 @@ public record SubmitRun(Context context) {
               plan,
               clearance.addTo(kept),
               clearance,
-              prepared.estimate().words(prepared.plan().allocation()),
+              prepared.estimate().words(prepared.plan()),
               notes(prepared, clearance),
               prepared.ownFiles(context),
               earlier,

@@ -228,7 +228,7 @@ public record RunRow(
         // newest part.
         Instant start = row == null ? entry.start().get() : row.start().orElse(entry.start().get());
         long seconds = Math.max(0, Duration.between(start, now).toSeconds());
-        String tres = row == null ? facts.planned().tres() : row.allocTres();
+        String tres = row == null ? facts.planned().of(entry.task()).tres() : row.allocTres();
         held = held.plus(RunOutcome.charged(tres, seconds, facts));
         some = true;
       }

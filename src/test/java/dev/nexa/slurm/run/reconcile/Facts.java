@@ -189,7 +189,8 @@ final class Facts {
             List.of(),
             Optional.empty(),
             List.of()),
-        new RunFacts.Planned(Optional.of("h100"), 2, "cpu=4,mem=8192M,node=1,gres/gpu:h100=2"),
+        new RunFacts.Planned(
+            Optional.of("h100"), 2, "cpu=4,mem=8192M,node=1,gres/gpu:h100=2", List.of()),
         rates,
         estimate,
         "/home/ada/science/runs/train_20251101_120000/logs",

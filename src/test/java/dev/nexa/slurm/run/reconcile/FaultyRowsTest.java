@@ -216,7 +216,8 @@ class FaultyRowsTest {
         new RunFacts.Planned(
             facts.planned().gpuType(),
             Tres.parse(row.allocTres()).gpus().orElse(0L),
-            row.allocTres()),
+            row.allocTres(),
+            List.of()),
         facts.rates(),
         facts.estimate(),
         facts.logs(),

@@ -42,7 +42,8 @@ public final class JobText {
         }
       }
       Optional<Long> id = PrintedValue.id(values.getOrDefault("JobId", ""));
-      IndexRange task = PrintedValue.tasks(values.getOrDefault("ArrayTaskId", "0"));
+      String component = values.getOrDefault("HetJobOffset", "0");
+      IndexRange task = PrintedValue.tasks(values.getOrDefault("ArrayTaskId", component));
       if (id.isPresent() && task.indices().size() == 1) {
         jobs.add(job(id.get(), task, values));
       }
@@ -61,7 +62,9 @@ public final class JobText {
         new AccountingRecord(
             new AccountingRecord.JobIds(
                 "",
-                PrintedValue.id(values.getOrDefault("ArrayJobId", "")).orElse(id),
+                PrintedValue.id(values.getOrDefault("ArrayJobId", ""))
+                    .or(() -> PrintedValue.id(values.getOrDefault("HetJobId", "")))
+                    .orElse(id),
                 id,
                 task,
                 values.getOrDefault("JobName", "")),

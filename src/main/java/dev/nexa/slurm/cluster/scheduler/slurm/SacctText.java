@@ -50,7 +50,7 @@ public final class SacctText extends OutputStream {
   private static final long NO_VAL = 4_294_967_294L;
 
   private static final Pattern JOB_ID =
-      Pattern.compile("(\\d+)(?:_(?:(\\d+)|\\[([^\\]]*)\\])|\\+\\d+)?");
+      Pattern.compile("(\\d+)(?:_(?:(\\d+)|\\[([^\\]]*)\\])|\\+(\\d+))?");
 
   private static final int JOB_ID_RAW = 0;
   private static final int JOB_ID_SHOWN = 1;
@@ -332,7 +332,9 @@ public final class SacctText extends OutputStream {
   }
 
   private static IndexRange tasks(Matcher id) {
-    String tasks = id.group(2) != null ? id.group(2) : id.group(3);
+    // A component of a heterogeneous job counts as a task.
+    String number = id.group(2) != null ? id.group(2) : id.group(4);
+    String tasks = number != null ? number : id.group(3);
     return tasks == null ? IndexRange.upTo(0) : IndexRange.parse(tasks);
   }
 

@@ -17,9 +17,12 @@ import java.util.stream.Collectors;
 
 /** Builds the argument list of each Slurm command. Pure. */
 public final class SlurmCommands {
-  /** Fields of the squeue call: raw id, array id, task, state, reason, start, end, name. */
+  /**
+   * Fields of the squeue call: raw id, shown id ({@code 123_4}, {@code 123+1}), task, state,
+   * reason, start, end, name.
+   */
   static final String QUEUE_FORMAT =
-      String.join("" + SacctText.DELIMITER, "%A", "%F", "%K", "%T", "%r", "%S", "%e", "%j");
+      String.join("" + SacctText.DELIMITER, "%A", "%i", "%K", "%T", "%r", "%S", "%e", "%j");
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);

@@ -17,8 +17,8 @@ public final class SqueueText {
 
   /**
    * Returns the tasks, in squeue's order. Lines of another shape, such as a {@code CLUSTER:}
-   * heading, are skipped. A job that names no task, such as an array that was cancelled before it
-   * had tasks, counts as task 0.
+   * heading, are skipped. A component of a heterogeneous job counts as a task. A job that names no
+   * task, such as one that is no array, counts as task 0.
    */
   public static List<QueueEntry> read(String text) {
     List<QueueEntry> entries = new ArrayList<>();
@@ -28,7 +28,9 @@ public final class SqueueText {
         long id = PrintedValue.id(field[0]).orElseThrow();
         IndexRange tasks = PrintedValue.tasks(field[2]);
         if (tasks.indices().isEmpty()) {
-          entries.add(entry(id, 0, field));
+          int plus = field[1].indexOf('+');
+          int component = plus < 0 ? 0 : PrintedValue.count(field[1].substring(plus + 1)).orElse(0);
+          entries.add(entry(id, component, field));
         }
         for (int task : tasks.indices()) {
           entries.add(entry(id, task, field));
@@ -74,7 +76,7 @@ public final class SqueueText {
   private static QueueEntry entry(long id, int task, String[] field) {
     return new QueueEntry(
         id,
-        PrintedValue.id(field[1]).orElse(id),
+        PrintedValue.id(field[1].split("[_+]", 2)[0]).orElse(id),
         task,
         JobState.parse(field[3]),
         field[4],

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -54,6 +55,21 @@ public final class ConfigPositions {
   public ConfigPositions ofPoint(int task) {
     List<String> places = List.of("sweep.points[" + task + "].", "sweep.");
     return new ConfigPositions(source, positions, places, inOptionsFile);
+  }
+
+  /** Returns the positions for a group of the job, whose keys are in {@code groups}. */
+  public ConfigPositions ofGroup(String name) {
+    String prefix = Groups.KEY + "." + name + ".";
+    Map<String, Position> own = new HashMap<>();
+    for (Map.Entry<String, Position> one : positions.entrySet()) {
+      String key = one.getKey();
+      if (key.startsWith(prefix)) {
+        own.put(key.substring(prefix.length()), one.getValue());
+      } else if (!key.matches("(resources|run)([.].*)?")) {
+        own.putIfAbsent(key, one.getValue());
+      }
+    }
+    return new ConfigPositions(source, own, before, inOptionsFile);
   }
 
   /** Returns whether the config or its sweep sets the key. */

@@ -6,6 +6,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.job.config.shared.Software;
 import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -32,6 +33,10 @@ public record Environment(
   /** The variables of the storage tiers, whose values come from the cluster profile. */
   public static final List<String> TIERS = List.of("NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_SHARED");
 
+  /** Variables by their names. */
+  static final Schema VARIABLES =
+      mapOf(ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"), ValueType.LITERAL);
+
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
     List<KnownKey> keys = new ArrayList<>();
@@ -43,9 +48,7 @@ public record Environment(
     keys.add(
         optional(
             "env",
-            mapOf(
-                ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"),
-                ValueType.LITERAL),
+            VARIABLES,
             "Environment variables of the job. Write secrets into env_file instead."));
     keys.add(
         optional(
@@ -94,14 +97,25 @@ public record Environment(
     return new Environment(software.over(clusters), all, envFile, setup, workdir, debug);
   }
 
-  /** Adds problems that concern several keys. */
-  static void check(Values values, List<Problem> problems) {
-    Values env = values.section("env");
+  /** Adds problems of the names of variables. */
+  static void checkNames(Values env, List<Problem> problems) {
     for (String name : env.names()) {
       if (name.startsWith("NEXA_") && !TIERS.contains(name)) {
         problems.add(env.problem(name, "names that begin with NEXA_ are the job script's own"));
       }
     }
+  }
+
+  /** Returns a copy with more variables, which win. */
+  Environment with(Map<String, String> more) {
+    Map<String, String> all = new LinkedHashMap<>(env);
+    all.putAll(more);
+    return new Environment(software, all, envFile, setup, workdir, debug);
+  }
+
+  /** Adds problems that concern several keys. */
+  static void check(Values values, List<Problem> problems) {
+    checkNames(values.section("env"), problems);
     values.requireAbsolute("env_file", problems);
     values.requireAbsolute("workdir", problems);
     Software.check(values.section("software"), problems);

@@ -92,6 +92,23 @@ public record RunConfig(
     return model.training();
   }
 
+  /** Returns the config of another group of the job. */
+  public RunConfig with(Groups.Group group) {
+    return new RunConfig(
+        written.ofGroup(group.name()),
+        stage,
+        backend,
+        cluster,
+        labels,
+        group.resources(),
+        array,
+        supervision,
+        environment.with(group.env()),
+        work.of(group),
+        model,
+        List.of());
+  }
+
   public static RunConfig from(
       ConfigSource.Found source,
       Values values,

@@ -2,9 +2,14 @@ package dev.nexa.slurm.job.config.run;
 
 import static dev.nexa.slurm.job.config.yaml.Schema.later;
 import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
+import static dev.nexa.slurm.job.config.yaml.Schema.required;
+import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.run.Groups.Group;
+import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.steps.DataStage;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
@@ -25,6 +30,7 @@ import java.util.Optional;
  * @param code the working tree that the job runs; empty if the key {@code code} is missing
  * @param data the step of a data stage; empty if the key {@code data} is missing
  * @param sync the copy of a sync stage; empty if the key {@code sync} is missing
+ * @param groups the groups of a heterogeneous job; empty for any other
  */
 public record Work(
     Optional<String> run,
@@ -34,7 +40,8 @@ public record Work(
     List<String> files,
     Optional<Code> code,
     Optional<DataStage> data,
-    Optional<SyncStage> sync) {
+    Optional<SyncStage> sync,
+    List<Group> groups) {
 
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
@@ -81,6 +88,24 @@ public record Work(
             "sync",
             () -> SyncStage.KEYS,
             "For `sync`: the folder that the job copies to S3 (`nexa-slurm explain docs/sync.md#in-a-job`)."));
+    keys.add(
+        optional(
+            Groups.KEY,
+            mapOf(
+                ValueType.count("a name such as trainer", "[a-z][a-z0-9_-]{0,31}"),
+                section(
+                    required("resources", section(Resources.keys()), "The resources of the group."),
+                    optional(
+                        "run",
+                        ValueType.SCRIPT,
+                        "The bash text that the group runs: the first group once on its first node, any other once on"
+                            + " each of its nodes."),
+                    optional(
+                        "env",
+                        Environment.VARIABLES,
+                        "Variables of this group, over the config's."))),
+            "For `shell`: the groups of one heterogeneous job, by name, in place of `run` and `resources`"
+                + " (`nexa-slurm explain docs/groups.md`)."));
     return keys;
   }
 
@@ -95,14 +120,22 @@ public record Work(
         values.texts("files"),
         values.has("code") ? Optional.of(Code.from(values.section("code"))) : Optional.empty(),
         values.has("data") ? Optional.of(DataStage.from(values.section("data"))) : Optional.empty(),
-        values.has("sync")
-            ? Optional.of(SyncStage.from(values.section("sync")))
-            : Optional.empty());
+        values.has("sync") ? Optional.of(SyncStage.from(values.section("sync"))) : Optional.empty(),
+        values.has(Groups.KEY) ? Groups.of(values) : List.of());
+  }
+
+  /** Returns the work of one group. */
+  Work of(Group group) {
+    return new Work(
+        group.run(), entrypoint, options, optionsFile, files, code, data, sync, List.of());
   }
 
   /** Adds problems of a file whose stage and backend are right. */
   static void check(Values values, List<Problem> problems) {
     misplaced(values, problems);
+    if (values.has(Groups.KEY)) {
+      Groups.check(values, problems);
+    }
     // Checked here, so that DataStage is loaded only for a config that needs it.
     if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
       DataStage.check(values, problems);
