@@ -72,21 +72,26 @@ nexa_group_failed() {
 
 # Ends the other groups. The failure of the group that failed first is the job's.
 nexa_end_groups() {
-  local index=0 file try
-  for file in "${NEXA_ATTEMPT%/*}"/*".$NEXA_RESTART.ended"; do
-    [[ -e $file && -z $NEXA_SIGNALLED && $(<"$file") != 0 ]] || continue
-    status=$(<"$file") index=${file##*/} index=${index%%.*} NEXA_GROUP_ENDED=$index
-    echo "nexa-slurm: group ${NEXA_GROUP_NAMES[index]} failed, which ends the job" >&2
-    NEXA_LOG=${NEXA_LOG%_*}_$index.out NEXA_LOG_FROM=${NEXA_GROUP_FROM[index]}
-    for file in "${NEXA_ATTEMPT%/*}/$index.$NEXA_RESTART".unfit.*; do
-      [[ ! -e $file ]] || NEXA_UNFIT+=${NEXA_UNFIT:+,}${file##*.unfit.}
+  local index file failed='' unfit try
+  if [[ -z $NEXA_SIGNALLED ]]; then
+    for file in "${NEXA_ATTEMPT%/*}"/*".$NEXA_RESTART.ended"; do
+      [[ -e $file && $(<"$file") != 0 && (-z $failed || $file -ot $failed) ]] || continue
+      failed=$file
     done
-    break
-  done
+  fi
+  if [[ -n $failed ]]; then
+    status=$(<"$failed") index=${failed##*/} index=${index%%.*} NEXA_GROUP_ENDED=$index
+    echo "nexa-slurm: group ${NEXA_GROUP_NAMES[index]} failed, which ends the job" >&2
+    # shellcheck disable=SC2034
+    NEXA_LOG=${NEXA_LOG%_*}_$index.out NEXA_LOG_FROM=${NEXA_GROUP_FROM[index]}
+    for unfit in "${NEXA_ATTEMPT%/*}/$index.$NEXA_RESTART".unfit.*; do
+      [[ ! -e $unfit ]] || NEXA_UNFIT+=${NEXA_UNFIT:+,}${unfit##*.unfit.}
+    done
+  fi
   trap '' USR2
   scancel --quiet --signal=TERM "$NEXA_JOB" 2>/dev/null || true
-  for ((try = 0; try < 50; try++)); do
-    ((${#NEXA_GROUP_PIDS[@]})) && kill -0 "${NEXA_GROUP_PIDS[@]}" 2>/dev/null || break
+  for ((try = 0; try < 50 && ${#NEXA_GROUP_PIDS[@]}; try++)); do
+    kill -0 "${NEXA_GROUP_PIDS[@]}" 2>/dev/null || break
     sleep 0.2
   done
 }

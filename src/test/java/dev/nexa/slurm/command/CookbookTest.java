@@ -42,7 +42,7 @@ class CookbookTest {
   void thePageShowsEachConfigAsItIs() throws IOException {
     String page = Files.readString(Path.of("docs/cookbook.md"));
 
-    assertThat(configs()).hasSize(11);
+    assertThat(configs()).hasSize(12);
     for (Path config : configs()) {
       String text = Files.readString(config);
       assertThat(page).contains("](../" + config + ")");

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.foreign.ForeignFile;
+import dev.nexa.slurm.job.config.foreign.HetComponents;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader.Unread;
 import dev.nexa.slurm.job.config.foreign.SbatchLogs;
@@ -87,6 +88,10 @@ record FromScript(
           .retainAll(Stream.concat(lines.keySet().stream(), options.keySet().stream()).toList());
     }
     List<Unread> unread = new ArrayList<>(header.unread());
+    if (!header.components().isEmpty()) {
+      shape.putAll(HetComponents.keys(header, keys(all)));
+      unread.addAll(HetComponents.unread(header));
+    }
     String name = script.substring(script.lastIndexOf('/') + 1);
     SbatchLogs logs = start == ScriptConfig.Start.PYTHON ? SbatchLogs.NONE : logs(header, name);
     if (start != ScriptConfig.Start.PYTHON) {

@@ -168,7 +168,7 @@ public final class ConfigReader {
     }
     root = from.apply(Overrides.apply(root, rest, problems), problems);
     if (root instanceof Mapping mapping && mapping.entries().containsKey(Groups.KEY)) {
-      root = Groups.withFirst(root, problems);
+      root = Groups.withFirst(root);
     }
     boolean waits = stage.isPresent() || !from.runs().isEmpty();
     if (waits || mentionsStages(file, overrides)) {

@@ -116,7 +116,9 @@ public record Plan(
   /** Returns the plan of each group, by task; only this plan if the job has no groups. */
   public List<Plan> each() {
     List<Plan> each = new ArrayList<>();
-    shape.groups().forEach(group -> each.add(group.plan()));
+    for (JobGroup group : shape.groups()) {
+      each.add(group.plan());
+    }
     return each.isEmpty() ? List.of(this) : each;
   }
 

@@ -47,6 +47,7 @@ final class ScriptModel {
     model.put("directives", directives(plan));
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
+    model.put("array", isArray(plan));
     indices(model, plan);
     boolean gpus = false;
     for (Plan group : plan.each()) {
@@ -323,10 +324,7 @@ final class ScriptModel {
       options.put(option.getKey().option(), option.getValue());
     }
     boolean sized = asked.isSized();
-    boolean groups = !plan.shape().groups().isEmpty();
-    if ((plan.tasks() > 1 && !groups)
-        || !plan.shape().points().isEmpty()
-        || plan.written().has("array")) {
+    if (isArray(plan)) {
       options.put("array", array(plan));
     }
     // With --cpus-per-task, sbatch refuses --gpus-per-task of a job that does not count processes,
@@ -391,6 +389,13 @@ final class ScriptModel {
 
   private static long warningSeconds(Supervision supervision) {
     return supervision.warnBeforeEnd().orElse(Duration.ZERO).toSeconds();
+  }
+
+  /** A run of one task is a plain job, unless its config says that it is an array. */
+  private static boolean isArray(Plan plan) {
+    return (plan.tasks() > 1 && plan.shape().groups().isEmpty())
+        || !plan.shape().points().isEmpty()
+        || plan.written().has("array");
   }
 
   private static String array(Plan plan) {

@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
@@ -47,7 +48,7 @@ public record CancelRun(Context context) {
             run.id() + " has already ended",
             Advice.command("shows how it ended", "nexa-slurm", "runs", "show", run.id()));
       }
-      if (task.isPresent() && !run.shownPlan().groups().isEmpty()) {
+      if (task.isPresent() && !ProvenFiles.of(run).plan().groups().isEmpty()) {
         throw new NexaException(
             ErrorCode.RUN_NOT_SUITABLE,
             "Slurm ends the groups of a job together",

@@ -194,6 +194,25 @@ class RenderedScriptsTest {
   }
 
   @Test
+  void aJobWithGroups() {
+    String group = ", cpus_per_task: 4, memory: 8G, time: 1h}\n    run: ";
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("configs/clusters/mine.yaml", CLUSTER)
+            .with(
+                "run.yaml",
+                "stage: train\nbackend: shell\nrequeues: 1\nretry_on: [node]\n"
+                    + CONTAINERS.get("apptainer")
+                    + "groups:\n  trainer:\n    resources: {gpus_per_node: 0"
+                    + group
+                    + "echo a\n  servers:\n    resources: {nodes: 2, gpus_per_node: 2, gpu_type: h100"
+                    + group
+                    + "echo b\n    env: {ROLE: it's}\n");
+
+    Golden.check("render/groups.sbatch", Scripts.of(folder, "run.yaml", "mine").text());
+  }
+
+  @Test
   void aSyncStageAndTheProgramThatCopies() {
     Variant variant = new Variant("sync", "requeues: 2\n", ", cpus_per_task: 2", "");
     String text =

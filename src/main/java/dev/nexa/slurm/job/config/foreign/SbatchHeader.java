@@ -24,9 +24,15 @@ import java.util.regex.Pattern;
  * @param origins the lines' options that these follow from, by the same names
  * @param unread the other options
  * @param title the job's name as it is written; empty for none
+ * @param components the other components of a heterogeneous job, each behind a line {@code #SBATCH
+ *     hetjob}; empty for any other
  */
 public record SbatchHeader(
-    Map<String, String> options, Map<String, Unread> origins, List<Unread> unread, String title) {
+    Map<String, String> options,
+    Map<String, Unread> origins,
+    List<Unread> unread,
+    String title,
+    List<SbatchHeader> components) {
 
   private static final Pattern GPUS =
       Pattern.compile("(?:([A-Za-z0-9]*[A-Za-z][A-Za-z0-9_.-]*)(?::(\\d{1,3}))?|(\\d{1,3}))");
@@ -82,7 +88,7 @@ public record SbatchHeader(
       String reason,
       String step) {
     /** Returns a copy that is not refused, for the reason. */
-    private Unread because(String why) {
+    Unread because(String why) {
       return new Unread(name, value, text, line, ours, false, why, step);
     }
 
@@ -112,10 +118,25 @@ public record SbatchHeader(
    */
   public static SbatchHeader of(String script, List<Word> variables, List<String> typed) {
     Reader reader = new Reader();
-    reader.readAll(SbatchWords.of(script));
+    List<Word> own = new ArrayList<>();
+    List<List<Word>> others = new ArrayList<>();
+    for (Word word : SbatchWords.of(script)) {
+      if (word.text().matches("hetjob|packjob")) {
+        others.add(new ArrayList<>());
+      } else {
+        (others.isEmpty() ? own : others.get(others.size() - 1)).add(word);
+      }
+    }
+    reader.readAll(own);
     reader.readAll(variables);
     reader.readAll(words(typed));
-    return reader.header();
+    List<SbatchHeader> components = new ArrayList<>();
+    for (List<Word> other : others) {
+      Reader component = new Reader();
+      component.readAll(other);
+      components.add(component.header(List.of()));
+    }
+    return reader.header(components);
   }
 
   /** Returns the values of the options that nothing of ours follows from, by their names. */
@@ -200,7 +221,7 @@ public record SbatchHeader(
       return words.size();
     }
 
-    private SbatchHeader header() {
+    private SbatchHeader header(List<SbatchHeader> components) {
       nodesOfList();
       gpusOfAllNodes();
       Unread perGpu = origins.get("resources.cpus_per_gpu");
@@ -227,7 +248,7 @@ public record SbatchHeader(
         unread.removeIf(one -> one.name().startsWith("#"));
       }
       origins.keySet().retainAll(options.keySet());
-      return new SbatchHeader(options, origins, unread, title);
+      return new SbatchHeader(options, origins, unread, title, components);
     }
 
     /** Without {@code --nodes}, Slurm gives a job all nodes of its list. */
@@ -299,16 +320,13 @@ public record SbatchHeader(
       return false;
     }
 
-    /** Refuses a word that sbatch refuses too, or that begins another job; returns false. */
+    /** Refuses a word that sbatch refuses too; returns false. */
     private boolean refuse(Word word) {
       String name = word.text().split("=", 2)[0];
       List<String> known = ScriptOption.ALL.stream().map(one -> "--" + one.name()).toList();
       String reason = UNKNOWN + Nearest.hint(name, known);
       String step = "write the option as sbatch --help has it";
-      if (name.matches("hetjob|packjob")) {
-        reason = "it begins a second job, and nexa-slurm submits one";
-        step = "write a script for each job, or a pipeline";
-      } else if (name.startsWith("#")) {
+      if (name.startsWith("#")) {
         reason = "sbatch reads these lines, too, and nexa-slurm does not";
         step = "write #SBATCH lines instead, or add #SBATCH --ignore-pbs";
       }

@@ -199,8 +199,32 @@ public record ScriptConfig(
     others(text, "resources.");
     section(text, "array", "of tasks; each runs the script once");
     section(text, "mail", "Slurm sends it");
+    groups(text);
     others(text, "");
     return text.toString();
+  }
+
+  private void groups(StringBuilder text) {
+    String before = "";
+    for (Map.Entry<String, String> value : values.entrySet()) {
+      String[] path = value.getKey().split("\\.", 4);
+      if (path.length < 4 || !path[0].equals("groups")) {
+        continue;
+      }
+      if (before.isEmpty()) {
+        text.append("groups:  # further components of the job: srun --het-group=1\n");
+      }
+      if (!before.equals(path[1])) {
+        text.append("  ").append(path[1]).append(":\n    ").append(path[2]).append(":\n");
+      }
+      before = path[1];
+      String word = RESOURCES.contains(path[3]) ? scalar(value.getValue()) : text(value.getValue());
+      boolean sized =
+          Stream.of(ResourceOption.values())
+              .anyMatch(option -> option.sizes() && option.key().equals(path[3]));
+      text.append("      ").append(path[3]).append(": ");
+      text.append(sized ? scalar(value.getValue()) : word).append('\n');
+    }
   }
 
   private void section(StringBuilder text, String name, String remark) {

@@ -28,8 +28,8 @@ public final class Groups {
   /** Slurm's own limit is higher; this many ask for a mistake. */
   private static final int MOST = 32;
 
-  /** The keys of a group that the config itself has, where it has no groups. */
-  private static final List<String> OF_A_GROUP = List.of("resources", "run");
+  /** The name of the first group where the config's own keys are its keys. */
+  private static final String MAIN = "main";
 
   /** What one script for one job has no place for. */
   private static final List<String> OTHER_SHAPES =
@@ -57,26 +57,44 @@ public final class Groups {
   public record Group(
       String name, Resources resources, Optional<String> run, Map<String, String> env) {}
 
-  /** Returns the config with the first group's resources, command and variables as its own keys. */
-  public static YamlNode withFirst(YamlNode root, List<Problem> problems) {
+  /**
+   * Returns the config with the first group's resources, command and variables as its own keys. A
+   * config that has {@code run} itself is the first group already.
+   */
+  public static YamlNode withFirst(YamlNode root) {
     if (!(root instanceof Mapping config)
-        || !config.entries().containsKey(KEY)
         || !(config.entries().get(KEY).value() instanceof Mapping groups)
-        || groups.entries().isEmpty()
-        || !(groups.entries().values().iterator().next().value() instanceof Mapping first)) {
+        || groups.entries().isEmpty()) {
       return root;
     }
     Map<String, Entry> all = new LinkedHashMap<>(config.entries());
-    for (String key : OF_A_GROUP) {
-      Entry own = all.get(key);
+    Map<String, Entry> named = new LinkedHashMap<>();
+    if (all.containsKey("run") || all.containsKey("resources")) {
+      named.put(MAIN, new Entry(config.at(), new Mapping(config.at(), Map.of())));
+      named.putAll(groups.entries());
+    } else {
+      named.putAll(groups.entries());
+      String name = named.keySet().iterator().next();
+      if (!(named.get(name).value() instanceof Mapping first)) {
+        return root;
+      }
+      named.put(name, new Entry(named.get(name).keyAt(), with(all, first)));
+    }
+    Entry entry = config.entries().get(KEY);
+    all.put(KEY, new Entry(entry.keyAt(), new Mapping(groups.at(), named)));
+    return new Mapping(config.at(), all);
+  }
+
+  /** Adds what is the config's own in the first group; returns the rest of the group. */
+  private static Mapping with(Map<String, Entry> all, Mapping first) {
+    Map<String, Entry> rest = new LinkedHashMap<>(first.entries());
+    for (String key : List.of("resources", "run")) {
+      Entry own = rest.remove(key);
       if (own != null) {
-        String message = "each group has its own; move it into one of the groups";
-        problems.add(new Problem(own.keyAt(), key, message));
-      } else if (first.entries().containsKey(key)) {
-        all.put(key, first.entries().get(key));
+        all.put(key, own);
       }
     }
-    Entry env = first.entries().get("env");
+    Entry env = rest.remove("env");
     if (env != null && env.value() instanceof Mapping more) {
       Map<String, Entry> variables = new LinkedHashMap<>();
       if (all.containsKey("env") && all.get("env").value() instanceof Mapping common) {
@@ -84,20 +102,23 @@ public final class Groups {
       }
       variables.putAll(more.entries());
       all.put("env", new Entry(env.keyAt(), new Mapping(more.at(), variables)));
+    } else if (env != null) {
+      rest.put("env", env); // the checker says what is wrong with it
     }
-    return new Mapping(config.at(), all);
+    return new Mapping(first.at(), rest);
   }
 
-  /** Returns the groups, the first one without what the config itself has of it. */
+  /** Returns the groups; what the first one has is among the config's own keys. */
   static List<Group> of(Values values) {
     Values groups = values.section(KEY);
     List<Group> all = new ArrayList<>();
     for (String name : groups.names()) {
       Values group = groups.section(name);
+      Values resources = all.isEmpty() ? values : group;
       all.add(
           new Group(
               name,
-              Resources.from(group.section("resources")),
+              Resources.from(resources.section("resources")),
               group.optionalText("run"),
               group.textMap("env")));
     }
@@ -131,13 +152,16 @@ public final class Groups {
       }
       if (i > 0) {
         others(group, problems);
-      } else if (!group.has("run")) {
+      } else if (!values.has("run")) {
         problems.add(groups.problem(name, "the first group needs run: its end ends the job"));
       }
     }
   }
 
   private static void others(Values group, List<Problem> problems) {
+    if (!group.has("resources") && !group.isWrong("resources")) {
+      problems.add(group.problem("resources", "missing; each group has its own"));
+    }
     Resources.check(group.section("resources"), problems);
     Environment.checkNames(group.section("env"), problems);
     Values resources = group.section("resources");

@@ -4,7 +4,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.later;
 import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
-import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
 import dev.nexa.slurm.base.json.JsonObject;
@@ -94,7 +93,7 @@ public record Work(
             mapOf(
                 ValueType.count("a name such as trainer", "[a-z][a-z0-9_-]{0,31}"),
                 section(
-                    required("resources", section(Resources.keys()), "The resources of the group."),
+                    optional("resources", section(Resources.keys()), "The resources of the group."),
                     optional(
                         "run",
                         ValueType.SCRIPT,

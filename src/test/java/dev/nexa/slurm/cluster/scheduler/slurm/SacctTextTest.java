@@ -115,7 +115,7 @@ class SacctTextTest {
     "12_[0-9%3], 12, 0-9",
     "'12_[1,3-5]', 12, '1,3-5'",
     "12, 12, ''",
-    "12+1, 12, ''",
+    "12+1, 12, 1",
   })
   void aJobIdNamesAnArrayAndItsTasks(String id, long array, String tasks) {
     read(row("JobID", id));

@@ -48,6 +48,13 @@ class SqueueTextTest {
   }
 
   @Test
+  void aComponentOfAHeterogeneousJobIsATask() {
+    assertThat(SqueueText.read(line("8", "7+1", "N/A", "RUNNING", "None", "N/A", "N/A", "two")))
+        .extracting(QueueEntry::rawJobId, QueueEntry::arrayJobId, QueueEntry::task)
+        .containsExactly(org.assertj.core.groups.Tuple.tuple(8L, 7L, 1));
+  }
+
+  @Test
   void aNameMayHoldAnything() {
     List<QueueEntry> entries =
         SqueueText.read(
