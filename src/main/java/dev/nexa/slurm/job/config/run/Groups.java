@@ -62,8 +62,10 @@ public final class Groups {
    * config that has {@code run} itself is the first group already.
    */
   public static YamlNode withFirst(YamlNode root) {
+    Entry entry = root instanceof Mapping given ? given.entries().get(KEY) : null;
     if (!(root instanceof Mapping config)
-        || !(config.entries().get(KEY).value() instanceof Mapping groups)
+        || entry == null
+        || !(entry.value() instanceof Mapping groups)
         || groups.entries().isEmpty()) {
       return root;
     }
@@ -74,13 +76,12 @@ public final class Groups {
       named.putAll(groups.entries());
     } else {
       named.putAll(groups.entries());
-      String name = named.keySet().iterator().next();
-      if (!(named.get(name).value() instanceof Mapping first)) {
+      Map.Entry<String, Entry> leader = named.entrySet().iterator().next();
+      if (!(leader.getValue().value() instanceof Mapping first)) {
         return root;
       }
-      named.put(name, new Entry(named.get(name).keyAt(), with(all, first)));
+      leader.setValue(new Entry(leader.getValue().keyAt(), with(all, first)));
     }
-    Entry entry = config.entries().get(KEY);
     all.put(KEY, new Entry(entry.keyAt(), new Mapping(groups.at(), named)));
     return new Mapping(config.at(), all);
   }
