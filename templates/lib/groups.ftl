@@ -40,6 +40,9 @@ nexa_group() {
 <#if group.index gt 0>
     [=group.index])
       :
+<#list group.hidden as name>
+      unset [=name] # the first group's own
+</#list>
 <#list group.env as variable>
       export [=variable.name]=[=variable.value]
 </#list>

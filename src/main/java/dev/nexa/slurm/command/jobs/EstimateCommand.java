@@ -102,9 +102,7 @@ public final class EstimateCommand extends Subcommand {
       EstimateFile document = prepared.estimateFile(context);
       document.json().with("start", ComparisonText.start(start.at()));
       List<String> notes = new ArrayList<>(prepared.plan().notes());
-      Optional.of(prepared.plan().billed().why())
-          .filter(why -> !why.isEmpty())
-          .ifPresent(notes::add);
+      Optional.of(prepared.plan().whyBilled()).filter(why -> !why.isEmpty()).ifPresent(notes::add);
       used.ifPresent(notes::add);
       notes.addAll(nodes);
       if (!notes.isEmpty()) {

@@ -54,9 +54,11 @@ public final class EstimateText {
     String most = estimate.atMost();
     text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(": ");
     text.append(estimate.words(plan));
-    long over = plan.longestAttempt().toSeconds() - estimate.timeLimitSeconds();
+    boolean groups = !plan.shape().groups().isEmpty();
+    long longest = groups ? estimate.longestAttemptSeconds() : plan.longestAttempt().toSeconds();
+    long over = longest - estimate.timeLimitSeconds();
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");
-    String more = plan.billed().why();
+    String more = plan.whyBilled();
     text.append(more.isEmpty() ? "" : "; ").append(more).append(".\n");
     text.append(grown(plan));
     plan.shape().partitionReason().ifPresent(reason -> text.append("In " + reason + ".\n"));
@@ -77,7 +79,7 @@ public final class EstimateText {
     text.append("\nPrices: " + estimate.rates().book() + ", as of " + estimate.rates().asOf());
     text.append(".\nThis is the most the run can cost")
         .append(egress.isPresent() ? " without egress, if " : ", if ");
-    String task = estimate.tasks() == 1 ? "it" : "each task";
+    String task = estimate.tasks() == 1 ? "it" : groups ? "each group" : "each task";
     text.append(estimate.attempts() == 1 ? task + " uses its whole time limit" : ATTEMPTS);
     text.append(estimate.apiTokens().isPresent() ? " and all its API tokens.\n" : ".\n");
     String approval = approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ";

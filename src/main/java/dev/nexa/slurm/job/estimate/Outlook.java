@@ -40,6 +40,12 @@ public record Outlook(
         data);
   }
 
+  /** Returns the outlook of a run whose cost cannot be expected, for a reason. */
+  public static Outlook unknown(DataSize data, String why) {
+    return new Outlook(
+        Optional.empty(), Optional.of(why), Optional.empty(), Optional.empty(), data);
+  }
+
   /**
    * Returns the outlook by the config's own expectation, else by past runs.
    *

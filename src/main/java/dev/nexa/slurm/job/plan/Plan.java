@@ -13,10 +13,12 @@ import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -111,6 +113,16 @@ public record Plan(
   /** Returns the plan of a heterogeneous job, whose first group this is. */
   public Plan withGroups(List<JobGroup> groups) {
     return with(written, shape.of(List.copyOf(groups)), payload, inputs, notes);
+  }
+
+  /** Returns why Slurm gives more than is asked for, in any of its groups; empty if it does not. */
+  public String whyBilled() {
+    Set<String> reasons = new LinkedHashSet<>();
+    for (Plan one : each()) {
+      reasons.add(one.billed().why());
+    }
+    reasons.remove("");
+    return String.join("; ", reasons);
   }
 
   /** Returns the plan of each group, by task; only this plan if the job has no groups. */

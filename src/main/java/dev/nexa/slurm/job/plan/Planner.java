@@ -76,15 +76,15 @@ public final class Planner {
       Policy policy,
       Optional<PackedCode> code,
       Map<String, PipelineConfig.Condition> after) {
-    Plan first = one(config, cluster, policy, code, after);
     List<Group> groups = config.work().groups();
     if (groups.isEmpty()) {
-      return first;
+      return one(config, cluster, policy, code, after);
     }
     if (cluster.isLocal()) {
       String message = "needs Slurm, which starts groups together; leave --local out";
       throw new ConfigException(config.written().problem(Groups.KEY, message));
     }
+    Plan first = one(config.leading(groups.get(0)), cluster, policy, code, after);
     List<JobGroup> all = new ArrayList<>(List.of(new JobGroup(groups.get(0).name(), first)));
     List<String> notes = new ArrayList<>();
     for (Group group : groups.subList(1, groups.size())) {

@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** The data of a template: texts, numbers, flags and lists. docs/templates.md lists it. */
 final class ScriptModel {
@@ -139,6 +140,9 @@ final class ScriptModel {
       one.put("gpus_per_node", own.allocation().gpusPerNode());
       one.put("runs", own.payload().run().isPresent());
       one.put("env", env(own));
+      Set<String> hidden = new TreeSet<>(plan.environment().env().keySet());
+      hidden.removeAll(own.environment().env().keySet());
+      one.put("hidden", List.copyOf(hidden));
       groups.add(one);
     }
     return groups;

@@ -16,6 +16,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -203,8 +204,14 @@ public record RunFacts(
 
   /** Where there are groups, only they say how many GPUs a row without any was given. */
   private static Planned planned(PlanFile plan) {
-    List<Planned> groups = plan.groups().stream().map(RunFacts::planned).toList();
-    return new Planned(plan.gpuType(), groups.isEmpty() ? plan.gpus() : 0, tres(plan), groups);
+    List<Planned> groups = new ArrayList<>();
+    Optional<String> type = plan.gpuType();
+    for (PlanFile group : plan.groups()) {
+      groups.add(planned(group));
+      type = type.isPresent() ? type : group.gpuType();
+    }
+    long gpus = groups.isEmpty() ? plan.gpus() : 0;
+    return new Planned(type, gpus, tres(plan), List.copyOf(groups));
   }
 
   private static String tres(PlanFile plan) {

@@ -34,8 +34,7 @@ final class ExpectCost {
   static Outlook of(Context context, Plan plan, Estimate estimate, Optional<ModelNumbers> model) {
     DataSize data = data(plan);
     if (!plan.shape().groups().isEmpty()) {
-      // Past runs are compared by the resources of one task.
-      return Outlook.first(data, Optional.empty());
+      return Outlook.unknown(data, "past runs are compared by one task, and this job has groups");
     }
     Optional<Expected> stated = stated(plan, estimate);
     List<LedgerLine> lines =

@@ -201,8 +201,8 @@ public record SubmitRun(Context context) {
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
     }
-    if (!prepared.plan().billed().why().isEmpty()) {
-      notes.add("note: " + prepared.plan().billed().why());
+    if (!prepared.plan().whyBilled().isEmpty()) {
+      notes.add("note: " + prepared.plan().whyBilled());
     }
     if (prepared.slurmIsSilent()) {
       notes.add(

@@ -35,6 +35,7 @@ class GroupsOnSlurmTest {
       groups:
         trainer:
           resources: {gpus_per_node: 0, cpus_per_task: 2, memory: 200M, time: 3m}
+          env: {ONLY: first, COMMON: "both, first"}
           run: |
             %s
         servers:
@@ -73,7 +74,7 @@ class GroupsOnSlurmTest {
   void theFirstGroupsEndEndsTheJobAndTheBillIsTheDatabases() throws Exception {
     String first = UNTIL_READY + " echo \"$COMMON, servers on $NEXA_SERVERS_HOSTS\"";
     String second =
-        "echo \"$ROLE $COMMON $NEXA_GROUP $NEXA_TASK of $NEXA_TASKS, $CUDA_VISIBLE_DEVICES\";"
+        "echo \"$ROLE $COMMON${ONLY:-} $NEXA_GROUP $NEXA_TASK of $NEXA_TASKS, $CUDA_VISIBLE_DEVICES\";"
             + " "
             + SERVE;
     JsonObject run = submit("name: pair", first, second);
@@ -82,7 +83,7 @@ class GroupsOnSlurmTest {
 
     assertThat(manifest.text("state")).as(person.logs(run)).isEqualTo("completed");
     assertThat(manifest.text("hardware")).isEqualTo("2 CPUs + 2x h100");
-    assertThat(log(run, 0)).containsPattern("both, servers on n\\d n\\d\n");
+    assertThat(log(run, 0)).containsPattern("both, first, servers on n\\d n\\d\n");
     assertThat(log(run, 1)).containsPattern("(?s)(server both servers 1 of 2, \\d+\n.*){2}");
     assertThat(person.says("logs", run.text("run_id"))).contains("[trainer] ", "[servers] ");
     assertThat(person.says("logs", "--group", "trainer", run.text("run_id")))

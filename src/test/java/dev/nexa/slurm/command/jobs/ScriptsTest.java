@@ -586,7 +586,6 @@ class ScriptsTest {
         #SBATCH -t 5 --core-spec=2
         #SBATCH --signal=B:TERM@60 -d afterok:12
         #SBATCH --export=ALL,A
-        #SBATCH hetjob
         true
         """);
     terminal.file("new.sh", "#!/bin/bash\n#SBATCH -t 5 -d afterok:12 --mem-per-cpu=2G\ntrue\n");
@@ -597,12 +596,11 @@ class ScriptsTest {
         .asString()
         .startsWith("nexa-slurm: old.sh:2: #SBATCH --core-spec=2: nexa-slurm does not take")
         .contains(
-            "; 4 more below [option-invalid]",
+            "; 3 more below [option-invalid]",
             "→ --core-spec=2 (line 2): Slurm then gives whole nodes: write #SBATCH --exclusive instead\n",
             "→ --signal=B:TERM@60 (line 3): type --set warn_before_end=TIME --set requeues=1",
             "→ -d afterok:12 (line 3): type --dependency TYPE:RUN\n",
-            "→ --export=ALL,A (line 4): type --set env.NAME=VALUE",
-            "→ hetjob (line 5): write a script for each job, or a pipeline\n");
+            "→ --export=ALL,A (line 4): type --set env.NAME=VALUE");
     assertThat(terminal.workspace.resolve("runs")).doesNotExist();
     assertThat(type("submit new.sh --mem 2G").err()).contains("#SBATCH -d afterok:12");
     assertThat(type("estimate new.sh --mem 2G"))

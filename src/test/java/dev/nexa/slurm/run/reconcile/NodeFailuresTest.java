@@ -38,7 +38,7 @@ class NodeFailuresTest {
 
         @Override
         public void requeueLarger(long jobId, OptionalInt task, String size) {
-          done.add(jobId + "_" + task + " " + size);
+          done.add(jobId + (task.isPresent() ? "_" + task.getAsInt() : "") + " " + size);
         }
       };
 
@@ -123,7 +123,7 @@ class NodeFailuresTest {
           .grow(run, Facts.growing(), journal, outcome, now.plusSeconds(7200), new ArrayList<>());
     }
 
-    assertThat(done).containsExactly("100_0 MinMemoryNode=16384", "100_0 TimeLimit=120");
+    assertThat(done).containsExactly("100 MinMemoryNode=16384", "100 TimeLimit=120");
   }
 
   private BadNodes bad() {

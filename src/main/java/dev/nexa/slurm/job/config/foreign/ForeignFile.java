@@ -36,6 +36,7 @@ public final class ForeignFile {
       """
       a run's config             | backend                 | nexa-slurm submit FILE
       a run's config             | stage resources         | nexa-slurm submit FILE
+      a run's config             | stage groups{}          | nexa-slurm submit FILE
       a run's config             | entrypoint              | nexa-slurm submit FILE
       a pipeline                 | stages{}                | nexa-slurm pipeline run FILE
       a cluster profile          | price_book              | runs use it by its name: nexa-slurm submit CONFIG --cluster NAME

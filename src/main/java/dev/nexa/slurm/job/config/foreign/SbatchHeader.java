@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config.foreign;
 
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.HostList;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.job.config.foreign.SbatchWords.Word;
@@ -474,7 +475,14 @@ public record SbatchHeader(
               .replaceFirst("(?<=^.{63}).+", "");
       case "--requeue" -> option.name().equals("requeue") ? "1" : "0";
       case "resources.exclusive" -> value.isEmpty() ? "true" : "";
-      case "mail.user", "mail.type" -> value.matches("[A-Za-z0-9_.@+,-]+") ? value : "";
+      case "mail.type" -> value.matches("[A-Za-z_,]+") ? value : "";
+      // A placeholder such as <you>@example.org is taken, as sbatch does.
+      case "mail.user" ->
+          value.matches("[A-Za-z0-9_.@+,-]+")
+              ? value
+              : value.matches("[^\\p{Cntrl}]{1,256}") && !value.contains("${")
+                  ? Json.compact(value)
+                  : "";
       default ->
           option.ours().matches("resources\\.(ntasks.*|mincpus|cpus_per_gpu|threads_per_core)")
                   && !value.matches("[1-9]\\d{0,5}")

@@ -18,8 +18,8 @@ import java.util.TreeSet;
 
 /**
  * The groups of a heterogeneous job (Slurm's heterogeneous_jobs): they start together, and each has
- * resources, a command and variables of its own. The first group's are read as the config's own
- * keys.
+ * resources, a command and variables of its own. The first group's resources and command are read
+ * as the config's own keys.
  */
 public final class Groups {
   /** The key of a config. */
@@ -58,8 +58,8 @@ public final class Groups {
       String name, Resources resources, Optional<String> run, Map<String, String> env) {}
 
   /**
-   * Returns the config with the first group's resources, command and variables as its own keys. A
-   * config that has {@code run} itself is the first group already.
+   * Returns the config with the first group's resources and command as its own keys. A config that
+   * has {@code run} itself is the first group already.
    */
   public static YamlNode withFirst(YamlNode root) {
     Entry entry = root instanceof Mapping given ? given.entries().get(KEY) : null;
@@ -94,17 +94,6 @@ public final class Groups {
       if (own != null) {
         all.put(key, own);
       }
-    }
-    Entry env = rest.remove("env");
-    if (env != null && env.value() instanceof Mapping more) {
-      Map<String, Entry> variables = new LinkedHashMap<>();
-      if (all.containsKey("env") && all.get("env").value() instanceof Mapping common) {
-        variables.putAll(common.entries());
-      }
-      variables.putAll(more.entries());
-      all.put("env", new Entry(env.keyAt(), new Mapping(more.at(), variables)));
-    } else if (env != null) {
-      rest.put("env", env); // the checker says what is wrong with it
     }
     return new Mapping(first.at(), rest);
   }
@@ -148,6 +137,7 @@ public final class Groups {
     for (int i = 0; i < names.size(); i++) {
       String name = names.get(i);
       Values group = groups.section(name);
+      Environment.checkNames(group.section("env"), problems);
       if (!seen.add(name.toUpperCase(Locale.ROOT).replace('-', '_'))) {
         problems.add(groups.problem(name, "another group has the same variables; rename it"));
       }
@@ -164,7 +154,6 @@ public final class Groups {
       problems.add(group.problem("resources", "missing; each group has its own"));
     }
     Resources.check(group.section("resources"), problems);
-    Environment.checkNames(group.section("env"), problems);
     Values resources = group.section("resources");
     for (ResourceOption option : ResourceOption.values()) {
       if (group.has("run") && option.countsProcesses() && resources.has(option.key())) {

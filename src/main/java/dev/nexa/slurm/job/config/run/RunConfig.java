@@ -92,6 +92,23 @@ public record RunConfig(
     return model.training();
   }
 
+  /** Returns the config of the first group of the job, with its own variables. */
+  public RunConfig leading(Groups.Group group) {
+    return new RunConfig(
+        written,
+        stage,
+        backend,
+        cluster,
+        labels,
+        resources,
+        array,
+        supervision,
+        environment.with(group.env()),
+        work,
+        model,
+        notes);
+  }
+
   /** Returns the config of another group of the job. */
   public RunConfig with(Groups.Group group) {
     return new RunConfig(

@@ -69,7 +69,9 @@ public final class UnknownKeys {
     int dot = problem.key().lastIndexOf('.');
     String section = dot < 0 ? "" : problem.key().substring(0, dot);
     String name = problem.key().substring(dot + 1);
-    Optional<Home> home = KeyHomes.of(section, name);
+    // A group has few keys, and the checker names the nearest of them.
+    boolean ofGroup = section.startsWith(Groups.KEY + ".");
+    Optional<Home> home = ofGroup ? Optional.empty() : KeyHomes.of(section, name);
     boolean elsewhere = home.isEmpty() || !home.get().key().startsWith("sweep.");
     if (section.equals("sweep") && elsewhere) {
       String message =

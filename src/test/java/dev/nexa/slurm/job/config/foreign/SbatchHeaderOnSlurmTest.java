@@ -73,8 +73,7 @@ class SbatchHeaderOnSlurmTest {
           "--container=x",
           "--input=x",
           "--get-user-env",
-          "--nodefile=x",
-          "hetjob");
+          "--nodefile=x");
 
   @TempDir Path folder;
 

@@ -112,8 +112,6 @@ class SbatchHeaderTest {
         "--signal=B:KILL@60",
         "-M other",
         "--test-only",
-        "hetjob",
-        "packjob",
         "frobnicate",
         "--frobnicate=2",
         "--exc",
@@ -251,5 +249,36 @@ class SbatchHeaderTest {
         .isEqualTo(Map.of("--nodes", "2"));
     assertThat(SbatchHeader.of("##SBATCH -N 1\n# SBATCH -N 1\n").options()).isEmpty();
     assertThat(SbatchHeader.of("").options()).isEmpty();
+  }
+
+  /** As at sbatch, a component inherits nothing but the account. */
+  @Test
+  void eachComponentOfAHeterogeneousJobHasItsOwnResources() {
+    SbatchHeader header =
+        SbatchHeader.of(
+            """
+            #SBATCH -A nlp -t 30 --cpus-per-task=2 -J pair --exclusive
+            #SBATCH hetjob
+            #SBATCH -N2 --gpus-per-node=h100:4 -J other --output=x
+            #SBATCH packjob
+            #SBATCH -A own -t 10 --bogus
+            """);
+
+    assertThat(header.options()).containsEntry("--time", "30").containsEntry("--cpus", "2");
+    assertThat(
+            HetComponents.keys(header, Map.of("resources.time", "30", "resources.account", "nlp")))
+        .isEqualTo(
+            Map.of(
+                "groups.group1.resources.nodes", "2",
+                "groups.group1.resources.gpus_per_node", "4",
+                "groups.group1.resources.gpu_type", "h100",
+                "groups.group1.resources.time", "30",
+                "groups.group1.resources.account", "nlp",
+                "groups.group2.resources.account", "own",
+                "groups.group2.resources.time", "10",
+                "groups.group2.resources.gpus_per_node", "0"));
+    assertThat(HetComponents.unread(header))
+        .extracting(SbatchHeader.Unread::name)
+        .containsExactlyInAnyOrder("--output", "--bogus", "--job-name");
   }
 }

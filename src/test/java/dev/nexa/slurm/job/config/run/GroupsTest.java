@@ -42,7 +42,7 @@ class GroupsTest {
         "''|B: {resources: {time: 5m}}| expected a name such as trainer",
         "''|b: {run: x}| groups.b.resources: missing; each group has its own",
         "''|b: {resources: {time: 5m, gpus_per_node: 0, ntasks: 4}, run: x}| groups.b.resources.ntasks: a further group runs its command once on each of its nodes",
-        "''|b: {resources: {time: 5m, gpus_per_node: 0, nodez: 4}}| groups.b.resources.nodez: unknown key (did you mean",
+        "''|b: {resources: {time: 5m, gpus_per_node: 0, nodez: 4}}| groups.b.resources.nodez: unknown key (did you mean 'nodes'?)",
         "''|b: {resources: {time: 5m, gpus_per_node: 0}, env: {NEXA_X: 1}}| NEXA_X: names that begin with NEXA_ are the job script's own",
       })
   void aWrongKeyIsNamed(String key, String group, String message) {
@@ -63,8 +63,10 @@ class GroupsTest {
     assertThat(screen.out())
         .contains(
             ": 2 groups\n  a: 1 node with 2 CPUs and 1 GiB, 10 minutes\n"
-                + "  b: 2 nodes with 4 CPUs and 2 GiB each, 20 minutes")
-        .containsPattern("cpu +3[.]25 ");
+                + "  b: 2 nodes with 4 CPUs and 2 GiB each, 20 minutes (+90 s that Slurm may take to end it)",
+            "if each group uses its whole time limit")
+        .containsPattern("cpu +3[.]25 ")
+        .contains("past runs are compared by one task, and this job has groups");
   }
 
   @Test
