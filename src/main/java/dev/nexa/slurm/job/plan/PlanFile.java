@@ -167,6 +167,16 @@ public final class PlanFile {
     return channels.isPresent() ? NotifyChannel.parse(channels.get()) : List.of();
   }
 
+  /** The memory that is asked for on each node, in bytes; 0 for all of it, or for none. */
+  public long askedMemoryBytes() {
+    return json.object("allocation").number("memory_bytes");
+  }
+
+  /** The run's name, else its stage. */
+  public String title() {
+    return json.text("title");
+  }
+
   /** The config file, as the submitter named it. */
   public String config() {
     return json.text("config");

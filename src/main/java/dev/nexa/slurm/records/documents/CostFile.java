@@ -463,8 +463,9 @@ public final class CostFile {
      *
      * @param nodes the node list; empty if unknown
      * @param gpus the number of GPUs by type
+     * @param memoryBytes over all nodes; 0 if unknown
      */
-    public record Held(String nodes, long cpus, Map<String, Long> gpus) {
+    public record Held(String nodes, long cpus, Map<String, Long> gpus, long memoryBytes) {
       /** Returns the number of GPUs of all types. */
       public long gpuCount() {
         return Tres.sum(gpus);
@@ -489,7 +490,10 @@ public final class CostFile {
           json.optionalInstant("start"),
           json.number("elapsed_seconds"),
           new Held(
-              json.optionalText("nodes").orElse(""), json.optionalNumber("cpus").orElse(0L), gpus),
+              json.optionalText("nodes").orElse(""),
+              json.optionalNumber("cpus").orElse(0L),
+              gpus,
+              json.optionalNumber("memory_bytes").orElse(0L)),
           new BigDecimal(json.text("cost")));
     }
   }

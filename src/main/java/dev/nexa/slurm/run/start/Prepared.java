@@ -186,6 +186,9 @@ public record Prepared(
       live.ask();
     }
     Policy policy = configs.policy();
+    if (config.supervision().growth().isPresent() && !cluster.isLocal()) {
+      config = new GrownBefore(context).begin(config);
+    }
     Optional<PackedCode> code = code(context, config);
     Plan plan;
     try {

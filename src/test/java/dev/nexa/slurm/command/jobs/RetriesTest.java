@@ -163,6 +163,41 @@ class RetriesTest {
     person.says("cancel", run.text("run_id"));
   }
 
+  @Test
+  @Tag("slurm")
+  void theNextEstimateBeginsWithTheMemoryThatWasEnough() throws Exception {
+    person.slurmProfile("health_check: false\n");
+    String config =
+        write(
+            "learns",
+            """
+            stage: train
+            backend: shell
+            requeues: 1
+            grow: {memory: {up_to: 300M}}
+            run: |
+              ((NEXA_RESTART > 0)) && exit
+              echo 'slurmstepd-n1: error: Detected 1 oom_kill event in StepId=7.batch.'
+              kill -9 $$
+            resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+            """);
+    assertThat(person.says("estimate", config)).contains("100 MiB", "up to 200 MiB on a node");
+
+    JsonObject run = person.submit(config);
+    assertThat(person.requeued(run).text("state")).as(person.logs(run)).isEqualTo("completed");
+
+    String note = "grow: it begins with resources.memory: 200 MiB, because " + run.text("run_id");
+    assertThat(person.says("estimate", config))
+        .contains("1 CPU and 200 MiB", "up to 300 MiB on a node");
+    assertThat(String.join("\n", person.json("estimate", config, "--json").texts("notes")))
+        .contains(note);
+    assertThat(person.says("render", config)).contains("#SBATCH --mem=200M");
+    // Another name is another kind of run.
+    assertThat(person.says("render", config, "--set", "name=other")).contains("--mem=100M");
+    assertThat(person.says("render", config, "--set", "resources.memory=250M"))
+        .contains("--mem=250M");
+  }
+
   private void assertFailures(JsonObject run) throws IOException {
     for (int task = 0; task < WAYS.size(); task++) {
       String[] way = WAYS.get(task).split(" ", -1);

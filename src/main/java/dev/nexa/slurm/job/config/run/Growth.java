@@ -89,6 +89,15 @@ public record Growth(Optional<Limit> memory, Optional<Limit> seconds) {
     return seconds.isEmpty() ? first : seconds.get().grown(first, growths, 60);
   }
 
+  /** Returns a copy without what has reached its largest size already; empty if nothing is left. */
+  public Optional<Growth> from(long memoryBytes, long firstSeconds) {
+    Growth left =
+        new Growth(
+            memory.filter(limit -> limit.most() > memoryBytes),
+            seconds.filter(limit -> limit.most() > firstSeconds));
+    return left.memory.isEmpty() && left.seconds.isEmpty() ? Optional.empty() : Optional.of(left);
+  }
+
   /** Adds a problem for each growth that ends where it begins. */
   public void checkRoom(Resources asked, ConfigPositions written, List<Problem> problems) {
     long first = asked.memoryBytes().orElse(0L);

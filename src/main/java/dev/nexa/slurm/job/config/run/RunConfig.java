@@ -92,6 +92,25 @@ public record RunConfig(
     return model.training();
   }
 
+  /** Returns a copy that begins with other resources, and grows from there. */
+  public RunConfig beginning(Resources first, Optional<Growth> growth, String note) {
+    List<String> all = new ArrayList<>(notes);
+    all.add(note);
+    return new RunConfig(
+        written,
+        stage,
+        backend,
+        cluster,
+        labels,
+        first,
+        array,
+        supervision.growing(growth),
+        environment,
+        work,
+        model,
+        all);
+  }
+
   /** Returns the config of the first group of the job, with its own variables. */
   public RunConfig leading(Groups.Group group) {
     return new RunConfig(

@@ -43,6 +43,12 @@ public record Resources(
         nodes, nodes, gpusPerNode, gpuType, cpusPerTask, memoryBytes, time, options, exclusive);
   }
 
+  /** Returns a copy with another memory on each node and another time limit. */
+  public Resources having(Optional<Long> memory, Duration limit) {
+    return new Resources(
+        fewestNodes, nodes, gpusPerNode, gpuType, cpusPerTask, memory, limit, options, exclusive);
+  }
+
   /**
    * Returns a copy for a machine without Slurm, which has one node and starts one process: its
    * memory is on the node, and options that only Slurm understands are left out.
