@@ -11,8 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -197,6 +200,7 @@ class AsSbatchOnSlurmTest {
     Path ours = Files.createDirectories(workspace.resolve("ours"));
     TreeSet<String> expected = new TreeSet<>();
     TreeSet<String> made = new TreeSet<>();
+    Set<Path> seen = new HashSet<>();
     for (String pattern : patterns) {
       String[] options = {"-J", "my(job)", "-t1", "--mem=50", "-wn2", "--parsable"};
       List<String> real = new ArrayList<>(List.of("sbatch"));
@@ -204,27 +208,24 @@ class AsSbatchOnSlurmTest {
       real.addAll(List.of("-o", theirs.resolve("x") + pattern, "--wrap", "true"));
       Process process = new ProcessBuilder(real).start();
       String job = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      expected.addAll(made(theirs, job.strip(), expected.size() + 1));
+      expected.add(made(theirs, job.strip(), seen));
       List<String> words = new ArrayList<>(List.of(options));
       words.addAll(List.of("-o", ours.resolve("x") + pattern, "--wrap", "true"));
       Answer answer = sbatch("", words.toArray(String[]::new));
-      made.addAll(made(ours, answer.job(), made.size() + 1));
+      made.add(made(ours, answer.job(), seen));
     }
 
     assertThat(made).isEqualTo(expected);
   }
 
-  /** The names of so many files, with a word in place of the job's id. */
-  private static List<String> made(Path folder, String job, int count) throws Exception {
+  /** The name of the next file in the folder, with a word in place of the job's id. */
+  private static String made(Path folder, String job, Set<Path> seen) throws Exception {
     for (int i = 0; i < 360; i++) {
       try (Stream<Path> files = Files.list(folder)) {
-        List<String> names =
-            files.map(file -> String.valueOf(file.getFileName())).sorted().toList();
-        if (names.size() >= count) {
-          return names.stream()
-              .filter(name -> name.contains(job) || !name.matches(".*\\d{3}.*"))
-              .map(name -> name.replace(job, "JOB"))
-              .toList();
+        Optional<Path> next = files.filter(file -> !seen.contains(file)).findFirst();
+        if (next.isPresent()) {
+          seen.add(next.get());
+          return next.get().getFileName().toString().replace(job, "JOB");
         }
       }
       Thread.sleep(500);
