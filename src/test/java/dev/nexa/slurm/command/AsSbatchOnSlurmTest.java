@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
@@ -225,7 +226,10 @@ class AsSbatchOnSlurmTest {
         Optional<Path> next = files.filter(file -> !seen.contains(file)).findFirst();
         if (next.isPresent()) {
           seen.add(next.get());
-          return next.get().getFileName().toString().replace(job, "JOB");
+          // A short id may be a part of another number; of a padded one the width counts.
+          return Pattern.compile("(?<!\\d)(0*)" + job + "(?!\\d)")
+              .matcher(next.get().getFileName().toString())
+              .replaceAll(id -> id.group(1).isEmpty() ? "JOB" : "JOB" + id.group().length());
         }
       }
       Thread.sleep(500);
