@@ -288,7 +288,9 @@ record FromScript(
     String name = options.getOrDefault("--name", title);
     before.add("export SLURM_JOB_NAME=" + Script.shellLine(List.of(name)));
     if (!all.containsKey("--cpus")) {
-      before.add("unset SLURM_CPUS_PER_TASK");
+      // From Slurm 23.11 on, --cpus-per-task is there too.
+      boolean byTask = all.containsKey("resources.gpus_per_task");
+      before.add("unset SLURM_CPUS_PER_TASK" + (byTask ? "" : " SLURM_TRES_PER_TASK"));
     }
     String gpus = all.getOrDefault("--gpus", "");
     Unread counted = header.origins().get("--gpus");

@@ -69,7 +69,7 @@ public record BilledResources(
     try {
       JobSize size = JobSize.of(asked);
       long cpus = size.cpus(nodes);
-      long gpus = size.gpus();
+      long gpus = size.mostGpus();
       if (whole) {
         cpus = Math.max(cpus, (long) asked.nodes() * nodes.mostCpus().orElse(0));
         gpus = Math.max(gpus, (long) asked.nodes() * nodes.mostGpus().orElse(0));

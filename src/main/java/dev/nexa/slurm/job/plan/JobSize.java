@@ -14,11 +14,14 @@ import java.util.Optional;
  *
  * @param asked the options of the job
  * @param nodes the most nodes
- * @param tasks the most processes on all nodes
+ * @param tasks the processes on all nodes
  * @param onNode the most processes on one node
  * @param gpus the GPUs on all nodes
+ * @param mostTasks the processes that Slurm may make room for
+ * @param mostGpus the GPUs that it may give for them
  */
-record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
+record JobSize(
+    Allocation asked, int nodes, int tasks, int onNode, int gpus, int mostTasks, int mostGpus) {
   /**
    * Returns the size of the job.
    *
@@ -50,7 +53,17 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
     // More processes than fit by --ntasks-per-node: Slurm counts them, and ignores that option.
     boolean held = perNode > 0 && tasks <= (long) nodes * perNode;
     int onNode = held ? Math.min(perNode, most) : counted ? most : up(tasks, nodes);
-    return new JobSize(asked, nodes, tasks, onNode, gpus);
+    int filled = 0;
+    if (counted && perNode > 0 && gpus > 0) {
+      // A job with GPUs gets room for --ntasks-per-node processes on each node: 5 of them, 3 on a
+      // node, get the CPUs and the GPUs of 6 (seen with 22.05).
+      filled = Math.multiplyExact(asked.fewestNodes() > 0 ? nodes : up(tasks, perNode), perNode);
+      onNode = Math.max(onNode, perNode);
+    }
+    int mostTasks = Math.max(tasks, filled);
+    boolean byTask = perTask > 0 && gpus == (long) perTask * tasks;
+    int mostGpus = byTask ? Math.multiplyExact(perTask, mostTasks) : gpus;
+    return new JobSize(asked, nodes, tasks, onNode, gpus, mostTasks, mostGpus);
   }
 
   private static int number(Map<ResourceOption, String> options, ResourceOption option) {
@@ -85,10 +98,10 @@ record JobSize(Allocation asked, int nodes, int tasks, int onNode, int gpus) {
     // If the processes are on the nodes in unequal numbers, each node rounds up by itself.
     long forMemory = memory == 0 ? 1 : sharing.cpusFor(1, memory);
     long uneven =
-        Math.max(tasks * each, nodes * least)
+        Math.max(mostTasks * each, nodes * least)
             + nodes * (core - 1 + (forMemory > 1 ? forMemory : 0L));
     long ofGpus =
-        (long) gpus * number(options, ResourceOption.CPUS_PER_GPU) * (wholeCores ? core : 1);
+        (long) mostGpus * number(options, ResourceOption.CPUS_PER_GPU) * (wholeCores ? core : 1);
     long given = Math.min(even, uneven);
     return Math.max(given, ofGpus == 0 ? 0 : ofGpus + (long) nodes * (core - 1));
   }

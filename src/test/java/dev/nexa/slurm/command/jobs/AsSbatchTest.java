@@ -138,7 +138,7 @@ class AsSbatchTest {
     assertThat(ours.exit()).as(ours.err()).isZero();
     assertThat(command())
         .isEqualTo(
-            "export SLURM_JOB_NAME=wrap\nunset SLURM_CPUS_PER_TASK\nexec /bin/sh -c 'echo '\\''a  b'\\''\n  tr \"x\" | cat'\n");
+            "export SLURM_JOB_NAME=wrap\nunset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK\nexec /bin/sh -c 'echo '\\''a  b'\\''\n  tr \"x\" | cat'\n");
     String before = script();
     assertThat(terminal.type("submit", saved()).exit()).isZero();
     assertThat(script()).isEqualTo(before);

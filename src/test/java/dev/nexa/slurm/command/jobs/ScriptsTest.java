@@ -353,7 +353,7 @@ class ScriptsTest {
     Path runner = terminal.workspace.resolve("runs/latest/runner");
     assertThat(DurableFiles.read(runner.resolve("run.sh")))
         .isEqualTo(
-            "export SLURM_JOB_NAME=own.sh\nunset SLURM_CPUS_PER_TASK\n"
+            "export SLURM_JOB_NAME=own.sh\nunset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK\n"
                 + "exec \"$NEXA_RUN_DIR/runner/own.sh\" a\n");
     assertThat(
             PosixFilePermissions.toString(Files.getPosixFilePermissions(runner.resolve("own.sh"))))

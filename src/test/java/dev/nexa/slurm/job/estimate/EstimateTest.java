@@ -13,6 +13,8 @@ import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}, each example
@@ -63,6 +65,36 @@ class EstimateTest {
         "cpu 16.4000 cpu_hour 0.66",
         "memory 131.2000 gib_hour 0.66");
     assertThat(estimate.total()).hasToString("46.42 USD");
+  }
+
+  /** Slurm 22.05 gave each of these what stands behind it. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "nodes: 2, ntasks: 5, ntasks_per_node: 3, gpus_per_task: 2, cpus_per_task: 3 | 18 | 12",
+        "nodes: 2, ntasks: 5, ntasks_per_node: 4, gpus_per_task: 2, cpus_per_task: 4 | 32 | 16",
+        "ntasks: 5, ntasks_per_node: 3, gpus_per_task: 2, cpus_per_task: 4 | 24 | 12",
+        "ntasks: 2, ntasks_per_node: 4, gpus: 1, cpus_per_task: 4 | 16 | 1",
+        "nodes: 2, ntasks: 8, ntasks_per_node: 4, gpus_per_task: 1, cpus_per_task: 2 | 16 | 8",
+      })
+  void aJobWithGpusGetsRoomForTheProcessesOfWholeNodes(String keys, int cpus, int gpus) {
+    Estimate estimate =
+        estimate("resources: {" + HOUR + ", gpu_type: h100, memory: 1G, " + keys + "}\n", "");
+
+    BigDecimal hours = new BigDecimal("1.025");
+    assertThat(quantity(estimate, "cpu"))
+        .isGreaterThanOrEqualTo(hours.multiply(BigDecimal.valueOf(cpus)));
+    assertThat(quantity(estimate, "gpu:h100"))
+        .isEqualByComparingTo(hours.multiply(BigDecimal.valueOf(gpus)));
+  }
+
+  private static BigDecimal quantity(Estimate estimate, String what) {
+    return estimate.reservation().stream()
+        .filter(line -> line.what().equals(what))
+        .findFirst()
+        .orElseThrow()
+        .quantity();
   }
 
   @Test

@@ -193,11 +193,17 @@ record HeldJob(Map<String, String> fields) {
           made.isEmpty() && fields.keySet().stream().noneMatch(one -> one.startsWith("TresPer"));
       // Of GPUs on each node and the same GPUs of the job, which people write both, we keep one.
       case "TresPerJob" -> gres(theirs, theirs).equals(gres(made, theirs)) || isOfNodes(theirs);
-      case "TresPerNode", "TresPerTask", "TresPerSocket" ->
-          gres(theirs, theirs).equals(gres(made, theirs));
+      // From 23.11 on it repeats CPUs/Task, which is compared itself.
+      case "TresPerTask" ->
+          gres(withoutCpus(theirs), theirs).equals(gres(withoutCpus(made), theirs));
+      case "TresPerNode", "TresPerSocket" -> gres(theirs, theirs).equals(gres(made, theirs));
       case "EligibleTime", "StartTime", "EndTime", "Deadline" -> isNear(theirs, made);
       default -> false;
     };
+  }
+
+  private static String withoutCpus(String tres) {
+    return tres.replaceFirst("^cpu=\\d+,?", "");
   }
 
   /** Returns how many tasks one node may have, by {@code --ntasks-per-node}. */
