@@ -97,6 +97,9 @@ public record PriceKey(
 
   /** Returns the key of a plan; of several partitions it has all names, with commas between. */
   public static PriceKey of(Plan plan, ClusterProfile cluster, LocalDate day) {
+    if (plan.shape().groups().isEmpty()) {
+      return ofOne(plan, cluster, day);
+    }
     return together(plan.each().stream().map(one -> ofOne(one, cluster, day)).toList());
   }
 

@@ -129,14 +129,16 @@ public record RerunTasks(Context context, Optional<String> approval) {
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
     requireKept(run, state, outcome);
     requireCheckpoints(run);
-    // The groups of a job start together.
-    boolean groups = !files.plan().groups().isEmpty();
-    Optional<IndexRange> chosen =
-        groups ? Optional.of(IndexRange.upTo(facts.tasks())) : choice.apply(outcome);
-    IndexRange tasks =
+    Optional<IndexRange> chosen = choice.apply(outcome);
+    IndexRange some =
         chosen.isPresent()
             ? requireEnded(run, facts, outcome, chosen.get())
             : failedTasks(run, outcome);
+    // The groups of a job start together.
+    IndexRange tasks =
+        files.plan().groups().isEmpty()
+            ? some
+            : requireEnded(run, facts, outcome, IndexRange.upTo(facts.tasks()));
     // The dependencies of a run that is no stage of a pipeline were met when it ran first.
     String dependency =
         state.pipeline().isEmpty()

@@ -145,7 +145,7 @@ class GroupsOnSlurmTest {
 
     Files.delete(Person.folder(run).resolve("ready.0"));
     Files.delete(Person.folder(run).resolve("ready.1"));
-    JsonObject again = person.json("rerun", id, "--failed", "--json");
+    JsonObject again = person.json("rerun", id, "--tasks", "1", "--json");
     assertThat(again.number("tasks")).isEqualTo(2);
     Person.await(Person.folder(run).resolve("ready.1"));
     person.says("cancel", id, "--yes");

@@ -475,7 +475,7 @@ public record SbatchHeader(
               .replaceFirst("(?<=^.{63}).+", "");
       case "--requeue" -> option.name().equals("requeue") ? "1" : "0";
       case "resources.exclusive" -> value.isEmpty() ? "true" : "";
-      case "mail.type" -> value.matches("[A-Za-z_,]+") ? value : "";
+      case "mail.type" -> value.matches("[A-Za-z0-9_,]+") ? value : "";
       // A placeholder such as <you>@example.org is taken, as sbatch does.
       case "mail.user" ->
           value.matches("[A-Za-z0-9_.@+,-]+")

@@ -72,7 +72,8 @@ public final class Groups {
     Map<String, Entry> all = new LinkedHashMap<>(config.entries());
     Map<String, Entry> named = new LinkedHashMap<>();
     if (all.containsKey("run") || all.containsKey("resources")) {
-      named.put(MAIN, new Entry(config.at(), new Mapping(config.at(), Map.of())));
+      String name = groups.entries().containsKey(MAIN) ? MAIN + "0" : MAIN;
+      named.put(name, new Entry(config.at(), new Mapping(config.at(), Map.of())));
       named.putAll(groups.entries());
     } else {
       named.putAll(groups.entries());

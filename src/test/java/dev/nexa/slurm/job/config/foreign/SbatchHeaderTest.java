@@ -251,6 +251,19 @@ class SbatchHeaderTest {
     assertThat(SbatchHeader.of("").options()).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--mail-user=ada@x.org --mail-type=END,TIME_LIMIT_90 | ada@x.org | END,TIME_LIMIT_90",
+        "--mail-user=<you>@x.org --mail-type=ALL | \"<you>@x.org\" | ALL",
+      })
+  void mailIsTakenAsItIs(String line, String user, String type) {
+    assertThat(SbatchHeader.of("#SBATCH " + line + "\n").options())
+        .containsEntry("mail.user", user)
+        .containsEntry("mail.type", type);
+  }
+
   /** As at sbatch, a component inherits nothing but the account. */
   @Test
   void eachComponentOfAHeterogeneousJobHasItsOwnResources() {
