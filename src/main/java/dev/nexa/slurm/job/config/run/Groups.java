@@ -129,7 +129,8 @@ public final class Groups {
       problems.add(values.problem("backend", "groups are for backend shell"));
     }
     for (String key : OTHER_SHAPES) {
-      if (values.has(key) && !values.isDefault(key)) {
+      boolean once = key.equals("chain") && values.optionalInteger(key).orElse(1) == 1;
+      if (values.has(key) && !once) {
         problems.add(
             values.problem(key, "a job with groups has none; `nexa-slurm explain docs/groups.md`"));
       }

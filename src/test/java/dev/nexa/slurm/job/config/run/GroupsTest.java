@@ -86,6 +86,17 @@ class GroupsTest {
   }
 
   @Test
+  void aScriptWithComponentsIsNoArray() {
+    terminal.file("pair.sh", "#!/bin/bash\n#SBATCH -t 5 --array=1-2\n#SBATCH hetjob\ntrue\n");
+
+    assertThat(terminal.type("submit", "pair.sh"))
+        .returns(2, Terminal.Screen::exit)
+        .extracting(Terminal.Screen::err)
+        .asString()
+        .contains("pair.sh: array: a job with groups has none");
+  }
+
+  @Test
   void aMachineAloneHasNoGroups() {
     terminal.file("run.yaml", "stage: train\ngroups:\n" + FIRST + SECOND);
 
