@@ -30,6 +30,7 @@ nexa_group() {
   export NEXA_TASK=$1 NEXA_GROUP=${NEXA_GROUP_NAMES[$1]} NEXA_GPUS=$3 NEXA_TASK_SCRATCH=$NEXA_RUN_SCRATCH/task_$1
   export NEXA_ATTEMPT=${NEXA_ATTEMPT%/*}/$1.$NEXA_RESTART NEXA_CHECKPOINTS=${NEXA_CHECKPOINTS%/*}/task_$1
   export NEXA_METRICS=$NEXA_ATTEMPT.metrics.json
+  export WANDB_NAME=${WANDB_NAME/%_task_0/_task_$1} WANDB_RUN_ID=${WANDB_RUN_ID/_task_0_/_task_$1_}
   trap - EXIT TERM USR1 USR2
   [[ -z $NEXA_SUBMISSION ]] || exec >>"${NEXA_LOG%_*}_$1.out" 2>&1
   ((NEXA_RESTART == 0)) || echo "nexa-slurm: attempt $((NEXA_RESTART + 1))"

@@ -74,7 +74,7 @@ class GroupsOnSlurmTest {
   void theFirstGroupsEndEndsTheJobAndTheBillIsTheDatabases() throws Exception {
     String first = UNTIL_READY + " echo \"$COMMON, servers on $NEXA_SERVERS_HOSTS\"";
     String second =
-        "echo \"$ROLE $COMMON${ONLY:-} $NEXA_GROUP $NEXA_TASK of $NEXA_TASKS, $CUDA_VISIBLE_DEVICES\";"
+        "echo \"$ROLE $COMMON${ONLY:-} $NEXA_GROUP $NEXA_TASK of $NEXA_TASKS, $WANDB_NAME $CUDA_VISIBLE_DEVICES\";"
             + " "
             + SERVE;
     JsonObject run = submit("name: pair", first, second);
@@ -84,7 +84,7 @@ class GroupsOnSlurmTest {
     assertThat(manifest.text("state")).as(person.logs(run)).isEqualTo("completed");
     assertThat(manifest.text("hardware")).isEqualTo("2 CPUs + 2x h100");
     assertThat(log(run, 0)).containsPattern("both, first, servers on n\\d n\\d\n");
-    assertThat(log(run, 1)).containsPattern("(?s)(server both servers 1 of 2, \\d+\n.*){2}");
+    assertThat(log(run, 1)).containsPattern("(?s)(server both servers 1 of 2, \\w+_task_1 \\d+\n.*){2}");
     assertThat(person.says("logs", run.text("run_id"))).contains("[trainer] ", "[servers] ");
     assertThat(person.says("logs", "--group", "trainer", run.text("run_id")))
         .isEqualTo(log(run, 0));
