@@ -115,6 +115,9 @@ public final class ProfileDifferences {
     values.put("default_memory_per_node", one.defaultMemoryPerNode().map(Memory::words));
     values.put("cpus_multiple_of", Optional.of(sharing.cpusMultipleOf()));
     values.put("max_memory_per_cpu", limit(sharing.maxMemoryPerCpu().map(Memory::words)));
+    values.put(
+        "default_cpus_per_gpu",
+        sharing.cpusPerGpu() == 0 ? Optional.empty() : Optional.of(sharing.cpusPerGpu()));
     values.put("max_nodes", one.maxNodes());
     values.put("max_time", limit(one.maxTime().map(TimeLimit::format)));
     values.put("over_time_limit_minutes", one.overTimeLimit().map(limit -> limit.toMinutes()));

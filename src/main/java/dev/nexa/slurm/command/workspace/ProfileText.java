@@ -158,6 +158,11 @@ public final class ProfileText {
           "    max_memory_per_cpu: " + (sharing.maxMemoryPerCpu().get() >> 20) + "M",
           "MaxMemPerCPU: for more memory Slurm gives more CPUs");
     }
+    if (sharing.cpusPerGpu() > 0) {
+      line(
+          "    default_cpus_per_gpu: " + sharing.cpusPerGpu(),
+          "DefCpuPerGPU: for a job that names no CPUs");
+    }
     long cpus =
         partition.exclusive() ? partition.nodes().cpus().most() : partition.nodes().cpus().least();
     if (sharing.mostCpus().orElse(0) > Math.max(1, cpus)) {

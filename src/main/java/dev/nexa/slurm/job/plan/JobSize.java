@@ -43,7 +43,8 @@ record JobSize(
       tasks =
           perNode > 0
               ? Math.multiplyExact(nodes, perNode)
-              : Math.max(nodes, Math.multiplyExact(perGpu, gpus));
+              // Without GPUs, 24.11 counts --ntasks-per-gpu for each node (seen).
+              : Math.max(nodes, Math.multiplyExact(perGpu, gpus > 0 ? gpus : nodes));
     }
     if (gpus == 0) {
       gpus = perTask > 0 ? Math.multiplyExact(perTask, tasks) : perGpu > 0 ? up(tasks, perGpu) : 0;
@@ -100,8 +101,14 @@ record JobSize(
     long uneven =
         Math.max(mostTasks * each, nodes * least)
             + nodes * (core - 1 + (forMemory > 1 ? forMemory : 0L));
-    long ofGpus =
-        (long) mostGpus * number(options, ResourceOption.CPUS_PER_GPU) * (wholeCores ? core : 1);
+    int perGpu = number(options, ResourceOption.CPUS_PER_GPU);
+    // These jobs get no --cpus-per-task from us (ScriptModel), and then the cluster's default
+    // counts.
+    boolean byDefault =
+        asked.cpusPerTask() == 1
+            && (threads > 0 || options.containsKey(ResourceOption.GPUS_PER_TASK));
+    perGpu = perGpu == 0 && byDefault ? sharing.cpusPerGpu() : perGpu;
+    long ofGpus = (long) mostGpus * perGpu * (wholeCores ? core : 1);
     long given = Math.min(even, uneven);
     return Math.max(given, ofGpus == 0 ? 0 : ofGpus + (long) nodes * (core - 1));
   }

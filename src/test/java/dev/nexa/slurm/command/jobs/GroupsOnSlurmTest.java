@@ -84,7 +84,8 @@ class GroupsOnSlurmTest {
     assertThat(manifest.text("state")).as(person.logs(run)).isEqualTo("completed");
     assertThat(manifest.text("hardware")).isEqualTo("2 CPUs + 2x h100");
     assertThat(log(run, 0)).containsPattern("both, first, servers on n\\d n\\d\n");
-    assertThat(log(run, 1)).containsPattern("(?s)(server both servers 1 of 2, \\w+_task_1 \\d+\n.*){2}");
+    assertThat(log(run, 1))
+        .containsPattern("(?s)(server both servers 1 of 2, \\w+_task_1 \\d+\n.*){2}");
     assertThat(person.says("logs", run.text("run_id"))).contains("[trainer] ", "[servers] ");
     assertThat(person.says("logs", "--group", "trainer", run.text("run_id")))
         .isEqualTo(log(run, 0));

@@ -18,6 +18,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -251,7 +253,16 @@ public final class ClusterText {
         perCpu.isPresent() ? Optional.of(perCpu.get() << 20) : perCpu,
         cpus == 0 ? Optional.empty() : Optional.of((int) cpus),
         nodes.isEmpty() ? Optional.empty() : Optional.of((int) gpus),
-        memory == 0 ? Optional.empty() : Optional.of(memory << 20));
+        memory == 0 ? Optional.empty() : Optional.of(memory << 20),
+        cpusPerGpu(partition.getOrDefault("JobDefaults", ""))
+            .or(() -> cpusPerGpu(cluster.getOrDefault("JobDefaults", "")))
+            .orElse(0));
+  }
+
+  /** Returns DefCpuPerGPU of JobDefaults (slurm.conf(5)), such as {@code DefCpuPerGPU=4}. */
+  private static Optional<Integer> cpusPerGpu(String defaults) {
+    Matcher found = Pattern.compile("DefCpuPerGPU=(\\d{1,5})(?:,|$)").matcher(defaults);
+    return found.find() ? Optional.of(Integer.valueOf(found.group(1))) : Optional.empty();
   }
 
   /**

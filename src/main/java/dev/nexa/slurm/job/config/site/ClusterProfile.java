@@ -117,6 +117,10 @@ public record ClusterProfile(
               ValueType.MEMORY,
               "The partition's MaxMemPerCPU, or the cluster's. Slurm gives a job with more memory more CPUs."),
           optional(
+              "default_cpus_per_gpu",
+              ValueType.integer(1, 4096),
+              "DefCpuPerGPU of the partition's JobDefaults, or the cluster's: for jobs that name no CPUs."),
+          optional(
               "most_cpus_per_node",
               ValueType.integer(1, 4096),
               "CPUs of the largest node: what a job that gets a whole node can get. Default: cpus_per_node."),
@@ -445,7 +449,8 @@ public record ClusterProfile(
               values.optionalInteger("most_gpus_per_node").or(() -> gpus),
               values
                   .optionalBytes("most_memory_per_node")
-                  .or(() -> values.optionalBytes("memory_per_node"))),
+                  .or(() -> values.optionalBytes("memory_per_node")),
+              values.optionalInteger("default_cpus_per_gpu").orElse(0)),
           cpus,
           gpus,
           values.optionalText("gpu_type"),

@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param mostCpus the CPUs of the largest node; empty if unknown
  * @param mostGpus the GPUs of the node that has the most; empty if unknown
  * @param mostMemory the memory in bytes of the node that has the most; empty if unknown
+ * @param cpusPerGpu DefCpuPerGPU: the CPUs for each GPU of a job that names no CPUs; 0 if there are
+ *     none
  */
 public record NodeSharing(
     boolean exclusive,
@@ -20,11 +22,23 @@ public record NodeSharing(
     Optional<Long> maxMemoryPerCpu,
     Optional<Integer> mostCpus,
     Optional<Integer> mostGpus,
-    Optional<Long> mostMemory) {
+    Optional<Long> mostMemory,
+    int cpusPerGpu) {
   /** Jobs get what they ask for. */
   public static final NodeSharing AS_ASKED =
       new NodeSharing(
           false, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+
+  /** Creates the sharing of a partition without DefCpuPerGPU. */
+  public NodeSharing(
+      boolean exclusive,
+      int cpusMultipleOf,
+      Optional<Long> maxMemoryPerCpu,
+      Optional<Integer> mostCpus,
+      Optional<Integer> mostGpus,
+      Optional<Long> mostMemory) {
+    this(exclusive, cpusMultipleOf, maxMemoryPerCpu, mostCpus, mostGpus, mostMemory, 0);
+  }
 
   /**
    * Returns the CPUs that a job needs on a node for its memory (job_mgr.c, _valid_pn_min_mem).

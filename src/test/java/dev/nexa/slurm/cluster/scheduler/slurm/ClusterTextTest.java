@@ -132,6 +132,27 @@ class ClusterTextTest {
     assertThat(read.partitions().get(0).sharing().cpusMultipleOf()).isEqualTo(cpus);
   }
 
+  @ParameterizedTest(name = "partition {0}, cluster {1}: {2}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "(null) | (null) | 0",
+        "DefCpuPerGPU=4 | (null) | 4",
+        "DefMemPerGPU=100,DefCpuPerGPU=6 | DefCpuPerGPU=2 | 6",
+        "(null) | DefCpuPerGPU=2,DefMemPerGPU=100 | 2",
+        "DefMemPerGPU=100 | (null) | 0",
+      })
+  void theDefaultOfCpusForEachGpuIsThePartitionsOrTheClusters(
+      String partition, String cluster, int cpus) {
+    SlurmCluster read =
+        ClusterText.read(
+            "JobDefaults             = " + cluster,
+            "PartitionName=a State=UP TotalNodes=1 JobDefaults=" + partition + "\n",
+            "a\u001fn1\u001f16\u001f100\u001f(null)\u001f2:4:2\n");
+
+    assertThat(read.partitions().get(0).sharing().cpusPerGpu()).isEqualTo(cpus);
+  }
+
   @Test
   void aClusterOfSelectLinearGivesWholeNodes() {
     SlurmCluster read =

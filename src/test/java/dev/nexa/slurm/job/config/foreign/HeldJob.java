@@ -218,7 +218,9 @@ record HeldJob(Map<String, String> fields) {
 
   /** Our jobs name the GPUs' type, which is the profile's if the script names none. */
   private static String gres(String made, String theirs) {
-    String text = made.replaceAll("gpu(:h100)?(?=,|$)", "gpu$1:1").replace("gres:gpu:0", "");
+    // From 23.02 on Slurm prints gres/gpu:1 for gres:gpu:1.
+    String text = made.replace("gres/", "gres:");
+    text = text.replaceAll("gpu(:h100)?(?=,|$)", "gpu$1:1").replace("gres:gpu:0", "");
     text = text.replaceFirst("^gres:(gpu\\S*),gres:\\1$", "gres:$1"); // asked for twice, given once
     return theirs.contains("h100") ? text : text.replace("gpu:h100", "gpu");
   }
