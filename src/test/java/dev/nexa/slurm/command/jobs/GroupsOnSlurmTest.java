@@ -4,15 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
-import dev.nexa.slurm.command.PrivateSlurm;
+import dev.nexa.slurm.command.SlurmDatabase;
 import java.io.IOException;
-import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -91,13 +87,13 @@ class GroupsOnSlurmTest {
         .isEqualTo(log(run, 0));
     long[] held = held(run.objects("jobs").get(0).number("job_id"), 2);
     JsonObject actual = person.cost(run).object("actual");
-    assertThat(actual.text("cpu_hours")).isEqualTo(hours(held[0]));
-    assertThat(actual.text("gpu_hours")).isEqualTo(hours(held[1]));
+    assertThat(actual.text("cpu_hours")).isEqualTo(SlurmDatabase.hours(held[0]));
+    assertThat(actual.text("gpu_hours")).isEqualTo(SlurmDatabase.hours(held[1]));
     assertThat(person.says("audit", run.text("run_id"))).contains("0 differences");
     // Both groups for their time limits, 90 s over: 2 CPUs 270 s, and 2 nodes 330 s.
     JsonObject estimate = run.object("estimate");
-    assertThat(estimate.text("gpu_hours")).isEqualTo(hours(2 * 330));
-    assertThat(estimate.text("cpu_hours")).isEqualTo(hours(2 * 270 + 2 * 3 * 330));
+    assertThat(estimate.text("gpu_hours")).isEqualTo(SlurmDatabase.hours(2 * 330));
+    assertThat(estimate.text("cpu_hours")).isEqualTo(SlurmDatabase.hours(2 * 270 + 2 * 3 * 330));
   }
 
   @Test
@@ -128,7 +124,8 @@ class GroupsOnSlurmTest {
     List<JsonObject> attempts = person.cost(run).object("actual").objects("attempts");
     assertThat(attempts).hasSize(4);
     long[] held = held(job, 4);
-    assertThat(person.cost(run).object("actual").text("cpu_hours")).isEqualTo(hours(held[0]));
+    assertThat(person.cost(run).object("actual").text("cpu_hours"))
+        .isEqualTo(SlurmDatabase.hours(held[0]));
   }
 
   @Test
@@ -209,9 +206,11 @@ class GroupsOnSlurmTest {
 
   /** CPU-seconds and GPU-seconds of all rows of a heterogeneous job. */
   private static long[] held(long job, int rows) throws IOException {
-    String gpu = sql("select id from tres_table where type='gres' and name='gpu'").strip();
+    String gpu = SlurmDatabase.gpu();
     List<String> found =
-        sql("select time_start, time_end, tres_alloc from nexa_job_table where het_job_id=" + job)
+        SlurmDatabase.sql(
+                "select time_start, time_end, tres_alloc from nexa_job_table where het_job_id="
+                    + job)
             .lines()
             .toList();
     assertThat(found).hasSize(rows);
@@ -219,31 +218,9 @@ class GroupsOnSlurmTest {
     for (String row : found) {
       String[] cell = row.split("\t", -1);
       long seconds = Long.parseLong(cell[1]) - Long.parseLong(cell[0]);
-      held[0] += seconds * count(cell[2], "1");
-      held[1] += seconds * count(cell[2], gpu);
+      held[0] += seconds * SlurmDatabase.count(cell[2], SlurmDatabase.CPU);
+      held[1] += seconds * SlurmDatabase.count(cell[2], gpu);
     }
     return held;
-  }
-
-  private static long count(String tres, String id) {
-    Matcher found = Pattern.compile("(?:^|,)" + id + "=(\\d+)").matcher(tres);
-    return found.find() ? Long.parseLong(found.group(1)) : 0;
-  }
-
-  private static String sql(String query) throws IOException {
-    return Person.command(
-        "mariadb",
-        "--socket=" + PrivateSlurm.mysqlSocket(),
-        "--skip-column-names",
-        "--batch",
-        "slurm_acct_db",
-        "-e",
-        query);
-  }
-
-  private static String hours(long seconds) {
-    return BigDecimal.valueOf(seconds)
-        .divide(BigDecimal.valueOf(3600), 4, RoundingMode.HALF_EVEN)
-        .toPlainString();
   }
 }

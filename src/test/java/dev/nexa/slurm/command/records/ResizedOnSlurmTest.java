@@ -4,15 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
-import dev.nexa.slurm.command.PrivateSlurm;
+import dev.nexa.slurm.command.SlurmDatabase;
 import java.io.IOException;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -65,8 +62,8 @@ class ResizedOnSlurmTest {
     assertThat(actual.objects("attempts")).hasSize(2);
     assertThat(new BigDecimal(cost.text("wasted"))).isZero();
     long[] held = held("id_job=" + job, 2);
-    assertThat(actual.text("cpu_hours")).isEqualTo(hours(held[0]));
-    assertThat(actual.text("gpu_hours")).isEqualTo(hours(held[1]));
+    assertThat(actual.text("cpu_hours")).isEqualTo(SlurmDatabase.hours(held[0]));
+    assertThat(actual.text("gpu_hours")).isEqualTo(SlurmDatabase.hours(held[1]));
     assertThat(person.says("audit", run.text("run_id"))).contains("0 differences");
   }
 
@@ -108,12 +105,13 @@ class ResizedOnSlurmTest {
 
   /** CPU-seconds and GPU-seconds of a job's rows; a row after a resize begins at its submit. */
   private static long[] held(String job, int parts) throws IOException {
-    String gpu = sql("select id from tres_table where type='gres' and name='gpu'").strip();
+    String gpu = SlurmDatabase.gpu();
     List<String> rows =
-        sql("select time_submit, time_start, time_end, time_suspended, tres_alloc"
-                + " from nexa_job_table where "
-                + job
-                + " order by time_submit")
+        SlurmDatabase.sql(
+                "select time_submit, time_start, time_end, time_suspended, tres_alloc"
+                    + " from nexa_job_table where "
+                    + job
+                    + " order by time_submit")
             .lines()
             .toList();
     assertThat(rows).hasSize(parts);
@@ -122,26 +120,10 @@ class ResizedOnSlurmTest {
       String[] cell = rows.get(i).split("\t", -1);
       long begin = Long.parseLong(cell[i == 0 ? 1 : 0]);
       long seconds = Long.parseLong(cell[2]) - begin - Long.parseLong(cell[3]);
-      held[0] += seconds * count(cell[4], "1");
-      held[1] += seconds * count(cell[4], gpu);
+      held[0] += seconds * SlurmDatabase.count(cell[4], SlurmDatabase.CPU);
+      held[1] += seconds * SlurmDatabase.count(cell[4], gpu);
     }
     return held;
-  }
-
-  private static long count(String tres, String id) {
-    Matcher found = Pattern.compile("(?:^|,)" + id + "=(\\d+)").matcher(tres);
-    return found.find() ? Long.parseLong(found.group(1)) : 0;
-  }
-
-  private static String sql(String query) throws IOException {
-    return Person.command(
-        "mariadb",
-        "--socket=" + PrivateSlurm.mysqlSocket(),
-        "--skip-column-names",
-        "--batch",
-        "slurm_acct_db",
-        "-e",
-        query);
   }
 
   private static void change(String job, String to) throws IOException {
@@ -157,11 +139,5 @@ class ResizedOnSlurmTest {
       Thread.sleep(250);
     }
     assertThat(Person.state(job)).isEqualTo("RUNNING");
-  }
-
-  private static String hours(long seconds) {
-    return BigDecimal.valueOf(seconds)
-        .divide(BigDecimal.valueOf(3600), 4, RoundingMode.HALF_EVEN)
-        .toPlainString();
   }
 }
