@@ -108,9 +108,26 @@ record JobSize(
         asked.cpusPerTask() == 1
             && (threads > 0 || options.containsKey(ResourceOption.GPUS_PER_TASK));
     perGpu = perGpu == 0 && byDefault ? sharing.cpusPerGpu() : perGpu;
-    long ofGpus = (long) mostGpus * perGpu * (wholeCores ? core : 1);
+    long ofGpus = cpusOfGpus(sharing, perGpu * (wholeCores ? core : 1));
     long given = Math.min(even, uneven);
     return Math.max(given, ofGpus == 0 ? 0 : ofGpus + (long) nodes * (core - 1));
+  }
+
+  /**
+   * Returns the most CPUs for the GPUs. 24.11 gives each node the CPUs for the GPUs of the node
+   * that has the most: 10 GPUs as 7, 1, 1 and 1 with 2 CPUs each get 56 CPUs (seen).
+   */
+  private long cpusOfGpus(NodeSharing sharing, int each) {
+    int perTask = number(asked.options(), ResourceOption.GPUS_PER_TASK);
+    long most =
+        asked.gpusPerNode() > 0
+            ? asked.gpusPerNode()
+            : perTask > 0 && gpus == (long) perTask * tasks
+                ? (long) perTask * onNode
+                : gpus - Math.max(1, asked.fewestNodes()) + 1L;
+    most = Math.min(most, sharing.mostGpus().orElse(Integer.MAX_VALUE));
+    most = Math.min(most * each, sharing.mostCpus().orElse(Integer.MAX_VALUE));
+    return Math.max((long) mostGpus * each, nodes * most);
   }
 
   /**

@@ -43,6 +43,9 @@ public record SbatchHeader(
   private static final String NOT_TAKEN =
       "nexa-slurm does not take this option from a script, and without it the job is another one";
 
+  /** The GPUs of {@code --gres}, until it is known whether --gpus-per-node is there, too. */
+  private static final String GRES = "--gres";
+
   /** Why a value is refused, by the option of ours. */
   private static final Map<String, String> WRONG_VALUES =
       Map.of(
@@ -224,6 +227,7 @@ public record SbatchHeader(
 
     private SbatchHeader header(List<SbatchHeader> components) {
       nodesOfList();
+      gpusOfGres();
       gpusOfAllNodes();
       Unread perGpu = origins.get("resources.cpus_per_gpu");
       if (perGpu != null
@@ -267,6 +271,24 @@ public record SbatchHeader(
       } catch (IllegalArgumentException notAList) {
         // The key's own check tells it.
       }
+    }
+
+    /**
+     * In whatever order they stand, the GPUs of {@code --gres} replace those of {@code
+     * --gpus-per-node}, except none: seen with 22.05 and 24.11.
+     */
+    private void gpusOfGres() {
+      Unread gres = origins.remove(GRES);
+      String gpus = options.remove(GRES);
+      Unread perNode = origins.get("--gpus");
+      if (gpus == null || (perNode != null && gpus.matches("(.*:)?0+"))) {
+        return;
+      }
+      if (perNode != null && !gpus.equals(options.get("--gpus"))) {
+        unread.add(perNode.because("sbatch goes by " + gres.text() + " instead"));
+      }
+      options.put("--gpus", gpus);
+      origins.put("--gpus", gres);
     }
 
     /** {@code --gpus=8} says what {@code -N2 --gpus-per-node=4} says already. */
@@ -346,7 +368,9 @@ public record SbatchHeader(
       }
       String others = "";
       String asked = theirs;
-      if (name.equals("--gres")) {
+      String ours = option.ours();
+      if (name.equals(GRES)) {
+        ours = GRES;
         others = gres(theirs, false);
         asked = gres(theirs, true);
       }
@@ -355,13 +379,12 @@ public record SbatchHeader(
       boolean needless = taken && (asked.isEmpty() || name.equals("--job-name"));
       boolean refused =
           option.fate() == Fate.REFUSE || option.fate() == Fate.HAND || (!needless && taken);
-      String ours = option.ours();
       String reason =
           !refused
               ? (needless ? "it has no value that fits" : option.remark())
-              : WRONG_VALUES.getOrDefault(ours, taken ? NO_SUCH_VALUE : NOT_TAKEN);
+              : WRONG_VALUES.getOrDefault(option.ours(), taken ? NO_SUCH_VALUE : NOT_TAKEN);
       String step = option.remark().isEmpty() ? DELETE : option.remark();
-      Unread origin = new Unread(name, theirs, text, line, ours, refused, reason, step);
+      Unread origin = new Unread(name, theirs, text, line, option.ours(), refused, reason, step);
       if (!others.isEmpty()) {
         hand("gres", others, origin);
       }
@@ -376,16 +399,13 @@ public record SbatchHeader(
         options.remove(ours);
         return;
       }
-      Unread before = origins.get(ours);
-      boolean same = before == null || before.name().equals(name);
-      if (!value.isEmpty() && (same || !ours.equals("--gpus") || value.equals(options.get(ours)))) {
+      if (!value.isEmpty()) {
         options.put(ours, value);
         origins.put(ours, origin);
         return;
       }
-      // --gpus-per-node and --gres hold both. Else a later option replaces an earlier option, also
-      // if we cannot take the later option.
-      if (taken && same) {
+      // A later option replaces an earlier option, also if we cannot take the later option.
+      if (taken) {
         options.remove(ours);
         origins.remove(ours);
       }
@@ -397,10 +417,9 @@ public record SbatchHeader(
       String name = "--" + option.name();
       unread.removeIf(earlier -> earlier.name().equals(name));
       handed.remove(option.name());
-      Unread gpus = origins.get("--gpus");
-      if (name.equals("--gres") && gpus != null && gpus.name().equals(name)) {
-        options.remove("--gpus");
-        origins.remove("--gpus");
+      if (name.equals(GRES)) {
+        options.remove(GRES);
+        origins.remove(GRES);
       }
       if (name.matches("--exclusive|--oversubscribe")) {
         options.remove("resources.exclusive");

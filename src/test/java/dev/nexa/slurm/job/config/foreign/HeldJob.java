@@ -112,8 +112,9 @@ record HeldJob(Map<String, String> fields) {
 
   /** Without accounting, Slurm counts no GPUs in TRES. */
   private long gpus(String name) {
-    Matcher gpus = Pattern.compile("gpu(?::h100)?(?::(\\d+))?(?=,|$)").matcher(field(name));
-    return gpus.find() ? Long.parseLong(gpus.group(1) == null ? "1" : gpus.group(1)) : 0;
+    String gres = gres(field(name), field(name));
+    Matcher gpus = Pattern.compile("gpu(?::h100)?:(\\d+)(?=,|$)").matcher(gres);
+    return gpus.find() ? Long.parseLong(gpus.group(1)) : 0;
   }
 
   /** Returns what the price before the submit counts less of than the job asks for. */
@@ -182,8 +183,9 @@ record HeldJob(Map<String, String> fields) {
       // So has a job whose tasks may all be on one: it waits until one node has room for them.
       case "NumNodes" ->
           (made.matches("1(-1)?") && tasksOfNode() >= Long.parseLong(field("NumTasks")))
-              // The nodes of a list: Slurm gives these, ours says how many they are.
-              || (!field("ReqNodeList").isEmpty() && made.equals(theirs + "-" + theirs));
+              // Slurm works out how many, as of a list or from two numbers of GPUs; ours says it.
+              || theirs.equals(made + "-" + made)
+              || made.equals(theirs + "-" + theirs);
       // Ours always say it.
       case "NtasksPerN:B:S:C" ->
           made.equals(theirs.replaceFirst("^0", "1")) && field("NumTasks").equals(nodes(ours));
@@ -221,7 +223,8 @@ record HeldJob(Map<String, String> fields) {
     // From 23.02 on Slurm prints gres/gpu:1 for gres:gpu:1.
     String text = made.replace("gres/", "gres:");
     text = text.replaceAll("gpu(:h100)?(?=,|$)", "gpu$1:1").replace("gres:gpu:0", "");
-    text = text.replaceFirst("^gres:(gpu\\S*),gres:\\1$", "gres:$1"); // asked for twice, given once
+    // Of GPUs asked for twice, Slurm gives those that stand last.
+    text = text.replaceFirst(",$", "").replaceFirst("^gres:gpu[^,]*,(gres:gpu\\S*)$", "$1");
     return theirs.contains("h100") ? text : text.replace("gpu:h100", "gpu");
   }
 

@@ -105,6 +105,9 @@ class SbatchHeaderOnSlurmTest {
         if (ours.exit() == 2) {
           assertThat(ours.err()).as(job.toString()).containsPattern("nexa-slurm: (job.sh:\\d+|-)");
           refused.merge(reason(ours.err()), 1, Integer::sum);
+          if (Integer.getInteger("sbatch.why", 0) > 0) {
+            System.out.println(ours.err());
+          }
           continue;
         }
         assertThat(ours.exit()).as(job + ours.err()).isZero();

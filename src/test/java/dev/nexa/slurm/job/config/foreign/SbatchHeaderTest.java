@@ -206,7 +206,7 @@ class SbatchHeaderTest {
           --gres=nvme:1,gpu:2              | {--gpus=2, resources.sbatch_options=--gres=nvme:1} | []
           --gres=gpu:2 --gres=nvme:1       | {resources.sbatch_options=--gres=nvme:1} | []
           --gpus-per-node=4 --gres=gpu:4   | {--gpus=4} | []
-          --gpus-per-node=4 --gres=gpu:2   | {--gpus=4} | [--gres=gpu:2]
+          --gpus-per-node=4 --gres=gpu:2   | {--gpus=2} | [--gpus-per-node=4]
           --gres=gpu:2 --gres=gpu:1        | {--gpus=1} | []
           --ntasks=4 --ntasks=2            | {resources.ntasks=2} | []
           -N3 -n3                          | {--nodes=3, resources.ntasks=3} | []
