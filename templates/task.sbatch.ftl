@@ -1,5 +1,5 @@
 #!/bin/bash
-# Rendered by nexa-slurm from templates/task.sbatch.ftl: each array task runs one command.
+# Rendered by nexa-slurm from templates/task.sbatch.ftl: one command for each task.
 <#include "lib/directives.ftl">
 # Values are quoted as they are meant: a dollar sign in one is a dollar sign.
 # shellcheck disable=SC1091,SC2016,SC2209

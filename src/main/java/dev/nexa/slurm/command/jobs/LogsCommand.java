@@ -63,6 +63,9 @@ public final class LogsCommand extends Subcommand {
     RunFolder run = found.run();
     Integer named = task.getValue();
     String ofGroup = group.getValue();
+    if (ofGroup != null && (named != null || found.task().isPresent())) {
+      throw invalid("--group " + ofGroup + " names one task already: leave out the task's number");
+    }
     OptionalInt one =
         ofGroup != null
             ? OptionalInt.of(groupOf(run, ofGroup))

@@ -55,9 +55,10 @@ record JobSize(
     boolean held = perNode > 0 && tasks <= (long) nodes * perNode;
     int onNode = held ? Math.min(perNode, most) : counted ? most : up(tasks, nodes);
     int filled = 0;
-    if (counted && perNode > 0 && gpus > 0) {
-      // A job with GPUs gets room for --ntasks-per-node processes on each node: 5 of them, 3 on a
-      // node, get the CPUs and the GPUs of 6 (seen with 22.05).
+    if (counted && perNode > 0) {
+      // A job may get room for --ntasks-per-node processes on each node: 5 of them, 3 on a node,
+      // get
+      // the CPUs and the GPUs of 6 (seen with 22.05).
       filled = Math.multiplyExact(asked.fewestNodes() > 0 ? nodes : up(tasks, perNode), perNode);
       onNode = Math.max(onNode, perNode);
     }
@@ -110,7 +111,8 @@ record JobSize(
     perGpu = perGpu == 0 && byDefault ? sharing.cpusPerGpu() : perGpu;
     long ofGpus = cpusOfGpus(sharing, perGpu * (wholeCores ? core : 1));
     long given = Math.min(even, uneven);
-    return Math.max(given, ofGpus == 0 ? 0 : ofGpus + (long) nodes * (core - 1));
+    // 24.11 gives whole cores for them, of two threads, where a job gets single threads else.
+    return Math.max(given, ofGpus == 0 ? 0 : ofGpus + nodes * (Math.max(2L, core) - 1));
   }
 
   /**

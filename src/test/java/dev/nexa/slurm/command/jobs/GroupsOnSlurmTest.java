@@ -83,6 +83,8 @@ class GroupsOnSlurmTest {
     assertThat(log(run, 1))
         .containsPattern("(?s)(server both servers 1 of 2, \\w+_task_1 \\d+\n.*){2}");
     assertThat(person.says("logs", run.text("run_id"))).contains("[trainer] ", "[servers] ");
+    assertThat(person.fails("logs", "--group", "trainer", "--task", "1", run.text("run_id")))
+        .contains("--group trainer names one task already");
     assertThat(person.says("logs", "--group", "trainer", run.text("run_id")))
         .isEqualTo(log(run, 0));
     long[] held = held(run.objects("jobs").get(0).number("job_id"), 2);

@@ -159,6 +159,11 @@ public record Resources(
     if (values.has("gpu_type") && !hasGpus(values)) {
       problems.add(values.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
     }
+    if (values.has("mincpus") && values.has("gpus_per_task")) {
+      // Seen: 22.05 gives twice the GPUs on cores of two threads, 24.11 refuses the job.
+      String instead = "Slurm miscounts the GPUs of gpus_per_task beside it: write cpus_per_task";
+      problems.add(values.problem("mincpus", instead));
+    }
     for (String key : List.of("memory_per_gpu", "cpus_per_gpu")) {
       if (values.has(key) && !hasGpus(values)) {
         problems.add(values.problem(key, "counts for each GPU, but gpus_per_node is 0"));
