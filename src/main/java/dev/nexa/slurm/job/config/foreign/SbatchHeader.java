@@ -281,7 +281,7 @@ public record SbatchHeader(
       Unread gres = origins.remove(GRES);
       String gpus = options.remove(GRES);
       Unread perNode = origins.get("--gpus");
-      if (gpus == null || (perNode != null && gpus.matches("(.*:)?0+"))) {
+      if (gres == null || gpus == null || (perNode != null && gpus.matches("(.*:)?0+"))) {
         return;
       }
       if (perNode != null && !gpus.equals(options.get("--gpus"))) {
