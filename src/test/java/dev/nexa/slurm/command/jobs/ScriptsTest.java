@@ -472,10 +472,18 @@ class ScriptsTest {
         .contains("nexa-slurm: the config of ");
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"--gres=gpu:a100:2,gpu:v100:1", "--gpus-per-node=2 --gres=gpu:1"})
-  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line) {
-    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line + "\nsrun x\n");
+  @Test
+  void gresWinsOverGpusPerNodeAndANoteSaysSo() {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH --gres=gpu:1 --gpus-per-node=2\nsrun x\n");
+
+    assertThat(type("submit --dry-run old.sh --time 5m").err())
+        .contains(
+            "--gpus 1\n", "not used: --gpus-per-node=2 (sbatch goes by --gres=gpu:1 instead)");
+  }
+
+  @Test
+  void gpusThatCannotBeTakenAreAnErrorAndNotANote() {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH --gres=gpu:a100:2,gpu:v100:1\nsrun x\n");
 
     Screen screen = type("estimate old.sh");
 

@@ -279,16 +279,24 @@ public record SbatchHeader(
      */
     private void gpusOfGres() {
       Unread gres = origins.remove(GRES);
-      String gpus = options.remove(GRES);
       Unread perNode = origins.get("--gpus");
-      if (gres == null || gpus == null || (perNode != null && gpus.matches("(.*:)?0+"))) {
+      if (gres == null) {
         return;
+      }
+      boolean none = options.getOrDefault(GRES, "").matches("(.*:)?0+");
+      String gpus = options.getOrDefault(none && perNode != null ? "--gpus" : GRES, "");
+      if (perNode == null || !none) {
+        origins.put("--gpus", gres);
       }
       if (perNode != null && !gpus.equals(options.get("--gpus"))) {
         unread.add(perNode.because("sbatch goes by " + gres.text() + " instead"));
       }
-      options.put("--gpus", gpus);
-      origins.put("--gpus", gres);
+      Map<String, String> inOrder = new LinkedHashMap<>(options);
+      options.clear();
+      for (Map.Entry<String, String> one : inOrder.entrySet()) {
+        boolean ofGpus = one.getKey().equals(GRES) || one.getKey().equals("--gpus");
+        options.put(ofGpus ? "--gpus" : one.getKey(), ofGpus ? gpus : one.getValue());
+      }
     }
 
     /** {@code --gpus=8} says what {@code -N2 --gpus-per-node=4} says already. */
