@@ -25,6 +25,7 @@ import dev.nexa.slurm.command.monitor.MonitorCommand;
 import dev.nexa.slurm.command.notify.NotifyCommand;
 import dev.nexa.slurm.command.pipeline.PipelineCommand;
 import dev.nexa.slurm.command.records.AuditCommand;
+import dev.nexa.slurm.command.records.LookCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
 import dev.nexa.slurm.command.records.RunsCommand;
 import dev.nexa.slurm.command.records.UsageCommand;
@@ -88,6 +89,7 @@ public final class Commands {
 
   private static Specified command(String name) {
     return switch (name) {
+      case "look" -> new LookCommand();
       case "submit" -> new SubmitCommand();
       case "estimate" -> new EstimateCommand();
       case "approve" -> new ApproveCommand();

@@ -102,7 +102,7 @@ public final class Terminal {
   }
 
   /** Goes into the folder; which workspace is meant is to be found out from there. */
-  Terminal at(Path folder) {
+  public Terminal at(Path folder) {
     here = directory(folder);
     environment.remove("NEXA_WORKSPACE");
     return this;

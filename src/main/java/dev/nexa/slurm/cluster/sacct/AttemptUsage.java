@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param end when it ended
  * @param elapsedSeconds seconds as sacct counts them, without suspended time; of a part after a
  *     resize, without the parts before it
+ * @param limitSeconds the time limit in seconds; unknown if there is none
  * @param state the state as sacct names it
  * @param nodes the node list, as printed
  * @param cpus allocated CPUs
@@ -25,6 +26,7 @@ public record AttemptUsage(
     @Nullable Instant start,
     @Nullable Instant end,
     @Nullable Long elapsedSeconds,
+    @Nullable Long limitSeconds,
     @Nullable String state,
     @Nullable String nodes,
     @Nullable Long cpus,
@@ -45,6 +47,7 @@ public record AttemptUsage(
         start == null ? null : start.plusSeconds(repeated),
         time(times.end()),
         elapsed == null ? null : Long.valueOf(Math.max(0, elapsed - repeated)),
+        known(times.limit()),
         row.state(),
         row.nodes(),
         known(row.allocated().cpus()),
@@ -100,6 +103,7 @@ public record AttemptUsage(
         .with("start", start)
         .with("end", end)
         .with("elapsed_seconds", elapsedSeconds)
+        .with("limit_seconds", limitSeconds)
         .with("state", state)
         .with("nodes", nodes)
         .with("cpus", cpus)

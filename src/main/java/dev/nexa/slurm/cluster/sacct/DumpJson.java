@@ -93,7 +93,8 @@ public final class DumpJson {
                 (int) time(job, "time", "submission"),
                 (int) time(job, "time", "start"),
                 (int) time(job, "time", "end"),
-                whole(number(job, "time", "elapsed"))),
+                whole(number(job, "time", "elapsed")),
+                limit(number(job, "time", "limit"))),
             new JobRow.Allocated(
                 whole(tres.knownCpus().orElse(JobRow.UNKNOWN)),
                 tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
@@ -254,6 +255,10 @@ public final class DumpJson {
     long seconds = number(of, "time", "total", "seconds");
     long micros = number(of, "time", "total", "microseconds");
     return seconds < 0 ? JobRow.UNKNOWN : seconds * 1_000_000 + Math.max(0, micros);
+  }
+
+  private static int limit(long minutes) {
+    return minutes < 0 ? JobRow.UNKNOWN : whole(minutes * 60);
   }
 
   private static int whole(long number) {

@@ -38,15 +38,17 @@ record JobRow(
    *
    * @param submit epoch seconds as an unsigned int, like start and end
    * @param elapsed seconds as sacct counts them
+   * @param limit the time limit in seconds; unknown if there is none
    */
-  record Times(int submit, int start, int end, int elapsed) {
+  record Times(int submit, int start, int end, int elapsed, int limit) {
     /** Returns these times, with the unknown ones taken from another row. */
     Times orElse(Times other) {
       return new Times(
           known(submit, other.submit),
           known(start, other.start),
           known(end, other.end),
-          known(elapsed, other.elapsed));
+          known(elapsed, other.elapsed),
+          known(limit, other.limit));
     }
 
     /** Returns the start, or the time it was queued if it never began; epoch seconds. */

@@ -33,11 +33,24 @@ public final class JobUsages {
   private final List<StepRow> steps = new ArrayList<>();
   private final List<Integer> dumps = new ArrayList<>();
   private final Set<Integer> rawOnly = new HashSet<>();
+  private final int most;
+  private final Consumer<JobUsage> full;
   private boolean sorted;
 
   /** Creates an empty collection that reports doubtful rows to {@code problems}. */
   public JobUsages(Problems problems) {
+    this(problems, Integer.MAX_VALUE, job -> {});
+  }
+
+  /**
+   * Creates an empty collection that needs little memory: from so many rows of jobs on, it passes
+   * the jobs to a consumer and forgets them, before the next job's row. So the rows of a job must
+   * follow each other, as sacct prints them. The caller passes the last ones with {@link #each}.
+   */
+  public JobUsages(Problems problems, int most, Consumer<JobUsage> full) {
     this.problems = problems;
+    this.most = most;
+    this.full = full;
   }
 
   /**
@@ -54,6 +67,11 @@ public final class JobUsages {
   }
 
   void add(JobRow row) {
+    if (jobs.size() >= most && !jobs.get(jobs.size() - 1).id().equals(row.id())) {
+      each(full);
+      jobs.clear();
+      steps.clear();
+    }
     jobs.add(row);
     sorted = false;
   }

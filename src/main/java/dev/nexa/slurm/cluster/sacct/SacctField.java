@@ -89,7 +89,7 @@ enum SacctField {
   /** Returns the fields to query; no free text is last, as its newline would end the row. */
   static List<String> wanted() {
     EnumSet<SacctField> fields = EnumSet.allOf(SacctField.class);
-    fields.removeAll(List.of(PARTITION, ELAPSED, TIMELIMITRAW, NCPUS, REQGRES, ENERGY));
+    fields.removeAll(List.of(PARTITION, ELAPSED, NCPUS, REQGRES, ENERGY));
     return fields.stream().map(SacctField::label).toList();
   }
 }

@@ -95,7 +95,11 @@ final class TextRows implements RowReader {
         line,
         rawId(),
         new JobRow.Times(
-            time(SacctField.SUBMIT), (int) startAndEnd[0], (int) startAndEnd[1], elapsed()),
+            time(SacctField.SUBMIT),
+            (int) startAndEnd[0],
+            (int) startAndEnd[1],
+            elapsed(),
+            limit()),
         new JobRow.Allocated(
             cpus(tres),
             tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
@@ -190,6 +194,12 @@ final class TextRows implements RowReader {
     }
     long millis = millis(SacctField.ELAPSED);
     return millis < 0 ? JobRow.UNKNOWN : whole(OptionalLong.of(millis / 1000));
+  }
+
+  /** sacct prints minutes, or a word such as UNLIMITED. */
+  private int limit() {
+    String minutes = cell(SacctField.TIMELIMITRAW);
+    return minutes.matches("\\d{1,7}") ? Integer.parseInt(minutes) * 60 : JobRow.UNKNOWN;
   }
 
   private static int whole(OptionalLong number) {

@@ -172,7 +172,13 @@ public final class ReplayPolicy {
       } else {
         context
             .requireSlurm("or read what sacct printed there: --from FILE")
-            .usage(RequestRows.FIELDS, List.of(), "", Optional.of(asked.since), reader);
+            .usage(
+                RequestRows.FIELDS,
+                List.of(),
+                "",
+                Optional.of(asked.since),
+                Optional.empty(),
+                reader);
       }
     }
     if (asked.file.isPresent() && !requests.missing().isEmpty()) {

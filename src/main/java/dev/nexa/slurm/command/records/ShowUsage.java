@@ -3,8 +3,7 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.cluster.sacct.DumpJson;
+import dev.nexa.slurm.cluster.sacct.DumpFile;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.JobReference;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
@@ -12,30 +11,18 @@ import dev.nexa.slurm.cluster.sacct.JobUsages;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.run.Context;
-import java.io.BufferedInputStream;
-import java.io.FileInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Implements {@code usage}: the resources that jobs used, from accounting or from a file that sacct
  * printed earlier.
  */
 public final class ShowUsage {
-  private static final String TAKES =
-      "what --from takes: sacct --parsable2 --duplicates --format=JobID,State,… >FILE, or sacct"
-          + " --json >FILE";
-
   private final List<String> notes = new ArrayList<>();
   private final Problems problems = new Problems();
   private final JobUsages usages = new JobUsages(problems);
@@ -56,15 +43,6 @@ public final class ShowUsage {
     }
   }
 
-  /**
-   * The form of a sacct dump.
-   *
-   * @param delimiter the separator; null to detect it from the header
-   * @param fields the columns of a dump without a header; else empty
-   * @param zone the zone of the dump's times
-   */
-  public record Form(@Nullable String delimiter, List<String> fields, ZoneId zone) {}
-
   public ShowUsage(Wanted wanted) {
     this.wanted = wanted;
   }
@@ -75,7 +53,7 @@ public final class ShowUsage {
    * @throws SchedulerUnavailable if sbatch is not on the PATH, or if accounting cannot be asked
    */
   public ShowUsage ask(Context context) {
-    try (DumpText reader = reader(new Form("\u001f", List.of(), ZoneOffset.UTC))) {
+    try (DumpText reader = DumpFile.ofSacct(usages, problems)) {
       context
           .requireSlurm("or read what sacct printed there: nexa-slurm usage --from FILE")
           .usage(
@@ -83,6 +61,7 @@ public final class ShowUsage {
               wanted.jobs().stream().map(JobReference::text).toList(),
               wanted.user(),
               wanted.since(),
+              Optional.empty(),
               reader);
     }
     return this;
@@ -94,29 +73,10 @@ public final class ShowUsage {
    * @throws NexaException if the file has no output of sacct, or lacks a column that the options
    *     need
    */
-  public ShowUsage read(Path file, Form form) {
-    try (InputStream in = new BufferedInputStream(open(file), 1 << 16)) {
-      skipByteOrderMark(in);
-      if (isJson(in)) {
-        new DumpJson(usages, problems).read(in);
-      } else {
-        DumpText reader = reader(form);
-        try (reader) {
-          in.transferTo(reader);
-        }
-        if (!reader.hasColumns() && form.fields().isEmpty()) {
-          throw nothing(file, "it is empty");
-        }
-      }
-      check(file);
-      return this;
-    } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
-          "cannot read " + file + ": " + DurableFiles.reason(failed),
-          failed,
-          Advice.step(TAKES));
-    }
+  public ShowUsage read(Path file, DumpFile.Form form) {
+    DumpFile.read(file, form, usages, problems);
+    check(file);
+    return this;
   }
 
   /** Checks that the file has jobs, and the columns by which jobs are selected. */
@@ -129,7 +89,7 @@ public final class ShowUsage {
           counts[2] += job.attempts().get(job.attempts().size() - 1).end() == null ? 0 : 1;
         });
     if (counts[0] == 0 && problems.ofRows() > 0) {
-      throw nothing(file, problems.list().get(0).toString());
+      throw DumpFile.nothing(file, problems.list().get(0).toString());
     }
     if (counts[0] > 0 && counts[1] == 0 && !wanted.user().isEmpty()) {
       throw new NexaException(
@@ -144,52 +104,9 @@ public final class ShowUsage {
     }
   }
 
-  private static NexaException nothing(Path file, String why) {
-    return new NexaException(
-        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
-        "no row of " + file + " could be read: " + why,
-        Advice.step(TAKES));
-  }
-
   /** Returns lines about how the file was read. */
   public List<String> notes() {
     return notes;
-  }
-
-  /**
-   * Opens a file, a pipe, or standard input for {@code -}. Files.newInputStream seeks, which fails
-   * on a pipe.
-   */
-  private static InputStream open(Path file) throws IOException {
-    if (file.toString().equals("-")) {
-      return System.in;
-    }
-    return Files.exists(file) && !Files.isRegularFile(file)
-        ? new FileInputStream(file.toFile())
-        : Files.newInputStream(file);
-  }
-
-  private DumpText reader(Form form) {
-    return new DumpText(form.delimiter(), form.fields(), form.zone(), usages, problems);
-  }
-
-  /** Skips U+FEFF, with which some editors begin a UTF-8 file. */
-  private static void skipByteOrderMark(InputStream in) throws IOException {
-    in.mark(3);
-    if (in.read() != 0xEF || in.read() != 0xBB || in.read() != 0xBF) {
-      in.reset();
-    }
-  }
-
-  /** Returns whether the first character after blanks begins a JSON document. */
-  private static boolean isJson(InputStream in) throws IOException {
-    in.mark(1 << 12);
-    int first = in.read();
-    for (int i = 1; i < 1 << 12 && (first == ' ' || first == '\n' || first == '\r'); i++) {
-      first = in.read();
-    }
-    in.reset();
-    return first == '{' || first == '[';
   }
 
   /** Passes each requested job to {@code jobs}. May be called repeatedly. */

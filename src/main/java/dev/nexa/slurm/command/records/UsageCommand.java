@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.sacct.DumpFile;
 import dev.nexa.slurm.cluster.sacct.JobReference;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.command.shared.PeriodOptions;
@@ -110,7 +111,7 @@ public final class UsageCommand extends Subcommand {
         : since;
   }
 
-  private ShowUsage.Form form() {
+  private DumpFile.Form form() {
     String names = typed(fields);
     String between = typed(delimiter);
     if (between != null && between.isEmpty()) {
@@ -128,7 +129,7 @@ public final class UsageCommand extends Subcommand {
           fields,
           names);
     }
-    return new ShowUsage.Form(between, columns, period.zone());
+    return new DumpFile.Form(between, columns, period.zone());
   }
 
   private ParameterException wrong(String message) {

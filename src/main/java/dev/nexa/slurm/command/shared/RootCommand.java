@@ -35,7 +35,7 @@ public final class RootCommand implements Runnable {
   /** The names of all commands, in the order of the help text. */
   public static final List<String> NAMES =
       List.of(
-          ("submit estimate approve approvals render status logs why monitor"
+          ("look submit estimate approve approvals render status logs why monitor"
                   + " postmortem shell cancel interrupt rerun reconcile audit cron notify"
                   + " runs usage costs report prices policy serve pipeline data eval datasets"
                   + " lineage release storage cleanup archive sync halt unhalt init explain")
@@ -104,7 +104,8 @@ public final class RootCommand implements Runnable {
             "",
             "Help on a command:  nexa-slurm help COMMAND",
             "An error ends with its code in brackets:  nexa-slurm explain CODE",
-            "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+            "Start on a cluster:  nexa-slurm look",
+            "Start anywhere:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");
   }
 
   public CommandSpec spec() {

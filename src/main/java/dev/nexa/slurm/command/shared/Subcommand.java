@@ -251,6 +251,13 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /**
+   * Returns the workspace; without one, this folder: the jar's files apply, and no note says so.
+   */
+  protected final Context anywhere() {
+    return RootCommand.of(spec).context();
+  }
+
+  /**
    * Returns the workspace; without one, this folder, in which a run on this machine can be made.
    *
    * @throws dev.nexa.slurm.base.error.NexaException if there is no workspace and other users can

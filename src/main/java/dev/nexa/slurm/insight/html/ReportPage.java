@@ -25,33 +25,41 @@ public final class ReportPage {
   /** Returns the document. */
   public static String html(Report report) {
     String program = resource("report.js");
-    String style = resource("report.css");
-    Tag document =
-        Tag.of("html")
-            .with("lang", "en")
+    return document(
+        "nexa-slurm report of " + report.workspace(),
+        program,
+        Tag.of("body")
             .add(
-                Tag.of("head")
-                    .add(
-                        Tag.of("meta").with("charset", "utf-8"),
-                        Tag.of("meta")
-                            .with("http-equiv", "Content-Security-Policy")
-                            .with("content", policy(program, style)),
-                        Tag.of("meta").with("name", "referrer").with("content", "no-referrer"),
-                        Tag.of("meta")
-                            .with("name", "viewport")
-                            .with("content", "width=device-width, initial-scale=1"),
-                        Tag.of("title", "nexa-slurm report of " + report.workspace()),
-                        Tag.of("style").raw(style)),
-                Tag.of("body")
-                    .add(
-                        Tag.of("a", "Skip to the content")
-                            .with("class", "skip")
-                            .with("href", "#" + first(report)),
-                        header(report),
-                        Tag.of("main").with("id", "content").add(sections(report)),
-                        footer(report),
-                        Tag.of("script").raw(program)));
-    return "<!doctype html>\n" + document + "\n";
+                Tag.of("a", "Skip to the content")
+                    .with("class", "skip")
+                    .with("href", "#" + first(report)),
+                header(report),
+                Tag.of("main").with("id", "content").add(sections(report)),
+                footer(report),
+                Tag.of("script").raw(program)));
+  }
+
+  /**
+   * Returns a document with our style sheet.
+   *
+   * @param program the only program that may run; empty for none
+   */
+  static String document(String title, String program, Tag body) {
+    String style = resource("report.css");
+    Tag head =
+        Tag.of("head")
+            .add(
+                Tag.of("meta").with("charset", "utf-8"),
+                Tag.of("meta")
+                    .with("http-equiv", "Content-Security-Policy")
+                    .with("content", policy(program, style)),
+                Tag.of("meta").with("name", "referrer").with("content", "no-referrer"),
+                Tag.of("meta")
+                    .with("name", "viewport")
+                    .with("content", "width=device-width, initial-scale=1"),
+                Tag.of("title", title),
+                Tag.of("style").raw(style));
+    return "<!doctype html>\n" + Tag.of("html").with("lang", "en").add(head, body) + "\n";
   }
 
   /** Returns the sentence below the title of the first page. */
@@ -64,9 +72,10 @@ public final class ReportPage {
   }
 
   private static String policy(String program, String style) {
-    return ("default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; base-uri "
+    String programs = program.isEmpty() ? "none" : "sha256-" + digest(program);
+    return ("default-src 'none'; script-src '%s'; style-src 'sha256-%s'; base-uri "
             + "'none'; form-action 'none'; require-trusted-types-for 'script'")
-        .formatted(digest(program), digest(style));
+        .formatted(programs, digest(style));
   }
 
   private static String digest(String text) {

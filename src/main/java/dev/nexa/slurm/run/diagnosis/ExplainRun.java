@@ -248,7 +248,10 @@ public final class ExplainRun {
     List<JobUsage> found = new ArrayList<>();
     String job = Long.toString(failure.slurm().get().jobId());
     try (DumpText dump = new DumpText("\u001f", List.of(), ZoneOffset.UTC, usages, doubts)) {
-      context.slurm().get().usage(DumpText.FIELDS, List.of(job), "", Optional.empty(), dump);
+      context
+          .slurm()
+          .get()
+          .usage(DumpText.FIELDS, List.of(job), "", Optional.empty(), Optional.empty(), dump);
     } catch (NexaException unknown) {
       problems.add("the memory that the job used is not known: " + unknown.getMessage());
     }

@@ -138,7 +138,11 @@ public final class SlurmCommands {
    *     limit for jobs, today for a user
    */
   static List<String> sacctUsage(
-      List<String> fields, List<String> jobs, String user, Optional<Instant> since) {
+      List<String> fields,
+      List<String> jobs,
+      String user,
+      Optional<Instant> since,
+      Optional<Instant> until) {
     List<String> argv =
         new ArrayList<>(
             List.of(
@@ -149,6 +153,7 @@ public final class SlurmCommands {
                 "--delimiter=" + SacctText.DELIMITER,
                 "--format=" + String.join(",", fields)));
     since.ifPresent(time -> argv.add("--starttime=" + TIME.format(time)));
+    until.ifPresent(time -> argv.add("--endtime=" + TIME.format(time)));
     if (!jobs.isEmpty()) {
       argv.add("--jobs=" + String.join(",", jobs));
     }

@@ -400,6 +400,7 @@ public final class SlurmScheduler implements Scheduler {
    * @param jobs in sacct's notation; empty for all jobs of the user
    * @param user selects one user's jobs; empty for all users
    * @param since selects jobs that were active since then
+   * @param until selects jobs that were active before then
    * @param rows receives sacct's output
    * @throws NexaException if sacct does not know the user, or rejects the time
    * @throws SchedulerUnavailable if sacct fails, or the cluster keeps no accounting
@@ -409,6 +410,7 @@ public final class SlurmScheduler implements Scheduler {
       List<String> jobs,
       String user,
       Optional<Instant> since,
+      Optional<Instant> until,
       OutputStream rows) {
     List<String> fields = wanted;
     List<String> all = jobs.isEmpty() ? List.of("") : jobs;
@@ -416,7 +418,7 @@ public final class SlurmScheduler implements Scheduler {
       List<String> chunk = all.subList(from, Math.min(all.size(), from + CHUNK));
       List<String> asked = jobs.isEmpty() ? List.of() : chunk;
       try {
-        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since, until), rows);
       } catch (SchedulerUnavailable refused) {
         // sacct refuses an unknown field before it prints any row, so the output is still clean.
         if (!fields.equals(wanted)
@@ -424,7 +426,7 @@ public final class SlurmScheduler implements Scheduler {
           throw refused;
         }
         fields = offered(wanted);
-        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since, until), rows);
       }
     }
   }

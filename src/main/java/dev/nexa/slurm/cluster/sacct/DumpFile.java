@@ -1,0 +1,105 @@
+package dev.nexa.slurm.cluster.sacct;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.BufferedInputStream;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a file that sacct printed: a table, or JSON. */
+public final class DumpFile {
+  private static final String TAKES =
+      "what --from takes: sacct --parsable2 --duplicates --format=JobID,State,… >FILE, or sacct"
+          + " --json >FILE";
+
+  private DumpFile() {}
+
+  /**
+   * The form of a table.
+   *
+   * @param delimiter the separator; null to detect it from the header
+   * @param fields the columns of a table without a header; else empty
+   * @param zone the zone of the table's times
+   */
+  public record Form(@Nullable String delimiter, List<String> fields, ZoneId zone) {}
+
+  /** Returns a reader of what sacct prints when we call it. */
+  public static DumpText ofSacct(JobUsages usages, Problems problems) {
+    return new DumpText("\u001f", List.of(), ZoneOffset.UTC, usages, problems);
+  }
+
+  /**
+   * Passes the rows of a file, a pipe, or standard input for {@code -}.
+   *
+   * @throws NexaException if it cannot be read, or is not what sacct prints
+   */
+  public static void read(Path file, Form form, JobUsages usages, Problems problems) {
+    try (InputStream in = new BufferedInputStream(open(file), 1 << 16)) {
+      skipByteOrderMark(in);
+      if (isJson(in)) {
+        new DumpJson(usages, problems).read(in);
+      } else {
+        DumpText reader =
+            new DumpText(form.delimiter(), form.fields(), form.zone(), usages, problems);
+        try (reader) {
+          in.transferTo(reader);
+        }
+        if (!reader.hasColumns() && form.fields().isEmpty()) {
+          throw nothing(file, "it is empty");
+        }
+      }
+    } catch (IOException failed) {
+      throw new NexaException(
+          ErrorCode.FILE_UNREADABLE,
+          "cannot read " + file + ": " + DurableFiles.reason(failed),
+          failed,
+          Advice.step(TAKES));
+    }
+  }
+
+  /** Returns the error of a file without a job. */
+  public static NexaException nothing(Path file, String why) {
+    return new NexaException(
+        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+        "no row of " + file + " could be read: " + why,
+        Advice.step(TAKES));
+  }
+
+  /** Files.newInputStream seeks, which fails on a pipe. */
+  private static InputStream open(Path file) throws IOException {
+    if (file.toString().equals("-")) {
+      return System.in;
+    }
+    return Files.exists(file) && !Files.isRegularFile(file)
+        ? new FileInputStream(file.toFile())
+        : Files.newInputStream(file);
+  }
+
+  /** Skips U+FEFF, with which some editors begin a UTF-8 file. */
+  private static void skipByteOrderMark(InputStream in) throws IOException {
+    in.mark(3);
+    if (in.read() != 0xEF || in.read() != 0xBB || in.read() != 0xBF) {
+      in.reset();
+    }
+  }
+
+  /** Returns whether the first character after blanks begins a JSON document. */
+  private static boolean isJson(InputStream in) throws IOException {
+    in.mark(1 << 12);
+    int first = in.read();
+    for (int i = 1; i < 1 << 12 && (first == ' ' || first == '\n' || first == '\r'); i++) {
+      first = in.read();
+    }
+    in.reset();
+    return first == '{' || first == '[';
+  }
+}

@@ -1,0 +1,73 @@
+package dev.nexa.slurm.insight.look;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What jobs used, cost and lost in a period.
+ *
+ * @param period whose jobs, and from when to when they ended
+ * @param prices the prices
+ * @param total all attempts that ended
+ * @param open the jobs that had not ended
+ * @param ended how the attempts ended, in the order of their cost
+ * @param lost what brought no result or was not used, in the order of its cost
+ * @param gpuWaits waits of jobs with GPUs
+ * @param cpuWaits waits of jobs without GPUs
+ * @param users the users that spent most, at most ten; empty if there is one only
+ * @param changes the changes that would save most, at most three
+ */
+public record FirstLook(
+    Period period,
+    Prices prices,
+    JobTotals total,
+    long open,
+    List<Line> ended,
+    List<Line> lost,
+    Waits gpuWaits,
+    Waits cpuWaits,
+    List<Line> users,
+    List<Change> changes) {
+
+  /**
+   * A period.
+   *
+   * @param user the login name; empty for all users
+   */
+  public record Period(String user, Instant since, Instant until) {}
+
+  /**
+   * Where the amounts come from.
+   *
+   * @param source the price book in words
+   * @param assumed GPU types without a price of their own
+   */
+  public record Prices(String currency, String source, List<String> assumed) {}
+
+  /** A state, a loss in words, or a user, with what it sums up. */
+  public record Line(String name, JobTotals spent) {
+    JsonObject toJson(String key) {
+      return new JsonObject().with(key, name).with("spent", spent.toJson());
+    }
+  }
+
+  /** Returns the document of {@code look --json}. */
+  public JsonObject toJson() {
+    return JsonObject.ofVersion(1)
+        .with("user", period.user().isEmpty() ? null : period.user())
+        .with("since", period.since())
+        .with("until", period.until())
+        .with("currency", prices.currency())
+        .with("prices", prices.source())
+        .with("gpu_types_without_price", prices.assumed())
+        .with("total", total.toJson())
+        .with("not_ended", open)
+        .with("states", ended.stream().map(line -> line.toJson("state")).toList())
+        .with("lost", lost.stream().map(line -> line.toJson("loss")).toList())
+        .with(
+            "waits", new JsonObject().with("gpu", gpuWaits.toJson()).with("cpu", cpuWaits.toJson()))
+        .with("users", users.stream().map(line -> line.toJson("user")).toList())
+        .with("changes", changes.stream().map(Change::toJson).toList());
+  }
+}
