@@ -1,6 +1,5 @@
 package dev.nexa.slurm.insight.html;
 
-import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.insight.look.Change;
 import dev.nexa.slurm.insight.look.FirstLook;
@@ -46,10 +45,14 @@ public final class LookPage {
     page.add(
         Tag.styled("dl", "tiles")
             .add(
-                PageParts.tile("Cost", money(total), "", Plural.of(total.jobs(), "job") + " ended"),
-                PageParts.tile("GPU-hours", total.gpuHours(), "", "held by jobs"),
-                PageParts.tile("CPU-hours", total.cpuHours(), "", "held by jobs"),
-                PageParts.tile("Not ended", "" + look.open(), "", "jobs wait or run")));
+                PageParts.tile("Cost", money(total), currency(), "of the jobs that ended"),
+                PageParts.tile("GPU-hours", Figures.hours(total.gpuSeconds()), "", "held by jobs"),
+                PageParts.tile("CPU-hours", Figures.hours(total.cpuSeconds()), "", "held by jobs"),
+                PageParts.tile(
+                    "Jobs",
+                    Figures.count(total.jobs()),
+                    "",
+                    "not ended: " + Figures.count(look.open()))));
     page.add(changes());
     page.add(PageParts.card("How they ended").add(table("State", "How jobs ended", look.ended())));
     if (!look.lost().isEmpty()) {
@@ -68,13 +71,14 @@ public final class LookPage {
     List<Tag> items = new ArrayList<>();
     for (Change change : look.changes()) {
       String what =
-          "%s%s: %s %s: %s. Such as job %s."
+          "%s%s: %s %s: %s %s. Such as job %s."
               .formatted(
                   change.name().isEmpty() ? "jobs without a name" : change.name(),
                   look.period().user().isEmpty() ? " of " + change.user() : "",
                   Plural.of(change.spent().jobs(), "job"),
                   change.loss().words(),
                   money(change.spent()),
+                  currency(),
                   change.example());
       items.add(
           Tag.of("li")
@@ -90,10 +94,18 @@ public final class LookPage {
   }
 
   private Tag table(String first, String caption, List<Line> lines) {
-    Table table = new Table(caption).words(first).numbers("Jobs", "GPU-hours", "CPU-hours", "Cost");
+    Table table =
+        new Table(caption, currency())
+            .words(first)
+            .numbers("Jobs", "GPU-hours", "CPU-hours", "Cost");
     for (Line line : lines) {
       JobTotals spent = line.spent();
-      table.row(line.name(), spent.jobs(), spent.gpuHours(), spent.cpuHours(), money(spent));
+      table.row(
+          line.name(),
+          spent.jobs(),
+          Figures.hours(spent.gpuSeconds()),
+          Figures.hours(spent.cpuSeconds()),
+          spent.cost());
     }
     return table.tag();
   }
@@ -118,6 +130,10 @@ public final class LookPage {
   }
 
   private String money(JobTotals spent) {
-    return new Money(spent.cost(), look.prices().currency()).rounded().toString();
+    return Figures.money(spent.cost(), currency());
+  }
+
+  private String currency() {
+    return look.prices().currency();
   }
 }
