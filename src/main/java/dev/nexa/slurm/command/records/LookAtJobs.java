@@ -56,7 +56,9 @@ final class LookAtJobs {
     try (Running reading = progress.begin(Phase.of("reading accounting", "days", (int) parts))) {
       for (Instant from = since; from.isBefore(until); from = from.plus(PART)) {
         Instant to = Collections.min(List.of(from.plus(PART), until));
-        Consumer<JobUsage> jobs = in(from, to, to.equals(until));
+        boolean newest = to.equals(until);
+        // Slurm counts whole seconds: a job that ended in this one has ended.
+        Consumer<JobUsage> jobs = in(from, newest ? to.plusSeconds(1) : to, newest);
         JobUsages usages = new JobUsages(problems, ROWS, jobs);
         try (DumpText reader = DumpFile.ofSacct(usages, problems)) {
           slurm.usage(DumpText.FIELDS, List.of(), user, Optional.of(from), Optional.of(to), reader);
