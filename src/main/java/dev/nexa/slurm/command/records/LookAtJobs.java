@@ -53,7 +53,7 @@ final class LookAtJobs {
     SlurmScheduler slurm =
         context.requireSlurm("or look at what sacct printed there: nexa-slurm look --from FILE");
     long parts = (Duration.between(since, until).toSeconds() - 1) / PART.toSeconds() + 1;
-    try (Running reading = progress.begin(Phase.of("reading accounting", "days", (int) parts))) {
+    try (Running reading = progress.begin(Phase.of("reading accounting", "days", parts))) {
       for (Instant from = since; from.isBefore(until); from = from.plus(PART)) {
         Instant to = Collections.min(List.of(from.plus(PART), until));
         boolean newest = to.equals(until);
