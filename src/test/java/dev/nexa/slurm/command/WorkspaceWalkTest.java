@@ -54,6 +54,7 @@ class WorkspaceWalkTest {
               Map.entry("cron install", ""),
               Map.entry("cron show", ""),
               Map.entry("cron remove", ""),
+              Map.entry("look", "--from FILE"),
               Map.entry("runs list", ""),
               Map.entry("runs show", "latest"),
               Map.entry("runs import", "--from sacct --since 2025-01-01 --dry-run"),
@@ -132,6 +133,7 @@ class WorkspaceWalkTest {
       Set.of(
           "estimate",
           "render",
+          "look",
           "usage",
           "prices show",
           "prices check",

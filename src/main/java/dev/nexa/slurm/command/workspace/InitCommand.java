@@ -29,12 +29,16 @@ public final class InitCommand extends Subcommand {
       option(
           "--group NAME",
           "Lets the members of this Unix group submit and read runs here. Nobody can change another user's runs.");
+  private final OptionSpec examples =
+      flag(
+          "--examples",
+          "Writes the examples, the schemas for editors and the folders for data, too.");
   private final OptionSpec json = jsonFlag();
 
   public InitCommand() {
     super(
         "init",
-        "Writes a starter workspace: a cluster profile, a price book, a policy and two configs. If"
+        "Writes a workspace: a cluster profile, a price book and a policy. If"
             + " Slurm's commands are on the PATH, the profile is read from Slurm.",
         "mkdir science && cd science && nexa-slurm init",
         "nexa-slurm init --cluster mine",
@@ -45,7 +49,7 @@ public final class InitCommand extends Subcommand {
   protected void work() {
     Optional<String> cluster = value(this.cluster);
     Context context = RootCommand.of(spec()).forInit();
-    InitWorkspace workspace = new InitWorkspace(context);
+    InitWorkspace workspace = new InitWorkspace(context, given(examples));
     Optional<ShareWorkspace> share =
         value(group).map(name -> ShareWorkspace.of(context.workspace(), name));
     Initialized done = cluster.isPresent() ? workspace.init(cluster.get()) : workspace.init();
@@ -92,6 +96,11 @@ public final class InitCommand extends Subcommand {
     }
     if (!done.differences().isEmpty()) {
       out.print(DIFFERENCES.of(done.differences()).table());
+    }
+    if (!done.settled().isEmpty()) {
+      out.println(
+          "you can't write to %s: files go to storage/ in this workspace (`storage` in %s)"
+              .formatted(String.join(", ", done.settled()), profile));
     }
     if (!done.notWritable().isEmpty()) {
       out.println(

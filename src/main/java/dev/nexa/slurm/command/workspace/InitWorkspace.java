@@ -40,13 +40,13 @@ public final class InitWorkspace {
   private static final String DATA_EXAMPLE = "configs/data/quickstart.yaml";
   private static final Pattern PROFILE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
-  private static final List<String> STARTER =
+  private static final List<String> STARTER = List.of(DEFAULT, PRICES, "configs/policy.yaml");
+
+  /** They work from the jar, too. These are copies to change. */
+  private static final List<String> EXAMPLES =
       List.of(
-          DEFAULT,
           CPU,
           "configs/clusters/local.yaml",
-          PRICES,
-          "configs/policy.yaml",
           DATA_EXAMPLE,
           "configs/data/quickstart/Records.java",
           EXAMPLE,
@@ -66,15 +66,26 @@ public final class InitWorkspace {
           "data/processed/evaluation",
           "data/processed/raw_summary");
 
+  private static final Pattern OF_SCHEMA = Pattern.compile("(?m)^# yaml-language-server:.*\\n");
+  private static final Pattern TIER = Pattern.compile("(?m)^  (scratch|durable|shared): .*$");
+
   /** Keeps a folder in git, and its data out of git. */
   private static final String GIT_IGNORE = "*\n!.gitignore\n";
 
   private final Context context;
+  private final boolean examples;
+  private final List<String> settled = new ArrayList<>();
   private final List<Path> written = new ArrayList<>();
   private final List<Path> left = new ArrayList<>();
 
-  public InitWorkspace(Context context) {
+  /**
+   * Creates the work.
+   *
+   * @param examples whether the examples, the schemas and the folders for data are written, too
+   */
+  public InitWorkspace(Context context, boolean examples) {
     this.context = context;
+    this.examples = examples;
   }
 
   /**
@@ -84,6 +95,8 @@ public final class InitWorkspace {
    * @param profile the cluster profile's file
    * @param cluster the cluster as Slurm describes it; empty without Slurm
    * @param differences differences between the cluster and an existing profile
+   * @param settled the usual storage tiers that this user cannot write to: the profile that was
+   *     written has folders of the workspace instead
    * @param notWritable the profile's storage tiers that this user cannot write to from this machine
    * @param unpriced the cluster's GPU types whose price is missing, or a placeholder
    * @param next the command to type next: it shows the cost of a run that the files describe
@@ -94,6 +107,7 @@ public final class InitWorkspace {
       Path profile,
       Optional<SlurmCluster> cluster,
       List<Difference> differences,
+      List<String> settled,
       List<String> notWritable,
       List<String> unpriced,
       List<String> next) {
@@ -106,6 +120,7 @@ public final class InitWorkspace {
           .with("profile", profile.normalize().toString())
           .with("cluster", cluster.map(Initialized::told).orElse(null))
           .with("differences", differences.stream().map(Codec::write).toList())
+          .with("tiers_in_workspace_for", settled)
           .with("not_writable", notWritable)
           .with("unpriced_gpu_types", unpriced);
     }
@@ -138,20 +153,23 @@ public final class InitWorkspace {
     if (cluster.isPresent()) {
       differences = profile("default", profile, "nexa-slurm init", cluster.get(), DEFAULT);
       Path cpu = context.root().resolve(CPU);
-      if (!Files.exists(cpu)) {
+      if (examples && !Files.exists(cpu)) {
         profile("cpu", cpu, "nexa-slurm init", cluster.get(), CPU);
       }
     }
     List<String> unpriced = cluster.map(this::unpriced).orElse(List.of());
-    for (String name : STARTER) {
+    List<String> names = new ArrayList<>(STARTER);
+    names.addAll(examples ? EXAMPLES : List.of());
+    for (String name : names) {
       Path file = context.root().resolve(name);
       boolean read = cluster.isPresent() && (file.equals(profile) || written.contains(file));
       if (!read) {
         byte[] starter = context.source().carried(name).bytes();
-        writeIfMissing(file, cluster.isPresent() ? fitted(name, starter, unpriced) : starter);
+        byte[] fits = cluster.isPresent() ? fitted(name, starter, unpriced) : starter;
+        writeIfMissing(file, name.equals(DEFAULT) ? withTiers(file, fits) : withoutSchema(fits));
       }
     }
-    for (String folder : DATA) {
+    for (String folder : examples ? DATA : List.<String>of()) {
       Path file = context.root().resolve(folder).resolve(".gitignore");
       writeIfMissing(file, GIT_IGNORE.getBytes(StandardCharsets.UTF_8));
     }
@@ -187,8 +205,9 @@ public final class InitWorkspace {
     }
     SlurmCluster cluster = slurm.get().cluster();
     Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
+    String starter = name.equals("cpu") ? CPU : DEFAULT;
     List<Difference> differences =
-        profile(name, file, "nexa-slurm init --cluster " + name, cluster, DEFAULT);
+        profile(name, file, "nexa-slurm init --cluster " + name, cluster, starter);
     return done(name, file, Optional.of(cluster), differences, unpriced(cluster));
   }
 
@@ -201,7 +220,7 @@ public final class InitWorkspace {
     List<String> next =
         cluster.isPresent() ? estimate(name) : List.of("submit", DATA_EXAMPLE, "--local", "--wait");
     return new Initialized(
-        written, left, profile, cluster, differences, notWritable(name), unpriced, next);
+        written, left, profile, cluster, differences, settled, notWritable(name), unpriced, next);
   }
 
   /** Returns the GPU types of the cluster for which the price book has no price. */
@@ -272,11 +291,33 @@ public final class InitWorkspace {
     String read = ProfileText.of(cluster, today, command, source.carried(starter).text());
     ClusterProfile now = readable(name, file, read);
     String text = new FitToNodes(now).entries(read);
-    if (!writeIfMissing(file, text.getBytes(StandardCharsets.UTF_8))) {
+    if (!writeIfMissing(file, withTiers(file, text.getBytes(StandardCharsets.UTF_8)))) {
       ClusterProfile kept = context.configs().cluster(name);
       return kept.isLocal() ? List.of() : ProfileDifferences.of(kept, now);
     }
     return List.of();
+  }
+
+  /** Without the schemas, an editor would look for a file that is not there. */
+  private byte[] withoutSchema(byte[] config) {
+    String text = new String(config, StandardCharsets.UTF_8);
+    return examples
+        ? config
+        : OF_SCHEMA.matcher(text).replaceAll("").getBytes(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Returns a profile with tiers in the workspace if this user cannot write to the usual ones: a
+   * job would find that out only after it has waited.
+   */
+  private byte[] withTiers(Path file, byte[] profile) {
+    String text = new String(withoutSchema(profile), StandardCharsets.UTF_8);
+    List<String> closed = readable("default", file, text).storage().notWritable();
+    if (!closed.isEmpty() && !Files.exists(file)) {
+      settled.addAll(closed);
+      text = TIER.matcher(text).replaceAll("  $1: \\${workspace}/storage/$1");
+    }
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   private List<String> notWritable(String name) {

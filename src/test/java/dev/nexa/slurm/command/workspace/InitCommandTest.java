@@ -41,10 +41,22 @@ class InitCommandTest {
   }
 
   @Test
-  void aStarterWorkspaceIsWrittenAndItsConfigsWork() {
+  void threeFilesAreWrittenAndNoEditorLooksForASchema() throws IOException {
     Terminal terminal = new Terminal(folder);
 
-    Screen first = terminal.type("init");
+    assertThat(terminal.type("init", "--json").json().texts("written")).hasSize(3);
+    for (String name : List.of("clusters/default", "prices/default", "policy")) {
+      assertThat(terminal.workspace.resolve("configs/" + name + ".yaml"))
+          .content()
+          .doesNotContain("$schema");
+    }
+  }
+
+  @Test
+  void theExamplesAreWrittenTooAndWork() {
+    Terminal terminal = new Terminal(folder);
+
+    Screen first = terminal.type("init", "--examples");
 
     assertThat(first.exit()).isZero();
     assertThat(first.out()).contains("wrote ").contains("configs/clusters/default.yaml");
@@ -79,6 +91,21 @@ class InitCommandTest {
 
     assertThat(init.out()).contains("you can't write to durable (" + file + "/d) from here: set");
     assertThat(terminal.type("init", "--json").json().texts("not_writable")).hasSize(1);
+  }
+
+  /** A profile that is written does not name folders that its user cannot write to. */
+  @Test
+  void tiersThatCantBeWrittenAreFoldersOfTheWorkspace() throws IOException {
+    Path file = Files.writeString(folder.resolve("full"), "");
+    Terminal terminal = new Terminal(folder).with("NEXA_DURABLE", file + "/d");
+
+    Screen init = terminal.type("init");
+
+    assertThat(init.out())
+        .contains("you can't write to durable (" + file + "/d): files go to storage/ in this");
+    assertThat(Files.readString(terminal.workspace.resolve("configs/clusters/default.yaml")))
+        .contains("  durable: ${workspace}/storage/durable\n");
+    assertThat(terminal.type("init", "--json").json().texts("not_writable")).isEmpty();
   }
 
   @Test
@@ -122,7 +149,7 @@ class InitCommandTest {
   void theProfileOfCpusIsReadOffTheClusterToo() throws IOException {
     Terminal terminal = onCluster("22.05.8");
 
-    Screen init = terminal.type("init");
+    Screen init = terminal.type("init", "--examples");
 
     assertThat(Files.readString(terminal.workspace.resolve("configs/clusters/cpu.yaml")))
         .contains("accelerator: cpu", "max_array_size: 10001", "kill_wait_seconds: 5")
@@ -372,9 +399,8 @@ class InitCommandTest {
   private static void typeNext(Terminal terminal, Screen init) {
     Matcher next = Pattern.compile("(?m)^next: nexa-slurm (.*)$").matcher(init.out());
     assertThat(next.find()).as(init.out()).isTrue();
-    // This process starts in the checkout, which has files of these names, too.
-    String own = next.group(1).replace("configs/", terminal.workspace.resolve("configs") + "/");
-    Screen estimate = terminal.type(own.split(" ", -1));
+    terminal.at(terminal.workspace);
+    Screen estimate = terminal.type(next.group(1).split(" ", -1));
     assertThat(estimate.err() + estimate.out()).as(next.group(1)).contains("At most ");
     assertThat(estimate.exit()).isZero();
   }
