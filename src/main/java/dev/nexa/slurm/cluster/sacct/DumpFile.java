@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
@@ -32,31 +33,38 @@ public final class DumpFile {
    */
   public record Form(@Nullable String delimiter, List<String> fields, ZoneId zone) {}
 
-  /** Returns a reader of what sacct prints when we call it. */
-  public static DumpText ofSacct(JobUsages usages, Problems problems) {
-    return new DumpText("\u001f", List.of(), ZoneOffset.UTC, usages, problems);
+  /** Returns a text for between two cells that nobody can have written into the name of a job. */
+  public static String unguessable() {
+    return "\u001f" + Long.toHexString(new SecureRandom().nextLong());
+  }
+
+  /** Returns a reader of what sacct prints with this text between two cells. */
+  public static DumpText ofSacct(String delimiter, JobUsages usages, Problems problems) {
+    return new DumpText(delimiter, List.of(), ZoneOffset.UTC, usages, problems);
   }
 
   /**
-   * Passes the rows of a file, a pipe, or standard input for {@code -}.
+   * Passes the rows of a file, a pipe, or standard input for {@code -}. Returns the fields of ours
+   * that a table of it lacks, by sacct's names; none for JSON.
    *
    * @throws NexaException if it cannot be read, or is not what sacct prints
    */
-  public static void read(Path file, Form form, JobUsages usages, Problems problems) {
+  public static List<String> read(Path file, Form form, JobUsages usages, Problems problems) {
     try (InputStream in = new BufferedInputStream(open(file), 1 << 16)) {
       skipByteOrderMark(in);
       if (isJson(in)) {
         new DumpJson(usages, problems).read(in);
-      } else {
-        DumpText reader =
-            new DumpText(form.delimiter(), form.fields(), form.zone(), usages, problems);
-        try (reader) {
-          in.transferTo(reader);
-        }
-        if (!reader.hasColumns() && form.fields().isEmpty()) {
-          throw nothing(file, "it is empty");
-        }
+        return List.of();
       }
+      DumpText reader =
+          new DumpText(form.delimiter(), form.fields(), form.zone(), usages, problems);
+      try (reader) {
+        in.transferTo(reader);
+      }
+      if (!reader.hasColumns() && form.fields().isEmpty()) {
+        throw nothing(file, "it is empty");
+      }
+      return reader.lacking();
     } catch (IOException failed) {
       throw new NexaException(
           ErrorCode.FILE_UNREADABLE,

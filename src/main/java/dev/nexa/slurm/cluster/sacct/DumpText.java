@@ -117,6 +117,11 @@ public final class DumpText extends OutputStream {
     }
   }
 
+  /** Returns the fields of ours that a table lacked, by sacct's names. */
+  List<String> lacking() {
+    return rows instanceof TextRows text ? text.lacking() : List.of();
+  }
+
   /** Returns whether a header, or a first row of the given fields, was read. */
   public boolean hasColumns() {
     return columns != null;

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.cluster.sacct;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -35,6 +38,7 @@ public final class JobUsages {
   private final Set<Integer> rawOnly = new HashSet<>();
   private final int most;
   private final Consumer<JobUsage> full;
+  private boolean passedOn;
   private boolean sorted;
 
   /** Creates an empty collection that reports doubtful rows to {@code problems}. */
@@ -58,8 +62,16 @@ public final class JobUsages {
    *
    * @param line the line of its header
    * @param namesJobsByRawId whether it has JobIDRaw and not JobID
+   * @throws NexaException if jobs were passed on already: they could stand in this dump, too
    */
   void begin(int line, boolean namesJobsByRawId) {
+    if (passedOn) {
+      throw new NexaException(
+          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+          "line %d begins another table, and the file has more than %d jobs: a job of both tables would count twice"
+              .formatted(line, most),
+          Advice.step("save one table: sacct --starttime=… --endtime=… for the whole time"));
+    }
     if (namesJobsByRawId) {
       rawOnly.add(dumps.size());
     }
@@ -69,6 +81,7 @@ public final class JobUsages {
   void add(JobRow row) {
     if (jobs.size() >= most && !jobs.get(jobs.size() - 1).id().equals(row.id())) {
       each(full);
+      passedOn = true;
       jobs.clear();
       steps.clear();
     }

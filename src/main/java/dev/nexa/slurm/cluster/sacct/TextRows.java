@@ -2,9 +2,11 @@ package dev.nexa.slurm.cluster.sacct;
 
 import dev.nexa.slurm.base.units.SlurmSize;
 import dev.nexa.slurm.cluster.scheduler.Tres;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,6 +30,7 @@ final class TextRows implements RowReader {
   private List<@Nullable String> cells = List.of();
   private int line;
   private @Nullable UsageId last;
+  private final Set<SacctField> lacking = EnumSet.noneOf(SacctField.class);
 
   TextRows(LocalTimes times, JobUsages usages, Problems problems) {
     this.times = times;
@@ -46,6 +49,11 @@ final class TextRows implements RowReader {
   @Override
   public void begin(DumpColumns next, int number) {
     columns = next;
+    for (SacctField field : SacctField.values()) {
+      if (!next.has(field)) {
+        lacking.add(field);
+      }
+    }
     usages.begin(number, !next.has(SacctField.JOBID));
     for (int i = 0; i < next.size(); i++) {
       if (!next.isKnown(i)) {
@@ -53,6 +61,11 @@ final class TextRows implements RowReader {
             number, "the column '" + next.name(i) + "' is not one we know; kept as it is");
       }
     }
+  }
+
+  /** Returns the fields that a table lacked, by sacct's names. */
+  List<String> lacking() {
+    return lacking.stream().map(SacctField::label).toList();
   }
 
   @Override

@@ -174,6 +174,7 @@ public final class ReplayPolicy {
             .requireSlurm("or read what sacct printed there: --from FILE")
             .usage(
                 RequestRows.FIELDS,
+                "\u001f", // no field is free text
                 List.of(),
                 "",
                 Optional.of(asked.since),

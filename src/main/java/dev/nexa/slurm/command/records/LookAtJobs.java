@@ -1,5 +1,8 @@
 package dev.nexa.slurm.command.records;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
@@ -16,7 +19,7 @@ import dev.nexa.slurm.run.Context;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -60,8 +63,16 @@ final class LookAtJobs {
         // Slurm counts whole seconds: a job that ended in this one has ended.
         Consumer<JobUsage> jobs = in(from, newest ? to.plusSeconds(1) : to, newest);
         JobUsages usages = new JobUsages(problems, ROWS, jobs);
-        try (DumpText reader = DumpFile.ofSacct(usages, problems)) {
-          slurm.usage(DumpText.FIELDS, List.of(), user, Optional.of(from), Optional.of(to), reader);
+        String delimiter = DumpFile.unguessable();
+        try (DumpText reader = DumpFile.ofSacct(delimiter, usages, problems)) {
+          slurm.usage(
+              DumpText.FIELDS,
+              delimiter,
+              List.of(),
+              user,
+              Optional.of(from),
+              Optional.of(to),
+              reader);
         }
         usages.each(jobs);
         reading.done(1, 0);
@@ -80,8 +91,10 @@ final class LookAtJobs {
   /**
    * Reads a file that sacct printed. Of more than {@value #ROWS} jobs, the rows of each must follow
    * each other.
+   *
+   * @throws NexaException if it lacks a column without which the sums would be wrong
    */
-  void read(Path file, ZoneId zone, Instant since, Instant until) {
+  void read(Path file, DumpFile.Form form, Instant since, Instant until) {
     Consumer<JobUsage> jobs = in(since, until, true);
     int[] count = {0};
     Consumer<JobUsage> counted =
@@ -90,19 +103,33 @@ final class LookAtJobs {
           jobs.accept(job);
         };
     JobUsages usages = new JobUsages(problems, ROWS, counted);
-    DumpFile.read(file, new DumpFile.Form(null, List.of(), zone), usages, problems);
+    List<String> lacking = new ArrayList<>(DumpFile.read(file, form, usages, problems));
     usages.each(counted);
-    if (count[0] == 0 && problems.ofRows() > 0) {
-      throw DumpFile.nothing(file, problems.list().get(0).toString());
+    if (count[0] == 0) {
+      String why = problems.ofRows() > 0 ? problems.list().get(0).toString() : "it has no job";
+      throw DumpFile.nothing(file, why);
+    }
+    boolean elapsed = !lacking.containsAll(List.of("Elapsed", "ElapsedRaw"));
+    lacking.retainAll(List.of("User", "State", "End", "AllocTRES"));
+    if (!lacking.isEmpty() || !elapsed) {
+      lacking.addAll(elapsed ? List.of() : List.of("ElapsedRaw"));
+      throw new NexaException(
+          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+          "a table of " + file + " has no column " + String.join(", ", lacking),
+          Advice.step(
+              "save it with: sacct -D -P --noconvert --format="
+                  + String.join(",", DumpText.FIELDS)));
     }
   }
 
-  /** Returns a line about the rows that could not be read; empty for none. */
-  Optional<String> problems() {
+  /** Returns a sentence about the rows that could not be read; none if all could. */
+  List<String> notes() {
     int rows = problems.ofRows();
     return rows == 0
-        ? Optional.empty()
-        : Optional.of(
-            Plural.of(rows, "row") + " could not be read; the first: " + problems.list().get(0));
+        ? List.of()
+        : List.of(
+            Plural.of(rows, "remark")
+                + " on rows of accounting; the first: "
+                + problems.list().get(0));
   }
 }

@@ -13,6 +13,8 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -38,10 +40,7 @@ public final class LookCommand extends Subcommand {
           "7d");
   private final OptionSpec until =
       option("--until TIME", "Jobs that ended before this time; if missing, now.");
-  private final OptionSpec from =
-      option(
-          "--from FILE",
-          "Reads the output of sacct (-P, -p or --json) from a file instead of calling sacct; - is standard input.");
+  private final DumpOptions dump = new DumpOptions(this);
   private final OptionSpec gpuType =
       option(
           "--gpu-type TYPE",
@@ -63,37 +62,16 @@ public final class LookCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (given(all) && value(user).isPresent()) {
-      throw conflict("--all and --user both say whose jobs are meant", "leave one of them out");
-    }
+    String whose = whose();
+    Optional<Path> page = page();
     Context context = anywhere();
     PriceBook book =
         context.configs().prices(context.configs().cluster(Prepared.clusterName(context)));
-    LookPrices prices = new LookPrices(book, gpuType(book));
-    AddUpJobs sums = new AddUpJobs(prices);
-    String whose = whose();
-    LookAtJobs jobs = new LookAtJobs(whose, sums);
-    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-    FirstLook look;
-    String source = source(context, book);
-    if (value(from).isPresent()) {
-      Instant since = period.since(now).orElse(Instant.MIN);
-      Instant end =
-          value(until).isPresent() ? period.until(until, USUAL, now, this).end() : Instant.MAX;
-      jobs.read(Path.of(value(from).get()), period.zone(), since, end);
-      look = sums.look(whose, source, null, null);
-    } else {
-      PeriodOptions.Period time = period.until(until, USUAL, now, this);
-      try (ProgressBar progress = ProgressBar.of(this)) {
-        jobs.ask(context, time.begin(), time.end(), progress);
-      }
-      look = sums.look(whose, source, time.begin(), time.end());
-    }
-    jobs.problems().ifPresent(this::note);
-    Optional<String> page = value(html);
+    AddUpJobs sums = new AddUpJobs(new LookPrices(book, gpuType(book)));
+    FirstLook look = read(context, sums, new LookAtJobs(whose, sums), whose, source(context, book));
     if (page.isPresent()) {
       byte[] bytes = LookPage.html(look).getBytes(StandardCharsets.UTF_8);
-      context.workspace().files().replace(Path.of(page.get()).toAbsolutePath(), bytes, "rw-r--r--");
+      context.workspace().files().replace(page.get(), bytes, "rw-r-----");
     }
     if (given(json)) {
       print(look.toJson());
@@ -104,40 +82,85 @@ public final class LookCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
+  private FirstLook read(
+      Context context, AddUpJobs sums, LookAtJobs jobs, String whose, String source) {
+    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    if (dump.file().isPresent()) {
+      Optional<Instant> begin = period.since(now);
+      Optional<Instant> end =
+          value(until).map(typed -> period.until(until, USUAL, now, this).end());
+      jobs.read(
+          dump.file().get(),
+          dump.form(period.zone()),
+          begin.orElse(Instant.MIN),
+          end.orElse(Instant.MAX));
+      return sums.look(whose, source, begin, end, jobs.notes());
+    }
+    PeriodOptions.Period time = period.until(until, USUAL, now, this);
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      jobs.ask(context, time.begin(), time.end(), progress);
+    }
+    return sums.look(
+        whose, source, Optional.of(time.begin()), Optional.of(time.end()), jobs.notes());
+  }
+
   private void tell(FirstLook look) {
-    say(
-        "%s, ended from %s to %s"
-            .formatted(
-                look.period().user().isEmpty()
-                    ? "jobs of all users"
-                    : "jobs of " + look.period().user(),
-                period.told(look.period().since()),
-                period.told(look.period().until())));
+    FirstLook.Period asked = look.period();
+    String whose = asked.user().isEmpty() ? "jobs of all users" : "jobs of " + asked.user();
+    if (asked.since().isPresent() && asked.until().isPresent()) {
+      String from = period.told(asked.since().get());
+      whose += ", ended from " + from + " to " + period.told(asked.until().get());
+    }
+    say(whose);
     if (look.total().jobs() == 0) {
+      boolean own = !asked.user().isEmpty() && dump.file().isEmpty();
       note(
-          "no job of these has ended in that time"
-              + (look.open() == 0 ? "" : ", and " + look.open() + " have not ended")
-              + "; an earlier --since looks further back, --all at the jobs of all users");
-      return;
+          "no job ended in that time"
+              + (look.open() == 0 ? "" : "; not ended: " + look.open())
+              + "; an earlier --since looks further back"
+              + (own ? ", and --all at the jobs of all users" : ""));
+    } else {
+      out().print(new LookText(look, style()).text());
+      say("");
+      say("prices: " + look.prices().source());
     }
-    out().print(new LookText(look, style()).text());
-    say("");
-    say("prices: " + look.prices().source());
-    if (!look.prices().assumed().isEmpty()) {
-      note(
-          "GPUs of the type %s count as %s: --gpu-type TYPE says what they are"
-              .formatted(
-                  String.join(", ", look.prices().assumed()), value(gpuType).orElse(USUAL_GPU)));
-    }
+    look.notes().forEach(this::note);
   }
 
   /** As in sacct, root asks for the jobs of all users. */
   private String whose() {
+    if (given(all) && value(user).isPresent()) {
+      throw conflict("--all and --user both say whose jobs are meant", "leave one of them out");
+    }
+    if (value(user).isPresent() && !value(user).get().matches("[A-Za-z_][A-Za-z0-9_.@+-]*\\$?")) {
+      throw invalid("--user: expected a login name, got '" + value(user).get() + "'", "--user ada");
+    }
     if (given(all) || value(user).isPresent()) {
       return value(user).orElse("");
     }
     String me = UnixUser.me().user();
-    return me.equals("root") || value(from).isPresent() ? "" : me;
+    return me.equals("root") || dump.file().isPresent() ? "" : me;
+  }
+
+  /** Returns the file of the page: a new one, or a regular file that is not the one we read. */
+  private Optional<Path> page() {
+    Optional<Path> page = value(html).map(name -> Path.of(name).toAbsolutePath().normalize());
+    if (page.isEmpty()) {
+      return page;
+    }
+    Path file = page.get();
+    boolean there = Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+    boolean input = dump.file().map(Path::toAbsolutePath).map(Path::normalize).equals(page);
+    if (input || value(html).get().equals("-")) {
+      throw invalid("--html: a page is written to a file of its own", "--html look.html");
+    }
+    if (there && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      throw invalid("--html: " + file + " is there, and it is no regular file", "--html look.html");
+    }
+    if (!Files.isDirectory(file.getParent())) {
+      throw invalid("--html: there is no folder " + file.getParent(), "--html look.html");
+    }
+    return page;
   }
 
   private String gpuType(PriceBook book) {
@@ -151,9 +174,14 @@ public final class LookCommand extends Subcommand {
   }
 
   private static String source(Context context, PriceBook book) {
-    return context.missing().isPresent()
-        ? "examples of %s, not your cluster's; `nexa-slurm init` writes a price book for yours"
-            .formatted(book.asOf())
-        : "the price book %s, as of %s".formatted(book.name(), book.asOf());
+    boolean placeholders =
+        book.prices().all().stream().anyMatch(price -> price.source().contains("placeholder"));
+    String change =
+        context.missing().isPresent()
+            ? "`nexa-slurm init` writes a price book for yours"
+            : "put yours into configs/prices/" + book.name() + ".yaml";
+    return placeholders
+        ? "examples of " + book.asOf() + ", not your cluster's; " + change
+        : "the price book " + book.name() + " of " + book.asOf() + "; this is no invoice";
   }
 }

@@ -10,7 +10,9 @@ import dev.nexa.slurm.insight.look.Change;
 import dev.nexa.slurm.insight.look.FirstLook;
 import dev.nexa.slurm.insight.look.FirstLook.Line;
 import dev.nexa.slurm.insight.look.JobTotals;
+import dev.nexa.slurm.insight.look.Loss;
 import dev.nexa.slurm.insight.look.Waits;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Formats a first look for a terminal. */
@@ -28,7 +30,10 @@ final class LookText {
     StringBuilder text = new StringBuilder(head());
     text.append('\n').append(table("STATE", look.ended()));
     if (!look.lost().isEmpty()) {
-      text.append("\nwithout a result, or not used\n").append(table("JOBS THAT", look.lost()));
+      List<Line> lost = new ArrayList<>();
+      look.lost().forEach(one -> lost.add(new Line(one.loss().words(), one.spent())));
+      text.append("\nwithout a result, or not used (a job may be in several lines)\n");
+      text.append(table("JOBS", lost));
     }
     text.append('\n').append(waits("jobs with GPUs", look.gpuWaits()));
     text.append(waits("jobs without GPUs", look.cpuWaits()));
@@ -79,7 +84,7 @@ final class LookText {
   private static String waits(String whose, Waits waits) {
     return waits.jobs() == 0
         ? ""
-        : "%s waited: half of them at most %s, nine in ten at most %s, the longest %s\n"
+        : "half of the %s waited at most %s, nine in ten at most %s; the longest wait was %s\n"
             .formatted(
                 whose,
                 TimeLimit.roundedWords(waits.half()),
@@ -88,18 +93,10 @@ final class LookText {
   }
 
   private String change(int number, Change change) {
-    String name = change.name().isEmpty() ? "jobs without a name" : change.name();
-    String user = look.period().user().isEmpty() ? " of " + change.user() : "";
     return VisibleText.line(
-            "%d. %s%s: %s %s: %s (such as job %s)"
+            "%d. %s: %s: %s; job %s"
                 .formatted(
-                    number,
-                    name,
-                    user,
-                    Plural.of(change.spent().jobs(), "job"),
-                    change.loss().words(),
-                    lost(change.spent()),
-                    change.example()))
+                    number, change.who(), change.loss().words(), lost(change), change.example()))
         + "\n   "
         + change.command()
         + "  # "
@@ -107,10 +104,10 @@ final class LookText {
         + "\n";
   }
 
-  private String lost(JobTotals spent) {
-    String cost = spent.cost().signum() == 0 ? "" : money(spent);
-    String hours = spent.gpuSeconds() == 0 ? "" : spent.gpuHours() + " GPU-hours";
-    String both = hours.isEmpty() || cost.isEmpty() ? hours + cost : hours + ", " + cost;
-    return both.isEmpty() ? "no money, but longer waits" : both;
+  private String lost(Change change) {
+    JobTotals spent = change.spent();
+    String hours = spent.gpuSeconds() == 0 ? "" : ", " + spent.gpuHours() + " GPU-hours";
+    String cost = change.loss() == Loss.LONG_LIMIT ? "" : ", " + money(spent);
+    return Plural.of(spent.jobs(), "job") + hours + cost;
   }
 }

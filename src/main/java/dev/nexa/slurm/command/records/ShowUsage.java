@@ -53,11 +53,13 @@ public final class ShowUsage {
    * @throws SchedulerUnavailable if sbatch is not on the PATH, or if accounting cannot be asked
    */
   public ShowUsage ask(Context context) {
-    try (DumpText reader = DumpFile.ofSacct(usages, problems)) {
+    String delimiter = DumpFile.unguessable();
+    try (DumpText reader = DumpFile.ofSacct(delimiter, usages, problems)) {
       context
           .requireSlurm("or read what sacct printed there: nexa-slurm usage --from FILE")
           .usage(
               DumpText.FIELDS,
+              delimiter,
               wanted.jobs().stream().map(JobReference::text).toList(),
               wanted.user(),
               wanted.since(),

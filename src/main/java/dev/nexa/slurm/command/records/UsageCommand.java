@@ -3,17 +3,14 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.cluster.sacct.DumpFile;
 import dev.nexa.slurm.cluster.sacct.JobReference;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -33,16 +30,7 @@ public final class UsageCommand extends Subcommand {
           "Jobs that were active in the last 7d or 12h, or since 2026-11-01 or 2026-11-01T08:00:00Z.",
           "The zone of --since and, with --from, of the file's times",
           "7d");
-  private final OptionSpec from =
-      option(
-          "--from FILE",
-          "Reads the output of sacct (-P, -p or --json) from a file instead of calling sacct; - is standard input.");
-  private final OptionSpec delimiter =
-      option(
-          "--delimiter X",
-          "With --from: the column separator; if it is missing, the header decides.");
-  private final OptionSpec fields =
-      option("--fields A,B,…", "With --from: the columns, where the file has no header.");
+  private final DumpOptions dump = new DumpOptions(this);
   private final OptionSpec json = jsonFlag();
 
   public UsageCommand() {
@@ -58,8 +46,8 @@ public final class UsageCommand extends Subcommand {
   public Integer call() {
     ShowUsage.Wanted wanted = wanted();
     ShowUsage usage = new ShowUsage(wanted);
-    if (typed(from) != null) {
-      usage.read(Path.of(from.<String>getValue()), form());
+    if (dump.file().isPresent()) {
+      usage.read(dump.file().get(), dump.form(period.zone()));
       usage.notes().forEach(this::note);
     } else {
       usage.ask(context());
@@ -71,10 +59,10 @@ public final class UsageCommand extends Subcommand {
       printTable(usage);
       wanted.since().ifPresent(time -> say("active since " + period.told(time)));
     }
-    if (typed(from) != null && usage.isEmpty()) {
-      note("there is no job in " + typed(from) + " that the options select");
+    if (dump.file().isPresent() && usage.isEmpty()) {
+      note("there is no job in " + dump.file().get() + " that the options select");
     }
-    if (typed(from) == null && usage.isEmpty() && missing.isEmpty()) {
+    if (dump.file().isEmpty() && usage.isEmpty() && missing.isEmpty()) {
       note("accounting has no job that the options select; an earlier --since looks further back");
     }
     if (!missing.isEmpty()) {
@@ -87,15 +75,10 @@ public final class UsageCommand extends Subcommand {
 
   private ShowUsage.Wanted wanted() {
     List<String> jobs = references.getValue();
-    boolean some = !jobs.isEmpty() || typed(user) != null || typed(from) != null;
+    boolean some = !jobs.isEmpty() || typed(user) != null || dump.file().isPresent();
     if (!some) {
       throw wrong(
           "no job, user or file is named; expected `usage JOBID`, `usage --user $USER --since 7d` or `usage --from FILE`");
-    }
-    if (typed(from) == null && (typed(delimiter) != null || typed(fields) != null)) {
-      throw wrong(
-          (typed(delimiter) != null ? "--delimiter" : "--fields")
-              + " says what the file of --from is like, and there is none");
     }
     return new ShowUsage.Wanted(
         jobs.stream().map(JobReference::new).toList(),
@@ -106,30 +89,9 @@ public final class UsageCommand extends Subcommand {
   private Optional<Instant> since(List<String> jobs) {
     Optional<Instant> since = period.since(Instant.now());
     // sacct's default is midnight too, but we run sacct in UTC, so it would take midnight in UTC.
-    return since.isEmpty() && jobs.isEmpty() && typed(from) == null
+    return since.isEmpty() && jobs.isEmpty() && dump.file().isEmpty()
         ? Optional.of(LocalDate.now(period.zone()).atStartOfDay(period.zone()).toInstant())
         : since;
-  }
-
-  private DumpFile.Form form() {
-    String names = typed(fields);
-    String between = typed(delimiter);
-    if (between != null && between.isEmpty()) {
-      throw new ParameterException(
-          spec().commandLine(), "--delimiter: expected at least one character", delimiter, "");
-    }
-    List<String> columns = names == null ? List.of() : List.of(names.split(",", -1));
-    boolean namesJobs =
-        columns.stream()
-            .anyMatch(column -> column.strip().toLowerCase(Locale.ROOT).startsWith("jobid"));
-    if (!columns.isEmpty() && !namesJobs) {
-      throw new ParameterException(
-          spec().commandLine(),
-          "--fields: expected JobID among the columns, got '" + names + "'",
-          fields,
-          names);
-    }
-    return new DumpFile.Form(between, columns, period.zone());
   }
 
   private ParameterException wrong(String message) {

@@ -56,13 +56,21 @@ public final class LookPage {
     page.add(changes());
     page.add(PageParts.card("How they ended").add(table("State", "How jobs ended", look.ended())));
     if (!look.lost().isEmpty()) {
+      List<Line> lost = new ArrayList<>();
+      look.lost().forEach(one -> lost.add(new Line(one.loss().words(), one.spent())));
       page.add(
           PageParts.card("Without a result, or not used")
-              .add(table("Jobs that", "What jobs lost", look.lost())));
+              .add(
+                  table("Jobs", "What jobs lost", lost),
+                  PageParts.note("A job may be in several lines, so they must not be added up.")));
     }
     page.add(waits());
     if (!look.users().isEmpty()) {
       page.add(PageParts.card("Who spent most").add(table("User", "Users", look.users())));
+    }
+    if (!look.notes().isEmpty()) {
+      List<Tag> notes = look.notes().stream().map(one -> Tag.of("li", one + ".")).toList();
+      page.add(PageParts.card("Notes").add(Tag.of("ul").add(notes)));
     }
     return page;
   }
@@ -71,12 +79,11 @@ public final class LookPage {
     List<Tag> items = new ArrayList<>();
     for (Change change : look.changes()) {
       String what =
-          "%s%s: %s %s: %s %s. Such as job %s."
+          "%s: %s: %s, %s %s; job %s"
               .formatted(
-                  change.name().isEmpty() ? "jobs without a name" : change.name(),
-                  look.period().user().isEmpty() ? " of " + change.user() : "",
-                  Plural.of(change.spent().jobs(), "job"),
+                  change.who(),
                   change.loss().words(),
+                  Plural.of(change.spent().jobs(), "job"),
                   money(change.spent()),
                   currency(),
                   change.example());
@@ -85,7 +92,7 @@ public final class LookPage {
               .add(
                   Tag.of("p", what),
                   Tag.of("p").add(Tag.of("code", change.command())),
-                  PageParts.prose(Tag.styled("p", "note"), change.effect() + ".")));
+                  PageParts.prose(Tag.styled("p", "note"), change.effect())));
     }
     Tag card = PageParts.card("Changes that would save most");
     return items.isEmpty()
@@ -124,9 +131,9 @@ public final class LookPage {
     table.row(
         name,
         waits.jobs(),
-        Figures.duration(waits.half()),
-        Figures.duration(waits.nineTenths()),
-        Figures.duration(waits.longest()));
+        waits.jobs() == 0 ? Figures.NONE : Figures.duration(waits.half()),
+        waits.jobs() == 0 ? Figures.NONE : Figures.duration(waits.nineTenths()),
+        waits.jobs() == 0 ? Figures.NONE : Figures.duration(waits.longest()));
   }
 
   private String money(JobTotals spent) {

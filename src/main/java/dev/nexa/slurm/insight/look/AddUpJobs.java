@@ -1,5 +1,8 @@
 package dev.nexa.slurm.insight.look;
 
+import dev.nexa.slurm.base.units.HostList;
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.sacct.AttemptUsage;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -8,14 +11,14 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -24,16 +27,21 @@ import org.jspecify.annotations.Nullable;
  * into a small heap. Not thread-safe.
  */
 public final class AddUpJobs {
-  private static final int MOST_GROUPS = 20_000;
+  /** Jobs of further names count in all sums, and suggest no change. */
+  private static final int MOST_NAMES = 20_000;
+
   private static final int MOST_USERS = 10;
   private static final int MOST_CHANGES = 3;
   private static final BigDecimal HALF = new BigDecimal("0.5");
   private static final Duration WORTH_A_CHANGE = Duration.ofHours(1);
+  private static final Comparator<JobTotals> DEAREST =
+      Comparator.comparing(JobTotals::cost).thenComparing(JobTotals::jobs).reversed();
 
   private final LookPrices prices;
   private final Map<String, JobTotals> ended = new TreeMap<>();
   private final Map<String, JobTotals> users = new TreeMap<>();
   private final Map<Loss, JobTotals> lost = new EnumMap<>(Loss.class);
+  private final Map<Name, Loss.Held> names = new HashMap<>();
   private final Map<Key, Group> groups = new HashMap<>();
   private final Waits.Collector gpuWaits = new Waits.Collector();
   private final Waits.Collector cpuWaits = new Waits.Collector();
@@ -41,18 +49,37 @@ public final class AddUpJobs {
   private Instant first = Instant.MAX;
   private Instant last = Instant.MIN;
   private long open;
+  private long unknown;
+  private long withoutSize;
 
-  private record Key(Loss loss, String user, String name) {}
+  /** Whose jobs, with # for the digits of their name. */
+  private record Name(String user, String pattern) {
+    static Name of(JobUsage job) {
+      String name = Objects.requireNonNullElse(job.names().name(), "");
+      // Our jobs are named after their submission; the run's id says what they are.
+      String known = RunId.ofKey(name).map(RunId::value).orElse(name);
+      String user = Objects.requireNonNullElse(job.names().user(), "");
+      return new Name(user, known.replaceAll("\\d+", "#"));
+    }
+  }
 
-  /** What jobs of one name lost in one way. */
-  private record Group(JobTotals spent, Loss.Held held, String example, BigDecimal most) {
-    static final Group NOTHING =
-        new Group(JobTotals.NOTHING, Loss.Held.NOTHING, "", BigDecimal.ONE.negate());
+  private record Key(Loss loss, Name name) {}
 
-    Group plus(JobTotals more, Loss.Held other, String id) {
-      boolean larger = more.cost().compareTo(most) > 0;
+  /** What jobs of one name lost in one way, and the dearest of them. */
+  private record Group(JobTotals spent, Loss.Held held, String title, String id, BigDecimal most) {
+    static Group of(JobUsage job, JobTotals spent, Loss.Held held) {
+      String title = Objects.requireNonNullElse(job.names().name(), "");
+      return new Group(spent, held, title, job.id(), spent.cost());
+    }
+
+    Group plus(Group other) {
+      Group dearest = other.most.compareTo(most) > 0 ? other : this;
       return new Group(
-          spent.plus(more), held.orMore(other), larger ? id : example, more.cost().max(most));
+          spent.plus(other.spent),
+          held.orMore(other.held),
+          dearest.title,
+          dearest.id,
+          dearest.most);
     }
   }
 
@@ -72,19 +99,35 @@ public final class AddUpJobs {
       boolean isLast = i == attempts.size() - 1;
       JobState state = JobState.parse(Objects.requireNonNullElse(attempt.state(), ""));
       Instant end = attempt.end();
-      if (!state.endsAttempt() || end == null) {
-        open += isLast && newest ? 1 : 0;
+      if (state == JobState.UNRECOGNIZED || (state.endsAttempt() && end == null)) {
+        unknown++;
+      } else if (!state.endsAttempt() || end == null) {
+        open += isLast && newest ? tasks(job) : 0;
       } else if (!end.isBefore(from) && end.isBefore(to)) {
         first = end.isBefore(first) ? end : first;
         last = end.isAfter(last) ? end : last;
-        count(job, attempt, state, isLast);
+        try {
+          count(job, attempt, state, isLast);
+        } catch (ArithmeticException absurd) {
+          unknown++;
+        }
       }
+    }
+  }
+
+  /** A range of tasks that never split waits as so many jobs. */
+  private static int tasks(JobUsage job) {
+    String range = job.subject().tasks();
+    try {
+      return range == null ? 1 : IndexRange.parse(range).indices().size();
+    } catch (IllegalArgumentException cutShort) {
+      return 1;
     }
   }
 
   private void count(JobUsage job, AttemptUsage attempt, JobState state, boolean isLast) {
     Map<String, Long> gpus = Objects.requireNonNullElse(attempt.gpus(), Map.of());
-    long count = gpus.values().stream().mapToLong(Long::longValue).sum();
+    long count = gpus.values().stream().mapToLong(Long::longValue).reduce(0, Math::addExact);
     long seconds = orZero(attempt.elapsedSeconds());
     long cpus = orZero(attempt.cpus());
     long memory = orZero(job.memoryBytes());
@@ -92,15 +135,28 @@ public final class AddUpJobs {
     int jobs = state == JobState.RESIZING ? 0 : 1;
     JobTotals spent =
         new JobTotals(
-            jobs, count * seconds, cpus * seconds, prices.cost(gpus, cpus, memory, seconds));
+            jobs,
+            Math.multiplyExact(count, seconds),
+            Math.multiplyExact(cpus, seconds),
+            prices.cost(gpus, cpus, memory, seconds));
+    withoutSize +=
+        attempt.gpus() == null || attempt.cpus() == null || attempt.elapsedSeconds() == null
+            ? 1
+            : 0;
     total = total.plus(spent);
     ended.merge(state.name(), spent, JobTotals::plus);
-    users.merge(Objects.requireNonNullElse(job.names().user(), "-"), spent, JobTotals::plus);
-    if (attempt.submit() != null && attempt.start() != null && seconds > 0) {
+    users.merge(
+        Objects.requireNonNullElse(job.names().user(), "(unknown)"), spent, JobTotals::plus);
+    boolean started = seconds > 0 || state != JobState.CANCELLED;
+    if (attempt.submit() != null && attempt.start() != null && started) {
       long wait = Duration.between(attempt.submit(), attempt.start()).toSeconds();
       (count > 0 ? gpuWaits : cpuWaits).add(wait);
     }
-    Loss.Held held = held(job, attempt);
+    Loss.Held held = held(job, attempt, state);
+    Name name = Name.of(job);
+    if (names.size() < MOST_NAMES || names.containsKey(name)) {
+      names.merge(name, held, Loss.Held::orMore);
+    }
     Loss.of(state).ifPresent(loss -> lose(loss, job, spent, held));
     if (state == JobState.COMPLETED && isLast) {
       idle(job, attempt, spent, held);
@@ -112,16 +168,12 @@ public final class AddUpJobs {
     Map<String, Long> gpus = Objects.requireNonNullElse(attempt.gpus(), Map.of());
     long seconds = orZero(attempt.elapsedSeconds());
     long cpus = orZero(attempt.cpus());
+    long memory = orZero(job.memoryBytes());
     BigDecimal gpu = job.efficiency().gpu();
     if (isIdle(gpu)) {
-      BigDecimal without = prices.cost(Map.of(), cpus, held.memory(), seconds);
-      BigDecimal ofGpus = spent.cost().subtract(without).max(BigDecimal.ZERO);
       BigDecimal idle = BigDecimal.ONE.subtract(gpu);
-      lose(
-          Loss.IDLE_GPUS,
-          job,
-          new JobTotals(1, part(spent.gpuSeconds(), idle), 0, ofGpus.multiply(idle)),
-          held);
+      BigDecimal cost = prices.cost(gpus, 0, 0, seconds).multiply(idle);
+      lose(Loss.IDLE_GPUS, job, new JobTotals(1, part(spent.gpuSeconds(), idle), 0, cost), held);
     }
     BigDecimal cpu = job.efficiency().cpu();
     if (isIdle(cpu) && spent.gpuSeconds() == 0 && cpus > 1) {
@@ -129,8 +181,9 @@ public final class AddUpJobs {
       BigDecimal cost = prices.cost(Map.of(), cpus, 0, seconds).multiply(idle);
       lose(Loss.IDLE_CPUS, job, new JobTotals(1, 0, part(spent.cpuSeconds(), idle), cost), held);
     }
-    if (isIdle(job.efficiency().memory())) {
-      BigDecimal needed = prices.cost(gpus, cpus, held.memoryUsed(), seconds);
+    BigDecimal ofMemory = job.efficiency().memory();
+    if (isIdle(ofMemory)) {
+      BigDecimal needed = prices.cost(gpus, cpus, part(memory, ofMemory), seconds);
       lose(Loss.IDLE_MEMORY, job, new JobTotals(1, 0, 0, spent.cost().subtract(needed)), held);
     }
     if (held.limit() > 4 * seconds && held.limit() - seconds > WORTH_A_CHANGE.toSeconds()) {
@@ -142,27 +195,33 @@ public final class AddUpJobs {
     return share != null && share.compareTo(HALF) < 0;
   }
 
-  private static long part(long seconds, BigDecimal share) {
-    return BigDecimal.valueOf(seconds)
+  private static long part(long whole, BigDecimal share) {
+    return BigDecimal.valueOf(whole)
         .multiply(share)
         .setScale(0, RoundingMode.HALF_EVEN)
         .longValueExact();
   }
 
-  private static Loss.Held held(JobUsage job, AttemptUsage attempt) {
-    long memory = orZero(job.memoryBytes());
-    BigDecimal cpu = job.efficiency().cpu();
+  private static Loss.Held held(JobUsage job, AttemptUsage attempt, JobState state) {
+    long memory = orZero(job.memoryBytes()) / nodes(attempt);
     BigDecimal used = job.efficiency().memory();
+    boolean needsAll = state == JobState.OUT_OF_MEMORY || used == null;
+    long seconds = orZero(attempt.elapsedSeconds());
+    long limit = orZero(attempt.limitSeconds());
     return new Loss.Held(
         memory,
-        used == null ? 0 : part(memory, used),
-        cpu == null
-            ? 0
-            : cpu.multiply(BigDecimal.valueOf(orZero(attempt.cpus())))
-                .setScale(0, RoundingMode.UP)
-                .longValueExact(),
-        orZero(attempt.limitSeconds()),
-        orZero(attempt.elapsedSeconds()));
+        needsAll ? memory : part(memory, used),
+        limit,
+        state == JobState.TIMEOUT ? Math.max(limit, seconds) : seconds);
+  }
+
+  private static int nodes(AttemptUsage attempt) {
+    String nodes = attempt.nodes();
+    try {
+      return nodes == null ? 1 : Math.max(1, HostList.names(nodes).size());
+    } catch (IllegalArgumentException unreadable) {
+      return 1;
+    }
   }
 
   private static long orZero(@Nullable Long number) {
@@ -171,28 +230,10 @@ public final class AddUpJobs {
 
   private void lose(Loss loss, JobUsage job, JobTotals spent, Loss.Held held) {
     lost.merge(loss, spent, JobTotals::plus);
-    String name = Objects.requireNonNullElse(job.names().name(), "");
-    // Our jobs are named after their submission; the run's id says what they are.
-    name = RunId.ofKey(name).map(RunId::value).orElse(name).replaceAll("\\d+", "#");
-    String user = Objects.requireNonNullElse(job.names().user(), "");
-    groups.merge(
-        new Key(loss, user, name),
-        Group.NOTHING.plus(spent, held, job.id()),
-        (before, one) -> before.plus(spent, held, job.id()));
-    if (groups.size() > MOST_GROUPS) {
-      forgetHalf();
+    Name name = Name.of(job);
+    if (names.containsKey(name)) {
+      groups.merge(new Key(loss, name), Group.of(job, spent, held), Group::plus);
     }
-  }
-
-  /** Forgets the groups that lost least. */
-  private void forgetHalf() {
-    List<Key> least =
-        groups.entrySet().stream()
-            .sorted(Comparator.comparing(entry -> entry.getValue().spent().cost()))
-            .limit(MOST_GROUPS / 2)
-            .map(Map.Entry::getKey)
-            .toList();
-    least.forEach(groups::remove);
   }
 
   /**
@@ -200,61 +241,108 @@ public final class AddUpJobs {
    *
    * @param user the user whose jobs were added; empty for all users
    * @param source the price book in words
-   * @param since the begin of the period; null for the first end of a job
-   * @param until the end of the period; null for the last end of a job
+   * @param since the begin of the period; empty for the first end of a job
+   * @param until the end of the period; empty for the last end of a job
+   * @param notes what the reader of the jobs has to say
    */
   public FirstLook look(
-      String user, String source, @Nullable Instant since, @Nullable Instant until) {
-    Instant begin = since != null ? since : total.jobs() == 0 ? Instant.EPOCH : first;
-    Instant end = until != null ? until : total.jobs() == 0 ? Instant.EPOCH : last;
+      String user,
+      String source,
+      Optional<Instant> since,
+      Optional<Instant> until,
+      List<String> notes) {
+    boolean some = total.jobs() > 0;
     return new FirstLook(
-        new FirstLook.Period(user, begin, end),
-        new FirstLook.Prices(prices.currency(), source, prices.assumed()),
+        new FirstLook.Period(
+            user,
+            since.or(() -> some ? Optional.of(first) : Optional.empty()),
+            until.or(() -> some ? Optional.of(last) : Optional.empty())),
+        new FirstLook.Prices(prices.currency(), source),
         total,
         open,
         lines(ended),
         lost.entrySet().stream()
-            .map(entry -> new FirstLook.Line(entry.getKey().words(), entry.getValue()))
-            .sorted(BY_COST)
+            .map(entry -> new FirstLook.Lost(entry.getKey(), entry.getValue()))
+            .sorted(Comparator.comparing(FirstLook.Lost::spent, DEAREST))
             .toList(),
         gpuWaits.waits(),
         cpuWaits.waits(),
-        users.size() < 2 ? List.of() : lines(users).stream().limit(MOST_USERS).toList(),
-        changes());
+        users(),
+        changes(),
+        notes(notes));
   }
 
-  private static final Comparator<FirstLook.Line> BY_COST =
-      Comparator.comparing((FirstLook.Line line) -> line.spent().cost())
-          .thenComparing(line -> line.spent().jobs())
-          .reversed();
+  private List<String> notes(List<String> ofReader) {
+    List<String> notes = new ArrayList<>(ofReader);
+    if (unknown > 0) {
+      notes.add(
+          Plural.of(unknown, "attempt")
+              + (unknown == 1 ? " is" : " are")
+              + " left out: State, End or a number is not known");
+    }
+    if (withoutSize > 0) {
+      notes.add(
+          "of "
+              + Plural.of(withoutSize, "attempt")
+              + " the CPUs, the GPUs or the time are not known: what is not known counts as none");
+    }
+    if (!prices.assumed().isEmpty()) {
+      notes.add(
+          "the price book has no price for GPUs of the type "
+              + String.join(", ", prices.assumed())
+              + ": they count as "
+              + prices.otherwise()
+              + ", unless you type --gpu-type TYPE");
+    }
+    return notes;
+  }
+
+  private List<FirstLook.Line> users() {
+    List<FirstLook.Line> all = lines(users);
+    if (all.size() <= MOST_USERS + 1) {
+      return all.size() < 2 ? List.of() : all;
+    }
+    List<FirstLook.Line> most = new ArrayList<>(all.subList(0, MOST_USERS));
+    List<FirstLook.Line> others = all.subList(MOST_USERS, all.size());
+    most.add(
+        new FirstLook.Line(
+            "(" + others.size() + " others)",
+            others.stream().map(FirstLook.Line::spent).reduce(JobTotals.NOTHING, JobTotals::plus)));
+    return most;
+  }
 
   private static List<FirstLook.Line> lines(Map<String, JobTotals> sums) {
     return sums.entrySet().stream()
         .map(entry -> new FirstLook.Line(entry.getKey(), entry.getValue()))
-        .sorted(BY_COST)
+        .sorted(Comparator.comparing(FirstLook.Line::spent, DEAREST))
         .toList();
   }
 
   private List<Change> changes() {
-    Set<Loss> decided = EnumSet.of(Loss.CANCELLED);
     return groups.entrySet().stream()
-        .filter(entry -> !decided.contains(entry.getKey().loss()))
+        .filter(entry -> entry.getKey().loss().helps(most(entry), entry.getValue().held()))
         .sorted(
-            Comparator.comparing((Map.Entry<Key, Group> entry) -> entry.getValue().spent().cost())
-                .thenComparing(entry -> entry.getValue().spent().jobs())
-                .reversed()
+            Comparator.comparing((Map.Entry<Key, Group> entry) -> entry.getValue().spent(), DEAREST)
                 .thenComparing(entry -> entry.getKey().toString()))
         .limit(MOST_CHANGES)
-        .map(
-            entry ->
-                new Change(
-                    entry.getKey().loss(),
-                    entry.getKey().name(),
-                    entry.getKey().user(),
-                    entry.getValue().spent(),
-                    entry.getValue().example(),
-                    entry.getKey().loss().command(entry.getValue().held()),
-                    entry.getKey().loss().effect()))
+        .map(this::change)
         .toList();
+  }
+
+  private Loss.Held most(Map.Entry<Key, Group> entry) {
+    return names.getOrDefault(entry.getKey().name(), Loss.Held.NOTHING);
+  }
+
+  private Change change(Map.Entry<Key, Group> entry) {
+    Key key = entry.getKey();
+    Group group = entry.getValue();
+    return new Change(
+        key.loss(),
+        group.spent().jobs() == 1 ? group.title() : key.name().pattern(),
+        key.name().user(),
+        group.spent(),
+        group.id(),
+        key.loss().command(most(entry), group.id()),
+        key.loss().effect());
   }
 }

@@ -5,7 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 /**
  * A change that would save something: what jobs of one name lost in one way.
  *
- * @param name the jobs' name, with # for its digits
+ * @param name the job's name; of several jobs, with # for its digits
  * @param spent what was lost
  * @param example the job that lost most, as sacct names it
  * @param command the command that lowers the loss
@@ -19,6 +19,15 @@ public record Change(
     String example,
     String command,
     String effect) {
+  private static final int MOST_LETTERS = 60;
+
+  /** Returns the jobs in words: {@code train-# of ada}. */
+  public String who() {
+    String jobs = name.isEmpty() ? "jobs without a name" : name;
+    String shown = jobs.length() <= MOST_LETTERS ? jobs : jobs.substring(0, MOST_LETTERS) + "…";
+    return user.isEmpty() ? shown : shown + " of " + user;
+  }
+
   JsonObject toJson() {
     return new JsonObject()
         .with("loss", loss.key())

@@ -3,6 +3,7 @@ package dev.nexa.slurm.insight.look;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What jobs used, cost and lost in a period.
@@ -15,8 +16,9 @@ import java.util.List;
  * @param lost what brought no result or was not used, in the order of its cost
  * @param gpuWaits waits of jobs with GPUs
  * @param cpuWaits waits of jobs without GPUs
- * @param users the users that spent most, at most ten; empty if there is one only
+ * @param users the ten users that spent most, and all others together; empty if there is one only
  * @param changes the changes that would save most, at most three
+ * @param notes what the sums do not hold, each a sentence without a full stop
  */
 public record FirstLook(
     Period period,
@@ -24,31 +26,40 @@ public record FirstLook(
     JobTotals total,
     long open,
     List<Line> ended,
-    List<Line> lost,
+    List<Lost> lost,
     Waits gpuWaits,
     Waits cpuWaits,
     List<Line> users,
-    List<Change> changes) {
+    List<Change> changes,
+    List<String> notes) {
 
   /**
    * A period.
    *
    * @param user the login name; empty for all users
+   * @param since empty if no job ended and none was asked for
+   * @param until like {@code since}
    */
-  public record Period(String user, Instant since, Instant until) {}
+  public record Period(String user, Optional<Instant> since, Optional<Instant> until) {}
 
   /**
    * Where the amounts come from.
    *
    * @param source the price book in words
-   * @param assumed GPU types without a price of their own
    */
-  public record Prices(String currency, String source, List<String> assumed) {}
+  public record Prices(String currency, String source) {}
 
-  /** A state, a loss in words, or a user, with what it sums up. */
+  /** A state or a user, with what it sums up. */
   public record Line(String name, JobTotals spent) {
     JsonObject toJson(String key) {
       return new JsonObject().with(key, name).with("spent", spent.toJson());
+    }
+  }
+
+  /** A loss with what it sums up. */
+  public record Lost(Loss loss, JobTotals spent) {
+    JsonObject toJson() {
+      return new JsonObject().with("loss", loss.key()).with("spent", spent.toJson());
     }
   }
 
@@ -56,18 +67,18 @@ public record FirstLook(
   public JsonObject toJson() {
     return JsonObject.ofVersion(1)
         .with("user", period.user().isEmpty() ? null : period.user())
-        .with("since", period.since())
-        .with("until", period.until())
+        .with("since", period.since().orElse(null))
+        .with("until", period.until().orElse(null))
         .with("currency", prices.currency())
         .with("prices", prices.source())
-        .with("gpu_types_without_price", prices.assumed())
         .with("total", total.toJson())
         .with("not_ended", open)
         .with("states", ended.stream().map(line -> line.toJson("state")).toList())
-        .with("lost", lost.stream().map(line -> line.toJson("loss")).toList())
+        .with("lost", lost.stream().map(Lost::toJson).toList())
         .with(
             "waits", new JsonObject().with("gpu", gpuWaits.toJson()).with("cpu", cpuWaits.toJson()))
         .with("users", users.stream().map(line -> line.toJson("user")).toList())
-        .with("changes", changes.stream().map(Change::toJson).toList());
+        .with("changes", changes.stream().map(Change::toJson).toList())
+        .with("notes", notes);
   }
 }

@@ -4,24 +4,34 @@ import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Prices of a book for jobs of which only accounting is known. The prices that hold for one
  * partition, account or day are not looked at.
  */
 public final class LookPrices {
+  /** A MIG slice: so many of the seven compute slices of a GPU (NVIDIA's MIG User Guide). */
+  private static final Pattern SLICE = Pattern.compile("(?:^|[^0-9])([1-7])g\\.\\d+gb");
+
+  private static final BigDecimal SLICES = BigDecimal.valueOf(7);
+
   private final Rates rates;
   private final String otherwise;
-  private final Map<String, String> types = new HashMap<>();
+  private final Map<String, Type> types = new HashMap<>();
   private final TreeSet<String> assumed = new TreeSet<>();
+
+  /** What Slurm's name of a GPU means: a type of the book, and the share of such a GPU. */
+  private record Type(String priced, BigDecimal share) {}
 
   /**
    * Creates the prices.
@@ -47,21 +57,38 @@ public final class LookPrices {
     this.otherwise = otherwise;
   }
 
-  /** Returns the cost of an allocation for so many seconds, not rounded. */
+  /**
+   * Returns the cost of an allocation for so many seconds, not rounded.
+   *
+   * @throws ArithmeticException if it is more than can be counted
+   */
   BigDecimal cost(Map<String, Long> gpus, long cpus, long memoryBytes, long seconds) {
-    Map<String, Long> priced = new TreeMap<>();
-    gpus.forEach(
-        (name, count) -> {
-          String type = types.computeIfAbsent(name, this::typeOf);
-          if (!type.isEmpty()) {
-            priced.merge(type, count, Long::sum);
-          }
-        });
-    return rates.unrounded(rates.usage(priced, cpus, memoryBytes, 1, seconds));
+    boolean covered = rates.terms().gpuHourCoversJob() && !gpus.isEmpty();
+    BigDecimal cost =
+        covered
+            ? BigDecimal.ZERO
+            : rates.unrounded(rates.usage(Map.of(), cpus, memoryBytes, 1, seconds));
+    for (Map.Entry<String, Long> gpu : gpus.entrySet()) {
+      Type type = types.computeIfAbsent(gpu.getKey(), this::typeOf);
+      if (!type.priced().isEmpty()) {
+        Map<String, Long> one = Map.of(type.priced(), gpu.getValue());
+        BigDecimal whole = rates.unrounded(rates.usage(one, 0, 0, 1, seconds));
+        cost = cost.add(whole.multiply(type.share()));
+      }
+    }
+    return cost;
   }
 
-  /** Returns the book's type of a name such as {@code nvidia_h100_80gb_hbm3}; empty for none. */
-  private String typeOf(String name) {
+  /** Reads a name such as {@code nvidia_h100_80gb_hbm3} or {@code a100_1g.5gb}. */
+  private Type typeOf(String name) {
+    if (rates.gpuHour().containsKey(name)) {
+      return new Type(name, BigDecimal.ONE);
+    }
+    Matcher slice = SLICE.matcher(name);
+    BigDecimal share =
+        slice.find()
+            ? new BigDecimal(slice.group(1)).divide(SLICES, MathContext.DECIMAL64)
+            : BigDecimal.ONE;
     Optional<String> known =
         rates.gpuHour().keySet().stream()
             .filter(type -> letters(name).contains(letters(type)))
@@ -69,7 +96,8 @@ public final class LookPrices {
     if (known.isEmpty()) {
       assumed.add(name);
     }
-    return known.orElse(rates.gpuHour().containsKey(otherwise) ? otherwise : "");
+    String priced = known.orElse(rates.gpuHour().containsKey(otherwise) ? otherwise : "");
+    return new Type(priced, share);
   }
 
   private static String letters(String name) {
@@ -78,6 +106,11 @@ public final class LookPrices {
 
   String currency() {
     return rates.currency();
+  }
+
+  /** Returns the type whose price counts for those of {@link #assumed}. */
+  String otherwise() {
+    return rates.gpuHour().containsKey(otherwise) ? otherwise : "free";
   }
 
   /** Returns the GPU types that have no price of their own, in alphabetical order. */

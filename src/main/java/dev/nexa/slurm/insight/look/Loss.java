@@ -3,6 +3,7 @@ package dev.nexa.slurm.insight.look;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 
 /** Ways in which jobs used resources without a result, or held more than they used. */
@@ -11,12 +12,12 @@ public enum Loss {
   OUT_OF_MEMORY("ran out of memory"),
   TIMEOUT("reached the time limit"),
   NODE_FAILED("lost a node"),
-  PREEMPTED("were preempted or requeued"),
-  CANCELLED("were cancelled"),
-  IDLE_GPUS("used less than half of their GPUs"),
-  IDLE_CPUS("used less than half of their CPUs, without GPUs"),
-  IDLE_MEMORY("used less than half of their memory"),
-  LONG_LIMIT("asked for more than four times the time that they needed");
+  PREEMPTED("preempted or requeued"),
+  CANCELLED("cancelled"),
+  IDLE_GPUS("used less than half of the GPUs"),
+  IDLE_CPUS("used less than half of the CPUs, without GPUs"),
+  IDLE_MEMORY("used less than half of the memory"),
+  LONG_LIMIT("asked for more than four times the time needed");
 
   private static final long GIB = 1L << 30;
 
@@ -26,14 +27,14 @@ public enum Loss {
     this.words = words;
   }
 
-  /** Returns what the jobs did: {@code ran out of memory}. */
+  /** Returns what a job did: {@code ran out of memory}. */
   public String words() {
     return words;
   }
 
   /** Returns the name in JSON. */
   public String key() {
-    return name().toLowerCase(java.util.Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT);
   }
 
   /** Returns how an attempt without a result ended; empty for one that has a result. */
@@ -50,47 +51,70 @@ public enum Loss {
   }
 
   /**
-   * Returns the command that lowers this loss for jobs like these.
+   * Returns the command that helps with this loss.
    *
-   * @param held what the largest of them had and used
+   * @param most the largest values of all jobs of that name, whatever became of them
+   * @param example a job that lost much
    */
-  String command(Held held) {
+  String command(Held most, String example) {
     return switch (this) {
-      case FAILED, IDLE_GPUS -> "nexa-slurm submit SCRIPT --wait";
       case OUT_OF_MEMORY ->
-          "nexa-slurm submit SCRIPT --set requeues=2"
-              + (held.memory() == 0
-                  ? " --set grow.memory.up_to=64G"
-                  : " --set grow.memory.up_to=" + gib(4 * held.memory()));
+          most.memory() == 0
+              ? "nexa-slurm explain docs/retries.md"
+              : "nexa-slurm submit SCRIPT --set requeues=1 --set grow.memory.up_to="
+                  + gib(2 * most.memory());
       case TIMEOUT ->
-          "nexa-slurm submit SCRIPT --set requeues=2 --set grow.time.up_to="
-              + (held.limit() == 0 ? "24h" : 4 * ((held.limit() - 1) / 3600 + 1) + "h");
-      case NODE_FAILED -> "nexa-slurm submit SCRIPT --set requeues=2";
-      case PREEMPTED -> "nexa-slurm interrupt latest";
+          most.limit() == 0
+              ? "nexa-slurm explain docs/retries.md"
+              : "nexa-slurm submit SCRIPT --set requeues=1 --set grow.time.up_to="
+                  + (2 * ((most.limit() - 1) / 3600 + 1))
+                  + "h";
+      case FAILED, IDLE_GPUS -> "nexa-slurm submit SCRIPT --wait";
+      case NODE_FAILED -> "nexa-slurm submit SCRIPT --set requeues=1";
+      case PREEMPTED -> "nexa-slurm explain docs/backends.md";
       case CANCELLED -> "nexa-slurm estimate SCRIPT";
-      case IDLE_CPUS -> "nexa-slurm submit SCRIPT --cpus " + Math.max(1, held.cpusUsed());
-      case IDLE_MEMORY ->
-          "nexa-slurm submit SCRIPT --mem " + gib(held.memoryUsed() + held.memoryUsed() / 4);
-      case LONG_LIMIT ->
-          "nexa-slurm submit SCRIPT --time "
-              + TimeLimit.format(Duration.ofMinutes(Math.max(10, held.seconds() / 40)));
+      case IDLE_CPUS -> "nexa-slurm usage " + example;
+      case IDLE_MEMORY -> "nexa-slurm submit SCRIPT --mem " + gib(withMargin(most.memoryUsed()));
+      case LONG_LIMIT -> "nexa-slurm submit SCRIPT --time " + limit(most);
     };
   }
 
-  /** Returns what the command does. */
+  /** Returns what the command does, without a full stop. */
   String effect() {
     return switch (this) {
       case FAILED -> "`nexa-slurm why latest` then names the line that failed";
-      case OUT_OF_MEMORY -> "an attempt that ran out of memory is repeated with more memory";
-      case TIMEOUT -> "an attempt that reached its limit is repeated with more time";
+      case OUT_OF_MEMORY -> "only an attempt that ran out of memory gets more";
+      case TIMEOUT -> "only an attempt that reached its limit gets more time";
       case NODE_FAILED -> "the next attempt leaves out the node that failed";
-      case PREEMPTED -> "rehearses a preemption: does the program go on from its checkpoint?";
+      case PREEMPTED -> "says how a program goes on from its checkpoint";
       case CANCELLED -> "prints the price before the job is submitted";
       case IDLE_GPUS -> "`nexa-slurm monitor show latest` then shows when its GPUs do nothing";
-      case IDLE_CPUS -> "as many CPUs as the busiest of these jobs used";
-      case IDLE_MEMORY -> "a quarter more than the largest of these jobs used";
-      case LONG_LIMIT -> "half more than the longest of these jobs took; short limits start sooner";
+      case IDLE_CPUS -> "shows how much of its CPUs the job used";
+      case IDLE_MEMORY -> "a quarter more than any job of this name used on a node";
+      case LONG_LIMIT -> "half more than any job of this name took";
     };
+  }
+
+  /**
+   * Returns whether the command would ask for less than such jobs ask for today. A job of the same
+   * name may need all of it.
+   */
+  boolean helps(Held most, Held losing) {
+    return switch (this) {
+      case IDLE_MEMORY -> withMargin(most.memoryUsed()) < losing.memory();
+      case LONG_LIMIT -> most.seconds() + most.seconds() / 2 < losing.limit();
+      case CANCELLED -> false;
+      default -> true;
+    };
+  }
+
+  private static long withMargin(long bytes) {
+    return bytes + bytes / 4;
+  }
+
+  private static String limit(Held most) {
+    long minutes = Math.max(10, (most.seconds() + most.seconds() / 2) / 60 + 1);
+    return TimeLimit.format(Duration.ofMinutes(minutes));
   }
 
   private static String gib(long bytes) {
@@ -98,22 +122,21 @@ public enum Loss {
   }
 
   /**
-   * The largest values of a group of jobs; 0 if unknown.
+   * The largest values of some jobs; 0 if unknown.
    *
-   * @param memory allocated bytes of one job
-   * @param memoryUsed bytes that one job used
-   * @param cpusUsed CPUs that one job kept busy, rounded up
+   * @param memory allocated bytes on a node
+   * @param memoryUsed bytes that a job used on a node, on average; all that it had if it ran out of
+   *     memory
    * @param limit the time limit in seconds
-   * @param seconds the time that one job ran
+   * @param seconds the time that a job ran
    */
-  record Held(long memory, long memoryUsed, long cpusUsed, long limit, long seconds) {
-    static final Held NOTHING = new Held(0, 0, 0, 0, 0);
+  record Held(long memory, long memoryUsed, long limit, long seconds) {
+    static final Held NOTHING = new Held(0, 0, 0, 0);
 
     Held orMore(Held other) {
       return new Held(
           Math.max(memory, other.memory),
           Math.max(memoryUsed, other.memoryUsed),
-          Math.max(cpusUsed, other.cpusUsed),
           Math.max(limit, other.limit),
           Math.max(seconds, other.seconds));
     }

@@ -14,9 +14,9 @@ public record Waits(int jobs, long half, long nineTenths, long longest) {
   JsonObject toJson() {
     return new JsonObject()
         .with("jobs", jobs)
-        .with("p50_seconds", half)
-        .with("p90_seconds", nineTenths)
-        .with("longest_seconds", longest);
+        .with("p50_seconds", jobs == 0 ? null : half)
+        .with("p90_seconds", jobs == 0 ? null : nineTenths)
+        .with("longest_seconds", jobs == 0 ? null : longest);
   }
 
   /** Collects waits: four bytes for each. */

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.cluster.sacct.DumpFile;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import dev.nexa.slurm.cluster.sacct.JobUsages;
@@ -23,7 +24,6 @@ import dev.nexa.slurm.run.reconcile.TaskResults;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -247,11 +247,19 @@ public final class ExplainRun {
     JobUsages usages = new JobUsages(doubts);
     List<JobUsage> found = new ArrayList<>();
     String job = Long.toString(failure.slurm().get().jobId());
-    try (DumpText dump = new DumpText("\u001f", List.of(), ZoneOffset.UTC, usages, doubts)) {
+    String delimiter = DumpFile.unguessable();
+    try (DumpText dump = DumpFile.ofSacct(delimiter, usages, doubts)) {
       context
           .slurm()
           .get()
-          .usage(DumpText.FIELDS, List.of(job), "", Optional.empty(), Optional.empty(), dump);
+          .usage(
+              DumpText.FIELDS,
+              delimiter,
+              List.of(job),
+              "",
+              Optional.empty(),
+              Optional.empty(),
+              dump);
     } catch (NexaException unknown) {
       problems.add("the memory that the job used is not known: " + unknown.getMessage());
     }

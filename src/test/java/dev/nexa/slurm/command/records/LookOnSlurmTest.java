@@ -65,7 +65,7 @@ class LookOnSlurmTest {
     assertThat(total.text("gpu_hours")).as(rows).isEqualTo(SlurmDatabase.hours(held[1]));
     assertThat(look.number("not_ended")).isEqualTo(1);
     assertThat(look.objects("lost").stream().map(line -> line.text("loss")))
-        .contains("ended with an error", "were preempted or requeued");
+        .contains("failed", "preempted");
   }
 
   private static String submit(String... options) throws Exception {

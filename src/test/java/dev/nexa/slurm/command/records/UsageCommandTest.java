@@ -41,6 +41,8 @@ class UsageCommandTest {
         "if [ \"$1\" = --helpformat ]; then echo 'JobID JobIDRaw State  Elapsed'; echo 'ElapsedRaw'; exit; fi\n"
             + "case \"$*\" in *MaxRSS*) echo 'sacct: fatal: Invalid field requested: \"MaxRSS\"' >&2; exit 1;; esac\n"
             + ("printf '%s\\n' \"$@\" >" + folder.resolve("bin/sacct.argv") + "\n")
+            // The text between two cells is another one in each call.
+            + "for one in \"$@\"; do case $one in --delimiter=*) d=${one#*=};; esac; done\n"
             + answer);
   }
 
@@ -181,19 +183,20 @@ class UsageCommandTest {
 
   @Test
   void sacctIsAskedForTheFieldsItHas() {
-    sacct("printf 'JobID\\037JobIDRaw\\037State\\037ElapsedRaw\\n7_1\\0378\\037FAILED\\03760\\n'");
+    sacct("echo \"JobID${d}JobIDRaw${d}State${d}ElapsedRaw\"; echo \"7_1${d}8${d}FAILED${d}60\"");
 
     Screen screen = terminal.type("usage", "7", "--since", "2026-01-01T00:00:00Z", "--json");
 
     assertThat(screen.err()).isEmpty();
     assertThat(screen.exit()).isZero();
     assertThat(screen.json().objects("jobs").get(0).number("array_task")).isEqualTo(1);
+    assertThat(terminal.argv("sacct").get(3)).matches("--delimiter=\u001f[0-9a-f]{8,}");
     assertThat(terminal.argv("sacct"))
         .containsExactly(
             "--parsable2",
             "--duplicates",
             "--noconvert",
-            "--delimiter=\u001f",
+            terminal.argv("sacct").get(3),
             "--format=JobID,JobIDRaw,State,ElapsedRaw",
             "--starttime=2026-01-01T00:00:00",
             "--jobs=7",
@@ -202,7 +205,7 @@ class UsageCommandTest {
 
   @Test
   void aUsersJobsAreAskedForByName() {
-    sacct("printf 'JobID\\037JobIDRaw\\037State\\037ElapsedRaw\\n'");
+    sacct("echo \"JobID${d}JobIDRaw${d}State${d}ElapsedRaw\"");
 
     Screen screen = terminal.type("usage", "--user", "ada");
 

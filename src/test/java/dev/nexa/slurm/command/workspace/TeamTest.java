@@ -185,7 +185,7 @@ class TeamTest {
 
   @Test
   void membersWriteDataAndTheGroupKeepsIt() throws IOException {
-    shared("022", "init");
+    shared("022", "init", "--examples");
     team.shell(ANN, "echo a >data/raw/ann.txt; mkdir data/raw/corpus; ln -s /tmp data/raw/link");
     team.shell(ANN, "umask 077; echo s >data/raw/secret");
     int tmp = (Integer) Files.getAttribute(Path.of("/tmp"), "unix:mode");

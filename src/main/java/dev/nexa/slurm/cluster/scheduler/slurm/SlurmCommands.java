@@ -139,6 +139,7 @@ public final class SlurmCommands {
    */
   static List<String> sacctUsage(
       List<String> fields,
+      String delimiter,
       List<String> jobs,
       String user,
       Optional<Instant> since,
@@ -150,7 +151,7 @@ public final class SlurmCommands {
                 "--parsable2",
                 "--duplicates",
                 "--noconvert",
-                "--delimiter=" + SacctText.DELIMITER,
+                "--delimiter=" + delimiter,
                 "--format=" + String.join(",", fields)));
     since.ifPresent(time -> argv.add("--starttime=" + TIME.format(time)));
     until.ifPresent(time -> argv.add("--endtime=" + TIME.format(time)));

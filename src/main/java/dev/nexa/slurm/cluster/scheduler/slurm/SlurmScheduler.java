@@ -392,11 +392,13 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
-   * Writes the rows of some jobs as sacct prints them: attempts and steps with a header, separated
-   * by {@link SacctText#DELIMITER}, times as epoch seconds. It takes one sacct call for each 1000
-   * jobs, and two more if this sacct lacks a field.
+   * Writes the rows of some jobs as sacct prints them: attempts and steps with a header, times as
+   * epoch seconds. It takes one sacct call for each 1000 jobs, and two more if this sacct lacks a
+   * field.
    *
    * @param wanted the fields; those that this sacct lacks are left out
+   * @param delimiter stands between two cells. A user can write any text into a job's name, also
+   *     whole rows, so it should be one that no user can guess
    * @param jobs in sacct's notation; empty for all jobs of the user
    * @param user selects one user's jobs; empty for all users
    * @param since selects jobs that were active since then
@@ -407,6 +409,7 @@ public final class SlurmScheduler implements Scheduler {
    */
   public void usage(
       List<String> wanted,
+      String delimiter,
       List<String> jobs,
       String user,
       Optional<Instant> since,
@@ -418,7 +421,7 @@ public final class SlurmScheduler implements Scheduler {
       List<String> chunk = all.subList(from, Math.min(all.size(), from + CHUNK));
       List<String> asked = jobs.isEmpty() ? List.of() : chunk;
       try {
-        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since, until), rows);
+        sacctInto(SlurmCommands.sacctUsage(fields, delimiter, asked, user, since, until), rows);
       } catch (SchedulerUnavailable refused) {
         // sacct refuses an unknown field before it prints any row, so the output is still clean.
         if (!fields.equals(wanted)
@@ -426,7 +429,7 @@ public final class SlurmScheduler implements Scheduler {
           throw refused;
         }
         fields = offered(wanted);
-        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since, until), rows);
+        sacctInto(SlurmCommands.sacctUsage(fields, delimiter, asked, user, since, until), rows);
       }
     }
   }
