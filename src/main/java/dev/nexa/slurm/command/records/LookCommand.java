@@ -157,8 +157,9 @@ public final class LookCommand extends Subcommand {
     if (there && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
       throw invalid("--html: " + file + " is there, and it is no regular file", "--html look.html");
     }
-    if (!Files.isDirectory(file.getParent())) {
-      throw invalid("--html: there is no folder " + file.getParent(), "--html look.html");
+    Path folder = file.resolveSibling("");
+    if (!Files.isDirectory(folder)) {
+      throw invalid("--html: there is no folder " + folder, "--html look.html");
     }
     return page;
   }

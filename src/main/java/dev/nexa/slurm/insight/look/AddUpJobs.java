@@ -182,7 +182,7 @@ public final class AddUpJobs {
       lose(Loss.IDLE_CPUS, job, new JobTotals(1, 0, part(spent.cpuSeconds(), idle), cost), held);
     }
     BigDecimal ofMemory = job.efficiency().memory();
-    if (isIdle(ofMemory)) {
+    if (ofMemory != null && isIdle(ofMemory)) {
       BigDecimal needed = prices.cost(gpus, cpus, part(memory, ofMemory), seconds);
       lose(Loss.IDLE_MEMORY, job, new JobTotals(1, 0, 0, spent.cost().subtract(needed)), held);
     }
@@ -205,12 +205,11 @@ public final class AddUpJobs {
   private static Loss.Held held(JobUsage job, AttemptUsage attempt, JobState state) {
     long memory = orZero(job.memoryBytes()) / nodes(attempt);
     BigDecimal used = job.efficiency().memory();
-    boolean needsAll = state == JobState.OUT_OF_MEMORY || used == null;
     long seconds = orZero(attempt.elapsedSeconds());
     long limit = orZero(attempt.limitSeconds());
     return new Loss.Held(
         memory,
-        needsAll ? memory : part(memory, used),
+        used == null || state == JobState.OUT_OF_MEMORY ? memory : part(memory, used),
         limit,
         state == JobState.TIMEOUT ? Math.max(limit, seconds) : seconds);
   }
