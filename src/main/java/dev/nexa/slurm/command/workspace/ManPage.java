@@ -40,21 +40,20 @@ final class ManPage {
   private String page(String version) {
     String page = name(spec);
     String description = text(spec.usageMessage().description());
-    line(
-        ".TH \"%s\" 1 \"\" \"%s\" \"nexa\\-slurm\"",
-        escaped(page.toUpperCase(Locale.ROOT)), escaped("nexa-slurm " + version));
+    String title = escaped(page.toUpperCase(Locale.ROOT));
+    line(".TH \"" + title + "\" 1 \"\" \"" + escaped("nexa-slurm " + version) + "\"");
     // No hyphen is added to a word that somebody types.
     line(".nh\n.ad l");
-    line(".SH NAME\n%s \\- %s", escaped(page), escaped(description.split("\\.( |$)", 2)[0]));
-    line(".SH SYNOPSIS\n%s\n.SH DESCRIPTION\n%s", synopsis(), prose(description));
+    line(".SH NAME\n" + escaped(page) + " \\- " + escaped(description.split("\\.( |$)", 2)[0]));
+    line(".SH SYNOPSIS\n" + synopsis() + "\n.SH DESCRIPTION\n" + prose(description));
     options();
     commands();
     exitStatus();
     List<String> footer = lines(spec);
     boolean root = spec.parent() == null;
     List<String> examples = root ? footer.subList(footer.indexOf("") + 1, footer.size()) : footer;
-    line(".SH EXAMPLES\n.nf\n%s\n.fi", escaped(String.join("\n", examples)));
-    line(".SH SEE ALSO\n%s", seeAlso());
+    line(".SH EXAMPLES\n.nf\n" + escaped(String.join("\n", examples)) + "\n.fi");
+    line(".SH SEE ALSO\n" + seeAlso());
     return roff.toString();
   }
 
@@ -79,9 +78,7 @@ final class ManPage {
             .toList();
     sorted(spec.options().stream().filter(option -> !grouped.contains(option)));
     for (ArgGroupSpec group : spec.argGroups()) {
-      line(
-          ".SS \"%s\"",
-          escaped(text(String.valueOf(group.heading())).strip().replaceFirst(":$", "")));
+      line(".SS " + escaped(text(String.valueOf(group.heading())).replaceFirst(":$", "")));
       sorted(group.allOptionsNested().stream());
     }
   }
@@ -131,7 +128,7 @@ final class ManPage {
     int end = lines.indexOf("");
     String sentence =
         lines.subList(0, end).stream().map(String::strip).collect(Collectors.joining(" "));
-    for (String part : sentence.replaceFirst("\\.$", "").split("; (?=\\d)")) {
+    for (String part : sentence.replaceFirst("\\.$", "").split("; (?=\\d)", -1)) {
       String[] words = part.split(" ", 2);
       item(bold(words[0]), words[1]);
     }
@@ -163,11 +160,11 @@ final class ManPage {
   }
 
   private void item(String label, String text) {
-    line(".TP\n%s\n%s", label, text.isEmpty() ? "\\&" : prose(text));
+    line(".TP\n" + label + "\n" + (text.isEmpty() ? "\\&" : prose(text)));
   }
 
-  private void line(String format, Object... values) {
-    roff.append(format.formatted(values)).append('\n');
+  private void line(String text) {
+    roff.append(text).append('\n');
   }
 
   private static String bold(String text) {

@@ -48,7 +48,7 @@ class ManCommandTest {
         .contains("\\fBnexa\\-slurm submit\\fR [OPTION]... [CONFIG] [ARGS...]")
         .contains(".TP\n\\fB\\-J\\fR, \\fB\\-\\-name\\fR=NAME\nThe run\\(aqs name in reports.\n")
         .contains(".TP\n\\fB\\-\\-save\\fR[=FILE]\n")
-        .contains(".SS \"The same as \\-\\-set of a key\"")
+        .contains(".SS The same as \\-\\-set of a key\n")
         .contains(".TP\n\\fB6\\fR\na gate failed\n")
         .contains("resources.nodes=2 \\(rs\n");
   }
