@@ -143,7 +143,8 @@ class ReleaseTest {
         .contains(" ./usr/share/man/man1/nexa-slurm-costs-show.1.gz\n")
         .contains(" ./usr/share/bash-completion/completions/nexa-slurm\n")
         .contains(" ./usr/share/zsh/vendor-completions/_nexa-slurm\n")
-        .contains(" ./usr/share/doc/nexa-slurm/copyright\n");
+        .contains(" ./usr/share/doc/nexa-slurm/copyright\n")
+        .contains(" ./usr/share/doc/nexa-slurm/changelog.gz\n");
     // A release is newer than its candidates.
     assertThat(run(folder, "dpkg-deb", "-f", deb, "Version").out().strip())
         .isEqualTo(VERSION.replaceFirst("-", "~"));
