@@ -45,6 +45,7 @@ import dev.nexa.slurm.command.storage.SyncCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
+import dev.nexa.slurm.command.workspace.ManCommand;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -79,7 +80,7 @@ public final class Commands {
     }
     if (args.length > 1
         && !RootCommand.NAMES.contains(args[1])
-        && !args[1].equals("generate-completion")) {
+        && !List.of("generate-completion", "generate-man").contains(args[1])) {
       return Arrays.copyOfRange(args, 1, args.length);
     }
     String[] asked = Arrays.copyOfRange(args, 1, args.length + 1);
@@ -148,6 +149,7 @@ public final class Commands {
     } else if (!first.equals("--version") && !first.equals("-V")) {
       RootCommand.NAMES.forEach(name -> root.addSubcommand(name, command(name).spec()));
       root.addSubcommand("generate-completion", new CompletionCommand().spec());
+      root.addSubcommand("generate-man", new ManCommand().spec());
     }
     return root.setExecutionExceptionHandler(new Failures())
         .setParameterExceptionHandler(new UsageErrors())
