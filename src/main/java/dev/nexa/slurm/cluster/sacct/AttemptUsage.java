@@ -103,7 +103,6 @@ public record AttemptUsage(
         .with("start", start)
         .with("end", end)
         .with("elapsed_seconds", elapsedSeconds)
-        .with("limit_seconds", limitSeconds)
         .with("state", state)
         .with("nodes", nodes)
         .with("cpus", cpus)

@@ -13,9 +13,12 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The sums of the first look, beside those of slurmdbd's database. */
 @Tag("slurm")
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class LookOnSlurmTest {
   private static final String ENDED =
       "select time_end - time_start - time_suspended, tres_alloc from nexa_job_table"
