@@ -64,8 +64,8 @@ public final class Commands {
 
   /**
    * Returns the arguments with {@code help COMMAND} written as {@code COMMAND --help}, as git and
-   * docker take it. An unknown COMMAND stays alone, so that the error suggests a name. What follows
-   * {@code submit --as-sbatch} are no options of ours.
+   * docker take it. An unknown COMMAND stays alone, so that the error suggests a name. The words
+   * after {@code submit --as-sbatch} are options of sbatch.
    */
   static String[] plain(String[] args) {
     List<String> words = new ArrayList<>(List.of(args));

@@ -12,7 +12,6 @@ import dev.nexa.slurm.insight.look.FirstLook.Line;
 import dev.nexa.slurm.insight.look.JobTotals;
 import dev.nexa.slurm.insight.look.Loss;
 import dev.nexa.slurm.insight.look.Waits;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Formats a first look for a terminal. */
@@ -30,10 +29,8 @@ final class LookText {
     StringBuilder text = new StringBuilder(head());
     text.append('\n').append(table("STATE", look.ended()));
     if (!look.lost().isEmpty()) {
-      List<Line> lost = new ArrayList<>();
-      look.lost().forEach(one -> lost.add(new Line(one.loss().words(), one.spent())));
       text.append("\nwithout a result, or not used (a job may be in several lines)\n");
-      text.append(table("JOBS", lost));
+      text.append(table("JOBS", look.lostInWords()));
     }
     text.append('\n').append(waits("jobs with GPUs", look.gpuWaits()));
     text.append(waits("jobs without GPUs", look.cpuWaits()));

@@ -56,12 +56,10 @@ public final class LookPage {
     page.add(changes());
     page.add(PageParts.card("How they ended").add(table("State", "How jobs ended", look.ended())));
     if (!look.lost().isEmpty()) {
-      List<Line> lost = new ArrayList<>();
-      look.lost().forEach(one -> lost.add(new Line(one.loss().words(), one.spent())));
       page.add(
           PageParts.card("Without a result, or not used")
               .add(
-                  table("Jobs", "What jobs lost", lost),
+                  table("Jobs", "What jobs lost", look.lostInWords()),
                   PageParts.note("A job may be in several lines, so they must not be added up.")));
     }
     page.add(waits());

@@ -157,14 +157,15 @@ public final class AddUpJobs {
     if (names.size() < MOST_NAMES || names.containsKey(name)) {
       names.merge(name, held, Loss.Held::orMore);
     }
-    Loss.of(state).ifPresent(loss -> lose(loss, job, spent, held));
+    Loss.of(state).ifPresent(loss -> lose(loss, job, name, spent, held));
     if (state == JobState.COMPLETED && isLast) {
-      idle(job, attempt, spent, held);
+      idle(job, attempt, name, spent, held);
     }
   }
 
   /** Counts what a completed job held and did not use. */
-  private void idle(JobUsage job, AttemptUsage attempt, JobTotals spent, Loss.Held held) {
+  private void idle(
+      JobUsage job, AttemptUsage attempt, Name name, JobTotals spent, Loss.Held held) {
     Map<String, Long> gpus = Objects.requireNonNullElse(attempt.gpus(), Map.of());
     long seconds = orZero(attempt.elapsedSeconds());
     long cpus = orZero(attempt.cpus());
@@ -173,21 +174,32 @@ public final class AddUpJobs {
     if (isIdle(gpu)) {
       BigDecimal idle = BigDecimal.ONE.subtract(gpu);
       BigDecimal cost = prices.cost(gpus, 0, 0, seconds).multiply(idle);
-      lose(Loss.IDLE_GPUS, job, new JobTotals(1, part(spent.gpuSeconds(), idle), 0, cost), held);
+      lose(
+          Loss.IDLE_GPUS,
+          job,
+          name,
+          new JobTotals(1, part(spent.gpuSeconds(), idle), 0, cost),
+          held);
     }
     BigDecimal cpu = job.efficiency().cpu();
     if (isIdle(cpu) && spent.gpuSeconds() == 0 && cpus > 1) {
       BigDecimal idle = BigDecimal.ONE.subtract(cpu);
       BigDecimal cost = prices.cost(Map.of(), cpus, 0, seconds).multiply(idle);
-      lose(Loss.IDLE_CPUS, job, new JobTotals(1, 0, part(spent.cpuSeconds(), idle), cost), held);
+      lose(
+          Loss.IDLE_CPUS,
+          job,
+          name,
+          new JobTotals(1, 0, part(spent.cpuSeconds(), idle), cost),
+          held);
     }
     BigDecimal ofMemory = job.efficiency().memory();
     if (ofMemory != null && isIdle(ofMemory)) {
       BigDecimal needed = prices.cost(gpus, cpus, part(memory, ofMemory), seconds);
-      lose(Loss.IDLE_MEMORY, job, new JobTotals(1, 0, 0, spent.cost().subtract(needed)), held);
+      lose(
+          Loss.IDLE_MEMORY, job, name, new JobTotals(1, 0, 0, spent.cost().subtract(needed)), held);
     }
     if (held.limit() > 4 * seconds && held.limit() - seconds > WORTH_A_CHANGE.toSeconds()) {
-      lose(Loss.LONG_LIMIT, job, new JobTotals(1, 0, 0, BigDecimal.ZERO), held);
+      lose(Loss.LONG_LIMIT, job, name, new JobTotals(1, 0, 0, BigDecimal.ZERO), held);
     }
   }
 
@@ -227,9 +239,8 @@ public final class AddUpJobs {
     return number == null ? 0 : number;
   }
 
-  private void lose(Loss loss, JobUsage job, JobTotals spent, Loss.Held held) {
+  private void lose(Loss loss, JobUsage job, Name name, JobTotals spent, Loss.Held held) {
     lost.merge(loss, spent, JobTotals::plus);
-    Name name = Name.of(job);
     if (names.containsKey(name)) {
       groups.merge(new Key(loss, name), Group.of(job, spent, held), Group::plus);
     }

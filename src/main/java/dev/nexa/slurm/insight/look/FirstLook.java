@@ -63,6 +63,11 @@ public record FirstLook(
     }
   }
 
+  /** Returns the losses in words, for people. */
+  public List<Line> lostInWords() {
+    return lost.stream().map(one -> new Line(one.loss().words(), one.spent())).toList();
+  }
+
   /** Returns the document of {@code look --json}. */
   public JsonObject toJson() {
     return JsonObject.ofVersion(1)
