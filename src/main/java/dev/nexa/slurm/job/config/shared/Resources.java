@@ -161,7 +161,8 @@ public record Resources(
     }
     if (values.has("mincpus") && values.has("gpus_per_task")) {
       // Seen: 22.05 gives twice the GPUs on cores of two threads, 24.11 refuses the job.
-      String instead = "Slurm miscounts the GPUs of gpus_per_task beside it: write cpus_per_task";
+      String instead =
+          "Slurm gives a wrong number of GPUs with gpus_per_task beside it: write cpus_per_task";
       problems.add(values.problem("mincpus", instead));
     }
     for (String key : List.of("memory_per_gpu", "cpus_per_gpu")) {
