@@ -1,6 +1,6 @@
 package dev.nexa.slurm.command;
 
-import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
+import dev.nexa.slurm.cluster.scheduler.slurm.SqueueText;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.IOException;
@@ -39,8 +39,7 @@ final class ArchiveTraining {
     // What a submit asks of the cluster: a partition and its node.
     print("scontrol", "PartitionName=p Default=YES MaxTime=UNLIMITED DefMemPerCPU=1000");
     print(
-        "sinfo",
-        String.join("" + SacctText.DELIMITER, "p", "n1", "2", "8000", "gpu:h100:1", "1:1:2"));
+        "sinfo", String.join(SqueueText.DELIMITER, "p", "n1", "2", "8000", "gpu:h100:1", "1:1:2"));
     SubmitRun.loadEarly();
     PrintWriter out = new PrintWriter(new Stdout(), false, StandardCharsets.UTF_8);
     for (String command : COMMANDS) {

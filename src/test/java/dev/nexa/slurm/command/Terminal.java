@@ -3,6 +3,7 @@ package dev.nexa.slurm.command;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.StandIn;
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctRows;
 import dev.nexa.slurm.command.shared.TerminalOutput;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -60,9 +61,16 @@ public final class Terminal {
     return this;
   }
 
-  /** Lets a client of Slurm's do this; it knows no other programs than the shell's own. */
+  /**
+   * Lets a client of Slurm's do this; it knows no other programs than the shell's own. What sacct
+   * prints with U+001F between two cells, it prints with the delimiter that it was asked for.
+   */
   public void program(String name, String shell) {
-    StandIn.sh(bin.resolve(name), shell);
+    if (name.equals("sacct")) {
+      StandIn.bash(bin.resolve(name), SacctRows.delimited("(:\n" + shell + "\n)"));
+    } else {
+      StandIn.sh(bin.resolve(name), shell);
+    }
   }
 
   /** What squeue prints of a job of that name. */

@@ -10,9 +10,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,16 +30,6 @@ public final class DumpFile {
    * @param zone the zone of the table's times
    */
   public record Form(@Nullable String delimiter, List<String> fields, ZoneId zone) {}
-
-  /** Returns a text for between two cells that nobody can have written into the name of a job. */
-  public static String unguessable() {
-    return "\u001f" + Long.toHexString(new SecureRandom().nextLong());
-  }
-
-  /** Returns a reader of what sacct prints with this text between two cells. */
-  public static DumpText ofSacct(String delimiter, JobUsages usages, Problems problems) {
-    return new DumpText(delimiter, List.of(), ZoneOffset.UTC, usages, problems);
-  }
 
   /**
    * Passes the rows of a file, a pipe, or standard input for {@code -}. Returns the fields of ours

@@ -7,6 +7,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -66,9 +67,18 @@ public final class DumpText extends OutputStream {
     this(delimiter, fields, new TextRows(new LocalTimes(zone), usages, problems), problems);
   }
 
-  /** Creates a parser of what jobs asked for. */
-  public DumpText(RequestRows requests, Problems problems) {
-    this(null, List.of(), requests, problems);
+  /**
+   * Creates a parser of what jobs asked for.
+   *
+   * @param delimiter the text between two columns; null to take it from the header
+   */
+  public DumpText(@Nullable String delimiter, RequestRows requests, Problems problems) {
+    this(delimiter, List.of(), requests, problems);
+  }
+
+  /** Creates a parser of what sacct prints with a delimiter of its own and times in UTC. */
+  public static DumpText ofSacct(JobUsages usages, Problems problems) {
+    return new DumpText(Delimiter.unguessable(), List.of(), ZoneOffset.UTC, usages, problems);
   }
 
   private DumpText(
@@ -115,6 +125,11 @@ public final class DumpText extends OutputStream {
     if (columns == null && before > 0) {
       throw noHeader();
     }
+  }
+
+  /** Returns the text between two columns; null if the header tells it. */
+  public @Nullable String delimiter() {
+    return delimiter;
   }
 
   /** Returns the fields of ours that a table lacked, by sacct's names. */

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.sacct.Delimiter;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.sacct.RequestRow;
@@ -166,7 +167,8 @@ public final class ReplayPolicy {
             row ->
                 rows.computeIfAbsent(row.jobId() + " " + row.user(), none -> new ArrayList<>())
                     .add(row));
-    try (DumpText reader = new DumpText(requests, problems)) {
+    String delimiter = asked.file.isPresent() ? null : Delimiter.unguessable();
+    try (DumpText reader = new DumpText(delimiter, requests, problems)) {
       if (asked.file.isPresent()) {
         readFile(asked.file.get(), reader);
       } else {
@@ -174,7 +176,6 @@ public final class ReplayPolicy {
             .requireSlurm("or read what sacct printed there: --from FILE")
             .usage(
                 RequestRows.FIELDS,
-                "\u001f", // no field is free text
                 List.of(),
                 "",
                 Optional.of(asked.since),

@@ -63,16 +63,8 @@ final class LookAtJobs {
         // Slurm counts whole seconds: a job that ended in this one has ended.
         Consumer<JobUsage> jobs = in(from, newest ? to.plusSeconds(1) : to, newest);
         JobUsages usages = new JobUsages(problems, ROWS, jobs);
-        String delimiter = DumpFile.unguessable();
-        try (DumpText reader = DumpFile.ofSacct(delimiter, usages, problems)) {
-          slurm.usage(
-              DumpText.FIELDS,
-              delimiter,
-              List.of(),
-              user,
-              Optional.of(from),
-              Optional.of(to),
-              reader);
+        try (DumpText reader = DumpText.ofSacct(usages, problems)) {
+          slurm.usage(DumpText.FIELDS, List.of(), user, Optional.of(from), Optional.of(to), reader);
         }
         usages.each(jobs);
         reading.done(1, 0);

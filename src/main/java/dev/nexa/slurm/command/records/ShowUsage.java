@@ -53,13 +53,11 @@ public final class ShowUsage {
    * @throws SchedulerUnavailable if sbatch is not on the PATH, or if accounting cannot be asked
    */
   public ShowUsage ask(Context context) {
-    String delimiter = DumpFile.unguessable();
-    try (DumpText reader = DumpFile.ofSacct(delimiter, usages, problems)) {
+    try (DumpText reader = DumpText.ofSacct(usages, problems)) {
       context
           .requireSlurm("or read what sacct printed there: nexa-slurm usage --from FILE")
           .usage(
               DumpText.FIELDS,
-              delimiter,
               wanted.jobs().stream().map(JobReference::text).toList(),
               wanted.user(),
               wanted.since(),

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
-import dev.nexa.slurm.cluster.sacct.DumpFile;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import dev.nexa.slurm.cluster.sacct.JobUsages;
@@ -247,19 +246,11 @@ public final class ExplainRun {
     JobUsages usages = new JobUsages(doubts);
     List<JobUsage> found = new ArrayList<>();
     String job = Long.toString(failure.slurm().get().jobId());
-    String delimiter = DumpFile.unguessable();
-    try (DumpText dump = DumpFile.ofSacct(delimiter, usages, doubts)) {
+    try (DumpText dump = DumpText.ofSacct(usages, doubts)) {
       context
           .slurm()
           .get()
-          .usage(
-              DumpText.FIELDS,
-              delimiter,
-              List.of(job),
-              "",
-              Optional.empty(),
-              Optional.empty(),
-              dump);
+          .usage(DumpText.FIELDS, List.of(job), "", Optional.empty(), Optional.empty(), dump);
     } catch (NexaException unknown) {
       problems.add("the memory that the job used is not known: " + unknown.getMessage());
     }

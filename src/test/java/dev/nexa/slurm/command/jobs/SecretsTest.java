@@ -281,9 +281,10 @@ class SecretsTest {
     String calls = folder.resolve("calls").resolve(name).toString();
     StandIn.bash(
         program,
-        "cat /proc/$$/cmdline >>"
+        // The jobs find this on their PATH, too; the environment of such a call is the job's.
+        "[ -n \"$SLURM_JOB_ID\" ] || cat /proc/$$/cmdline >>"
             + calls
-            + ".argv\ncat /proc/$$/environ >>"
+            + ".argv\n[ -n \"$SLURM_JOB_ID\" ] || cat /proc/$$/environ >>"
             + calls
             + ".environ\n"
             + shell);

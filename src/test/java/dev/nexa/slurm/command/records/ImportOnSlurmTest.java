@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctRows;
 import dev.nexa.slurm.command.Person;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Order(1)
 @Tag("full")
 class ImportOnSlurmTest {
+  private static final String FORGED = "999999";
+
   @TempDir Path workspace;
 
   @Test
@@ -37,9 +40,10 @@ class ImportOnSlurmTest {
     String since = Instant.now().minusSeconds(1).toString();
     String plain = sbatch("--gres=gpu:h100:2", "--wrap=sleep 2");
     String array = sbatch("--array=2,5-6", "--wrap=sleep 1; [ $SLURM_ARRAY_TASK_ID != 5 ]");
+    String forger = sbatch("--job-name=" + withARowOfEve(), "--wrap=true");
     String again = sbatch("--requeue", "--wrap=[ -n \"$SLURM_RESTART_COUNT\" ] || sleep 300");
     requeue(again);
-    List<String> ours = List.of(plain, array, again);
+    List<String> ours = List.of(plain, array, forger, again);
     for (String job : ours) {
       awaitEnd(job);
     }
@@ -62,7 +66,7 @@ class ImportOnSlurmTest {
 
     JsonObject answer = person.json(command);
 
-    assertThat(jobs(answer)).as("%s", answer).containsAll(ours);
+    assertThat(jobs(answer)).as("%s", answer).containsAll(ours).doesNotContain(FORGED);
     for (String job : ours) {
       JsonObject run = person.json("runs", "show", job, "--json");
       JsonObject actual = run.object("cost").object("actual");
@@ -84,6 +88,16 @@ class ImportOnSlurmTest {
     assertThat(tasks.object("tasks").object("states").number("failed")).isEqualTo(1);
     assertThat(tasks.object("tasks").number("total")).isEqualTo(3);
     assertThat(jobs(person.json(command))).doesNotContainAnyElementsOf(ours);
+  }
+
+  /** The end of the job's own row, and after a line feed a whole row of somebody else's. */
+  private static String withARowOfEve() {
+    long now = Instant.now().getEpochSecond();
+    String times = "%d|%d|%d|3600".formatted(now - 4000, now - 3900, now - 300);
+    String row =
+        "x|None|cpu=1|00:00:00|1\n%1$s|%1$s|c|eve|root|cpu|COMPLETED|0:0|%2$s|1|n1|cpu=1|y"
+            .formatted(FORGED, times);
+    return row.replace("|", SacctRows.US);
   }
 
   private static List<String> jobs(JsonObject imported) {

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.Tres;
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctRows;
 import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
@@ -31,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * src/test/resources/sacct/README.md says what the rows are of.
  */
 class FaultyRowsTest {
-  private static final String US = "" + SacctText.DELIMITER;
+  private static final String US = SacctRows.US;
   private static final List<String> COLUMNS = columns();
   private static final List<List<String>> GENUINE = genuine();
   private static final List<String> VALUES =
@@ -170,7 +171,7 @@ class FaultyRowsTest {
 
   /** As SlurmScheduler does. */
   private static void read(String text, List<AccountingRecord> rows, List<String> unreadable) {
-    SacctText reader = new SacctText(SacctText.CHECKS, rows::add, unreadable::add);
+    SacctText reader = new SacctText(US, SacctText.CHECKS, rows::add, unreadable::add);
     try (reader) {
       byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
       reader.write(bytes, 0, bytes.length);

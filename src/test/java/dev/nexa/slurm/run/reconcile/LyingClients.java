@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctRows;
 import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -25,7 +26,7 @@ import java.util.function.Consumer;
  * once or later; a squeue and a sacct that lag behind; jobs that claim their tasks, work and end.
  */
 final class LyingClients extends CommandRunner {
-  private static final String US = "" + SacctText.DELIMITER;
+  private static final String US = SacctRows.US;
   private static final String FAILED = "sbatch: error: Batch job submission failed: ";
   private static final ProcessIdentity DEAD =
       new ProcessIdentity(
@@ -183,7 +184,10 @@ final class LyingClients extends CommandRunner {
     return switch (argv.get(0)) {
       case "sbatch" -> sbatch(argv, out, started);
       case "squeue" -> answer(out, squeue(value(argv, "--name=")));
-      case "sacct" -> answer(out, sacct(value(argv, "--jobs="), value(argv, "--name=")));
+      case "sacct" -> {
+        String rows = sacct(value(argv, "--jobs="), value(argv, "--name="));
+        yield answer(out, SacctRows.delimited(rows, argv));
+      }
       case "scancel" -> scancel(argv, out);
       default ->
           answer(

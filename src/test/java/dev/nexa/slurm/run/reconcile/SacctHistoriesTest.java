@@ -17,7 +17,7 @@ import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
-import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctRows;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.RunCost;
@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
  */
 class SacctHistoriesTest {
   private static final int HISTORIES = SuiteSize.of("sacct.histories", 400, 20_000);
-  private static final String US = "" + SacctText.DELIMITER;
+  private static final String US = SacctRows.US;
   private static final BigDecimal HOUR = BigDecimal.valueOf(3600);
 
   /** Each attempt is rounded to so many, and no history has a hundred attempts. */
@@ -69,7 +69,7 @@ class SacctHistoriesTest {
       RunState journal = Facts.journal(history.tasks(), "created submitting submitted confirmed");
       for (int order = 0; order < 3; order++) {
         String rows = history.printed();
-        String what = "seed %d: %s".formatted(seed, rows.replace(SacctText.DELIMITER, '|'));
+        String what = "seed %d: %s".formatted(seed, rows.replace(US, "|"));
 
         TaskEvidence evidence = TaskEvidence.gather(slurm(rows), List.of(journal));
         RunOutcome outcome = evidence.outcome(run, facts, journal, new ArrayList<>());
@@ -235,8 +235,7 @@ class SacctHistoriesTest {
     Problems problems = new Problems();
     JobUsages usages = new JobUsages(problems);
     try (DumpText reader =
-        new DumpText(
-            "" + SacctText.DELIMITER, SacctHistory.COLUMNS, ZoneOffset.UTC, usages, problems)) {
+        new DumpText(US, SacctHistory.COLUMNS, ZoneOffset.UTC, usages, problems)) {
       byte[] bytes = rows.getBytes(StandardCharsets.UTF_8);
       reader.write(bytes, 0, bytes.length);
     }
@@ -257,7 +256,7 @@ class SacctHistoriesTest {
             String client = command.argv().get(0);
             String text =
                 client.equals("sacct")
-                    ? rows
+                    ? SacctRows.delimited(rows, command.argv())
                     : client.equals("squeue")
                         ? ""
                         : "AccountingStorageType = accounting_storage/slurmdbd\n";

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.cluster.scheduler.slurm.SacctRows;
 import dev.nexa.slurm.cluster.scheduler.slurm.SacctText;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,7 +20,7 @@ import java.util.Random;
 final class SacctHistory {
   static final List<String> COLUMNS = columns();
 
-  private static final String US = "" + SacctText.DELIMITER;
+  private static final String US = SacctRows.US;
   private static final long FIRST = Rows.NOON.getEpochSecond() + 60;
   private static final int GPUS = 2;
   private static final int CPUS = 4;

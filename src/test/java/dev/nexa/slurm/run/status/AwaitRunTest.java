@@ -93,8 +93,11 @@ class AwaitRunTest {
         """
         #!/bin/bash
         set -o pipefail
+        for argument; do
+          case $argument in --delimiter=*) delimiter=${argument#*=} ;; esac
+        done
         /usr/bin/sacct "$@" |
-          awk 'BEGIN { FS = OFS = "\037" }
+          awk -v d="$delimiter" 'BEGIN { FS = OFS = d }
             NF > 10 && $%2$d > 0 { $%2$d = "Unknown"; $%3$d = 0; $%1$d -= %4$d } { print }'
         """
             .formatted(submit, submit + 1, column("ElapsedRaw"), earlier));

@@ -168,7 +168,7 @@ public final class ClusterText {
   private static Map<String, List<String[]>> nodes(String text) {
     Map<String, List<String[]>> all = new LinkedHashMap<>();
     for (String line : text.split("\n", -1)) {
-      String[] field = line.split("" + SacctText.DELIMITER, -1);
+      String[] field = line.split(SqueueText.DELIMITER, -1);
       if (field.length == NODE_FIELDS) {
         all.computeIfAbsent(field[0], name -> new ArrayList<>()).add(field);
       }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.cluster.scheduler.slurm;
 
 import dev.nexa.slurm.base.json.Utf8Pool;
 import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.sacct.Delimiter;
 import dev.nexa.slurm.cluster.sacct.Durations;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Parses the output of the sacct calls of {@link SlurmCommands} as it arrives. Fields come in the
- * order of {@link #FIELDS}, separated by {@link #DELIMITER}, with times as epoch seconds.
+ * order of {@link #FIELDS}, separated by a {@link Delimiter}, with times as epoch seconds.
  *
  * <p>A row ends at the newline after its last column, so a newline inside a job name does not split
  * it. Every row that cannot be read is passed to the {@code unreadable} consumer; no row is dropped
@@ -42,9 +43,6 @@ public final class SacctText extends OutputStream {
    * itself. Each Slurm from 20.11 to 26.05 has them.
    */
   public static final List<String> CHECKS = List.of("Suspended", "AllocCPUS");
-
-  /** ASCII unit separator. Names and paths practically never contain it. */
-  public static final char DELIMITER = '\u001f';
 
   /** NO_VAL (slurm.h), an unset number that Slurm sometimes prints; INFINITE is above it. */
   private static final long NO_VAL = 4_294_967_294L;
@@ -75,6 +73,7 @@ public final class SacctText extends OutputStream {
   /** Size of a column's string pool: a million rows name few users, partitions and TRES. */
   private static final int REPEATED = 256;
 
+  private final byte[] delimiter;
   private final Consumer<AccountingRecord> rows;
   private final Consumer<String> unreadable;
   private final int columns;
@@ -98,19 +97,28 @@ public final class SacctText extends OutputStream {
   private final int[] ends;
 
   private int delimiters;
+
+  /** How many bytes of a delimiter have arrived. */
+  private int matched;
+
   private String stateText = "";
   private JobState state = JobState.UNRECOGNIZED;
 
   /**
    * Creates a parser.
    *
+   * @param delimiter stands between two fields; its first character does not occur again in it
    * @param more the columns after {@link #FIELDS}, in order: {@link #CHECKS}, and fields of {@link
    *     ClusterProfile#SACCT_FIELDS}
    * @param rows receives each allocation row
-   * @param unreadable receives the text of each row that cannot be read
+   * @param unreadable receives the text of each row that cannot be read, with | between two fields
    */
   public SacctText(
-      List<String> more, Consumer<AccountingRecord> rows, Consumer<String> unreadable) {
+      String delimiter,
+      List<String> more,
+      Consumer<AccountingRecord> rows,
+      Consumer<String> unreadable) {
+    this.delimiter = delimiter.getBytes(StandardCharsets.US_ASCII);
     this.rows = rows;
     this.unreadable = unreadable;
     columns = BASE + more.size();
@@ -150,11 +158,17 @@ public final class SacctText extends OutputStream {
     int from = offset;
     for (int i = offset; i < end; i++) {
       byte b = bytes[i];
-      if (b == DELIMITER) {
+      if (b == delimiter[matched]) {
+        matched++;
+      } else {
+        matched = b == delimiter[0] ? 1 : 0;
+      }
+      if (matched == delimiter.length) {
         if (delimiters < columns) {
-          ends[delimiters] = heldLength + i - from;
+          ends[delimiters] = heldLength + i + 1 - from - delimiter.length;
         }
         delimiters++;
+        matched = 0;
       } else if (b == '\n' && (delimiters == 0 || delimiters >= columns - 1)) {
         if (heldLength == 0) {
           endRow(bytes, from, i - from);
@@ -193,10 +207,6 @@ public final class SacctText extends OutputStream {
   }
 
   private void endRow(byte[] bytes, int from, int length) {
-    if (delimiters >= columns) {
-      endWithDelimiterInName(new String(bytes, from, length, StandardCharsets.UTF_8));
-      return;
-    }
     boolean whole = delimiters == columns - 1;
     delimiters = 0;
     if (whole) {
@@ -207,30 +217,15 @@ public final class SacctText extends OutputStream {
         return;
       }
     }
-    String text = new String(bytes, from, length, StandardCharsets.UTF_8);
+    String text =
+        new String(bytes, from, length, StandardCharsets.UTF_8)
+            .replace(new String(delimiter, StandardCharsets.US_ASCII), "|");
     if (whole) {
-      broken.add(broken(bytes, from, text.replace(DELIMITER, '|')));
+      broken.add(broken(bytes, from, text));
     }
     if (!text.isBlank()) {
       unreadable.accept(text);
     }
-  }
-
-  /** Only JobName is free text here, so extra delimiters must be part of it. */
-  private void endWithDelimiterInName(String row) {
-    String[] field = row.split(String.valueOf(DELIMITER), -1);
-    int more = field.length - columns;
-    List<String> fields = new ArrayList<>(List.of(field).subList(0, NAME));
-    fields.add(String.join("?", List.of(field).subList(NAME, NAME + more + 1)));
-    fields.addAll(List.of(field).subList(NAME + more + 1, field.length));
-    byte[] again = String.join(String.valueOf(DELIMITER), fields).getBytes(StandardCharsets.UTF_8);
-    delimiters = 0;
-    for (int i = 0; i < again.length; i++) {
-      if (again[i] == DELIMITER) {
-        ends[delimiters++] = i;
-      }
-    }
-    endRow(again, 0, again.length);
   }
 
   /** Returns the row; null if a field has no valid value, as in the row of a step. */
@@ -348,7 +343,7 @@ public final class SacctText extends OutputStream {
   }
 
   private int start(int column) {
-    return column == 0 ? 0 : ends[column - 1] + 1;
+    return column == 0 ? 0 : ends[column - 1] + delimiter.length;
   }
 
   private String text(byte[] bytes, int from, int column) {

@@ -22,7 +22,7 @@ public final class SlurmCommands {
    * reason, start, end, name.
    */
   static final String QUEUE_FORMAT =
-      String.join("" + SacctText.DELIMITER, "%A", "%i", "%K", "%T", "%r", "%S", "%e", "%j");
+      String.join(SqueueText.DELIMITER, "%A", "%i", "%K", "%T", "%r", "%S", "%e", "%j");
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);
@@ -104,15 +104,11 @@ public final class SlurmCommands {
 
   /**
    * Returns a call for allocation rows ({@code --allocations}), because steps repeat their job's
-   * cost, with every attempt ({@code --duplicates}).
+   * cost, with every attempt ({@code --duplicates}). Further fields follow the fields that every
+   * version has.
    */
-  static List<String> sacct(AccountingQuery query) {
-    return sacct(query, List.of());
-  }
-
-  /** Returns the sacct call of a query. Further fields follow the fields that every version has. */
-  static List<String> sacct(AccountingQuery query, List<String> more) {
-    List<String> argv = sacctSince(guard(query.since()), more);
+  static List<String> sacct(AccountingQuery query, List<String> more, String delimiter) {
+    List<String> argv = sacctSince(guard(query.since()), more, delimiter);
     if (query.jobIds().isEmpty()) {
       argv.add("--name=" + String.join(",", query.names()));
     } else {
@@ -163,8 +159,8 @@ public final class SlurmCommands {
   }
 
   /** Returns a call for the allocation rows of a window, by account or user. */
-  static List<String> sacct(AccountingWindow window) {
-    List<String> argv = sacctSince(window.from(), List.of());
+  static List<String> sacct(AccountingWindow window, String delimiter) {
+    List<String> argv = sacctSince(window.from(), List.of(), delimiter);
     argv.add("--endtime=" + TIME.format(window.to()));
     window.accounts().ifPresent(names -> argv.add("--accounts=" + names));
     // Without --allusers or --user, sacct shows most users only their own jobs.
@@ -172,7 +168,7 @@ public final class SlurmCommands {
     return argv;
   }
 
-  private static List<String> sacctSince(Instant from, List<String> more) {
+  private static List<String> sacctSince(Instant from, List<String> more, String delimiter) {
     return new ArrayList<>(
         List.of(
             "sacct",
@@ -181,7 +177,7 @@ public final class SlurmCommands {
             "--allocations",
             "--duplicates",
             "--noconvert",
-            "--delimiter=" + SacctText.DELIMITER,
+            "--delimiter=" + delimiter,
             "--format="
                 + String.join(",", SacctText.FIELDS)
                 + ","
@@ -274,7 +270,7 @@ public final class SlurmCommands {
    * Gres, and sockets:cores:threads.
    */
   static List<String> nodes() {
-    String format = String.join("" + SacctText.DELIMITER, "%R", "%N", "%c", "%m", "%G", "%z");
+    String format = String.join(SqueueText.DELIMITER, "%R", "%N", "%c", "%m", "%G", "%z");
     return List.of("sinfo", "--Node", "--noheader", "--noconvert", "--format=" + format);
   }
 }

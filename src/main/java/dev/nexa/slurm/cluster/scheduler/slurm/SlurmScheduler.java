@@ -11,6 +11,8 @@ import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.SlurmSize;
+import dev.nexa.slurm.cluster.sacct.Delimiter;
+import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.AccountingWindow;
@@ -36,11 +38,13 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -233,7 +237,7 @@ public final class SlurmScheduler implements Scheduler {
 
   /** Passes the rows of a window, which may belong to any user, to the consumer. */
   public void accounting(AccountingWindow window, Consumer<AccountingRecord> rows) {
-    sacctRows(SlurmCommands.sacct(window), List.of(), rows);
+    sacctRows(delimiter -> SlurmCommands.sacct(window, delimiter), List.of(), rows);
   }
 
   /**
@@ -243,7 +247,7 @@ public final class SlurmScheduler implements Scheduler {
   private void ownRows(AccountingQuery query, Consumer<AccountingRecord> rows) {
     List<String> asked = more;
     try {
-      sacctRows(SlurmCommands.sacct(query, asked), asked, rows);
+      sacctRows(delimiter -> SlurmCommands.sacct(query, asked, delimiter), asked, rows);
     } catch (SchedulerUnavailable refused) {
       String said = String.valueOf(refused.getMessage());
       if (asked.isEmpty() || !said.contains(UNKNOWN_FIELD)) {
@@ -251,12 +255,13 @@ public final class SlurmScheduler implements Scheduler {
       }
       refusal = Optional.of(said);
       more = List.of();
-      sacctRows(SlurmCommands.sacct(query), List.of(), rows);
+      sacctRows(delimiter -> SlurmCommands.sacct(query, more, delimiter), List.of(), rows);
     }
   }
 
   /** Passes rows on only after sacct has succeeded, because half an answer could hide a job. */
-  private void sacctRows(List<String> argv, List<String> fields, Consumer<AccountingRecord> rows) {
+  private void sacctRows(
+      Function<String, List<String>> argv, List<String> fields, Consumer<AccountingRecord> rows) {
     Optional<FileLock> turn = turn();
     try {
       answer(argv, fields).forEach(rows);
@@ -277,15 +282,19 @@ public final class SlurmScheduler implements Scheduler {
     }
   }
 
-  private List<AccountingRecord> answer(List<String> argv, List<String> fields) {
+  /** Returns the rows of the call that is made with a delimiter. */
+  private List<AccountingRecord> answer(Function<String, List<String>> argv, List<String> fields) {
     List<AccountingRecord> answer = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
     CommandResult result;
     List<String> columns = new ArrayList<>(SacctText.CHECKS);
     columns.addAll(fields);
-    SacctText reader = new SacctText(columns, answer::add, unreadable::add);
+    String delimiter = Delimiter.unguessable();
+    SacctText reader = new SacctText(delimiter, columns, answer::add, unreadable::add);
     try (reader) {
-      result = runner.stream(command(argv, settings.queryTimeout()), reader, started -> {});
+      result =
+          runner.stream(
+              command(argv.apply(delimiter), settings.queryTimeout()), reader, started -> {});
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }
@@ -397,24 +406,22 @@ public final class SlurmScheduler implements Scheduler {
    * field.
    *
    * @param wanted the fields; those that this sacct lacks are left out
-   * @param delimiter stands between two cells. A user can write any text into a job's name, also
-   *     whole rows, so it should be one that no user can guess
    * @param jobs in sacct's notation; empty for all jobs of the user
    * @param user selects one user's jobs; empty for all users
    * @param since selects jobs that were active since then
    * @param until selects jobs that were active before then
-   * @param rows receives sacct's output
+   * @param rows receives sacct's output; it knows its delimiter
    * @throws NexaException if sacct does not know the user, or rejects the time
    * @throws SchedulerUnavailable if sacct fails, or the cluster keeps no accounting
    */
   public void usage(
       List<String> wanted,
-      String delimiter,
       List<String> jobs,
       String user,
       Optional<Instant> since,
       Optional<Instant> until,
-      OutputStream rows) {
+      DumpText rows) {
+    String delimiter = Objects.requireNonNull(rows.delimiter());
     List<String> fields = wanted;
     List<String> all = jobs.isEmpty() ? List.of("") : jobs;
     for (int from = 0; from < all.size(); from += CHUNK) {

@@ -10,7 +10,9 @@ import java.util.stream.Stream;
 
 /** Reads the output of the squeue calls of {@link SlurmCommands}. Pure. */
 public final class SqueueText {
-  private static final String DELIMITER = String.valueOf(SacctText.DELIMITER);
+  /** ASCII unit separator. In squeue's format the name, which can hold it, is last. */
+  public static final String DELIMITER = "\u001f";
+
   private static final int FIELDS = 8;
 
   private SqueueText() {}

@@ -13,21 +13,24 @@ import java.util.List;
 public final class ParseRate {
   private static final int BUFFER = 64 * 1024;
 
+  private final String delimiter;
   private long records;
   private long seconds;
   private long unreadable;
 
-  private ParseRate() {}
+  private ParseRate(String delimiter) {
+    this.delimiter = delimiter;
+  }
 
   /**
    * Prints records a second, one line for each round; the first is cold.
    *
-   * @param args a file of sacct's output, and how many rounds
+   * @param args a file of sacct's output, how many rounds, and the file's delimiter
    */
   public static void main(String[] args) throws IOException {
     Path file = Path.of(args[0]);
     for (int round = 0; round < Integer.parseInt(args[1]); round++) {
-      ParseRate rate = new ParseRate();
+      ParseRate rate = new ParseRate(args[2]);
       long begin = System.nanoTime();
       rate.read(file);
       double took = (System.nanoTime() - begin) / 1e9;
@@ -44,6 +47,7 @@ public final class ParseRate {
     try (InputStream in = Files.newInputStream(file);
         SacctText text =
             new SacctText(
+                delimiter,
                 List.of(),
                 row -> {
                   records++;

@@ -52,9 +52,9 @@ class SlurmCommandsTest {
 
   @Test
   void sacctAsksForEveryAttemptInExactUnits() {
-    assertThat(SlurmCommands.sacct(AccountingQuery.byIds(List.of(7L, 8L), NOON)))
+    assertThat(SlurmCommands.sacct(AccountingQuery.byIds(List.of(7L, 8L), NOON), List.of(), "#"))
         .startsWith("sacct")
-        .contains("--allocations", "--duplicates", "--noconvert", "--delimiter=\u001f")
+        .contains("--allocations", "--duplicates", "--noconvert", "--delimiter=#")
         .contains(
             "--format="
                 + String.join(",", SacctText.FIELDS)
@@ -62,7 +62,9 @@ class SlurmCommandsTest {
                 + String.join(",", SacctText.CHECKS))
         .contains("--starttime=2025-10-31T12:00:00")
         .endsWith("--jobs=7,8");
-    assertThat(SlurmCommands.sacct(AccountingQuery.byNames(List.of("a.x", "b.y"), NOON)))
+    assertThat(
+            SlurmCommands.sacct(
+                AccountingQuery.byNames(List.of("a.x", "b.y"), NOON), List.of(), "#"))
         .endsWith("--name=a.x,b.y");
   }
 
