@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.program.ProgramVersion;
 import dev.nexa.slurm.command.Main;
-import dev.nexa.slurm.command.shared.VersionText;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * packs the real one.
  */
 class ReleaseTest {
-  private static final String VERSION = VersionText.number();
+  private static final String VERSION = ProgramVersion.read().number();
   private static final String NAME = "nexa-slurm-" + VERSION;
 
   @TempDir Path folder;

@@ -3,9 +3,9 @@ package dev.nexa.slurm.command.datasets;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.ProgramVersion;
 import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
 import dev.nexa.slurm.command.shared.FormatOption;
-import dev.nexa.slurm.command.shared.VersionText;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.lineage.CollectLineage;
@@ -104,7 +104,8 @@ public final class LineageCommand extends DatasetCommand {
   private void openLineage(Datasets datasets, LineageGraph all, LineageGraph part) {
     String namespace = "nexa-slurm:" + datasets.context().workspace().root();
     // The events of a run name all its inputs and outputs, not only those on the way to the thing.
-    out().print(new OpenLineage(all, namespace, VersionText.number()).lines(part.nodes()));
+    out()
+        .print(new OpenLineage(all, namespace, ProgramVersion.read().number()).lines(part.nodes()));
     long open =
         part.nodes().stream()
             .filter(node -> node.kind() == Kind.RUN && !OpenLineage.hasEnded(node))

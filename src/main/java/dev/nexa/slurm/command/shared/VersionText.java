@@ -1,9 +1,9 @@
 package dev.nexa.slurm.command.shared;
 
+import dev.nexa.slurm.base.program.ProgramVersion;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -21,32 +21,10 @@ public final class VersionText implements IVersionProvider {
     this.licences = licences;
   }
 
-  /** Returns the version of this program; {@code unknown} if the build did not write one. */
-  public static String number() {
-    try {
-      return build().getProperty("version", "unknown");
-    } catch (IOException unreadable) {
-      return "unknown";
-    }
-  }
-
-  private static Properties build() throws IOException {
-    Properties build = new Properties();
-    try (InputStream in =
-        VersionText.class.getResourceAsStream("/dev/nexa/slurm/build.properties")) {
-      if (in != null) {
-        build.load(in);
-      }
-    }
-    return build;
-  }
-
   @Override
   public String[] getVersion() throws IOException {
-    Properties build = build();
-    String commit = build.getProperty("commit", "unknown");
-    String version =
-        "nexa-slurm " + build.getProperty("version", "unknown") + " (commit " + commit + ")";
+    ProgramVersion build = ProgramVersion.read();
+    String version = "nexa-slurm " + build.number() + " (commit " + build.commit() + ")";
     return licences.<Boolean>getValue()
         ? new String[] {version, libraries()}
         : new String[] {version};

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.command.workspace;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.program.ProgramVersion;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.command.shared.VersionText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +38,7 @@ public final class ManCommand extends Subcommand {
 
   /** Writes the page of the command and of those below it, and returns how many these are. */
   private static int write(CommandSpec command, Path to) throws IOException {
-    String page = ManPage.of(command, VersionText.number());
+    String page = ManPage.of(command, ProgramVersion.read().number());
     Files.writeString(to.resolve(ManPage.name(command) + ".1"), page);
     int written = 1;
     for (CommandSpec below : ManPage.visible(command)) {

@@ -28,7 +28,7 @@ public record EstimateDiff(Side before, Side after) {
   /** Keys that repeat another key or do not affect the run. */
   private static final Set<String> NOISE =
       Set.of(
-          ("schema_version config script_digest partition_reason hardware tags notes"
+          ("schema_version nexa_slurm_version config script_digest partition_reason hardware tags notes"
                   + " message_timeout_seconds allocation.time_limit_seconds")
               .split(" ", -1));
 

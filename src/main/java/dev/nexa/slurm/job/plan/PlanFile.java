@@ -37,6 +37,7 @@ public final class PlanFile {
 
   private static final int NEWEST = 1;
   private static final String CODE = "code";
+  private static final String VERSION = "nexa_slurm_version";
   private static final String PROGRAM = "program";
   private static final String SHARDS = "shards";
   private static final String NOTIFY = "notify";
@@ -108,6 +109,17 @@ public final class PlanFile {
     tags.add(tag);
     json.with("tags", tags);
     return this;
+  }
+
+  /** Adds the version of the nexa-slurm that submits the run. No approval covers it. */
+  public PlanFile submittedBy(String version) {
+    json.with(VERSION, version);
+    return this;
+  }
+
+  /** Returns the version that submitted the run; empty in plans of before it was kept. */
+  public Optional<String> programVersion() {
+    return json.optionalText(VERSION);
   }
 
   /** Adds the run that this run repeats. */

@@ -135,11 +135,14 @@ public final class ManifestFile {
    *
    * @param cluster the profile's name
    * @param configDigest the plan's digest; empty for an imported job
+   * @param program the version of the nexa-slurm that submitted it; empty if it is not known
    */
-  public ManifestFile submitted(String cluster, String scheduler, Optional<String> configDigest) {
+  public ManifestFile submitted(
+      String cluster, String scheduler, Optional<String> configDigest, Optional<String> program) {
     json.with("cluster", cluster)
         .with("scheduler", scheduler)
-        .with("config_digest", configDigest.orElse(null));
+        .with("config_digest", configDigest.orElse(null))
+        .withOptional("nexa_slurm_version", program);
     return this;
   }
 

@@ -205,6 +205,7 @@ public final class Adoption {
         run.logs().toString(),
         Optional.empty(),
         Optional.empty(),
+        Optional.empty(),
         Optional.empty());
   }
 

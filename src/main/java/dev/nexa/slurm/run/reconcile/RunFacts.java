@@ -29,6 +29,7 @@ import java.util.function.ToLongFunction;
  * @param kept the durable files that are charged; empty if the profile gives no retention
  * @param code the packed working tree, as plan.json has it; empty if the run has none
  * @param energy the profile's factors for energy; empty if it gives none
+ * @param program the version of the nexa-slurm that submitted the run; empty if it is not kept
  */
 public record RunFacts(
     RunId id,
@@ -41,7 +42,8 @@ public record RunFacts(
     String logs,
     Optional<Kept> kept,
     Optional<JsonObject> code,
-    Optional<Energy> energy) {
+    Optional<Energy> energy,
+    Optional<String> program) {
 
   /** The purpose of the run. */
   public record Labels(
@@ -168,7 +170,8 @@ public record RunFacts(
         run.logs().toString(),
         kept(run, plan.storage()),
         plan.code(),
-        plan.energy());
+        plan.energy(),
+        plan.programVersion());
   }
 
   /**
@@ -177,7 +180,7 @@ public record RunFacts(
    */
   RunFacts loggingTo(String folder) {
     return new RunFacts(
-        id, labels, place, work, planned, rates, estimate, folder, kept, code, energy);
+        id, labels, place, work, planned, rates, estimate, folder, kept, code, energy, program);
   }
 
   /** Returns a copy with the log folder that a manifest names, if it is this run's folder. */

@@ -107,7 +107,8 @@ public final class RunRecords {
         .submitted(
             facts.place().cluster(),
             facts.place().scheduler(),
-            estimate.isOfImported() ? Optional.empty() : Optional.of(estimate.configDigest()))
+            estimate.isOfImported() ? Optional.empty() : Optional.of(estimate.configDigest()),
+            facts.program())
         .code(facts.code())
         .tasks(facts.tasks(), outcome.counts(), outcome.attempts().size())
         .packed(results.packed(facts.work().packed()))

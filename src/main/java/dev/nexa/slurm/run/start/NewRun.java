@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.ProgramFile;
+import dev.nexa.slurm.base.program.ProgramVersion;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -249,7 +250,8 @@ public record NewRun(
       }
       run.keepApproval(grant.get().file().text());
     }
-    JsonObject digests = run.stage(script, plan, estimate);
+    JsonObject digests =
+        run.stage(script, plan.submittedBy(ProgramVersion.read().number()), estimate);
     for (RunInput input : inputs) {
       run.linkInput(input);
     }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.ProgramVersion;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.records.runs.RunId;
@@ -358,6 +359,23 @@ class CommandsOnRunsTest {
         .isEqualTo(
             "note: the scheduler did not answer: the state of 1 run is that of the last pass;"
                 + " `nexa-slurm reconcile` brings it up to date\n");
+  }
+
+  @Test
+  void theRecordsNameTheVersionThatSubmittedTheRun() throws IOException {
+    String rows =
+        Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "COMPLETED", key);
+    terminal.program("sacct", rows);
+
+    terminal.type("reconcile");
+
+    String version = ProgramVersion.read().number();
+    JsonObject shown = terminal.type("runs", "show", run, "--json").json();
+    assertThat(shown.object("manifest").text("nexa_slurm_version")).isEqualTo(version);
+    assertThat(Files.readString(terminal.workspace.resolve("runs/" + run + "/plan.json")))
+        .contains("\"nexa_slurm_version\": \"" + version + "\"");
   }
 
   @Test

@@ -141,6 +141,7 @@ final class Facts {
             small.logs(),
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty());
     String twice = "cpu=4,mem=16384M,node=1,gres/gpu:h100=2";
     Usage usage =
@@ -196,7 +197,8 @@ final class Facts {
         "/home/ada/science/runs/train_20251101_120000/logs",
         kept,
         Optional.empty(),
-        energy);
+        energy,
+        Optional.of("1.0.0"));
   }
 
   static Rates inYen() {

@@ -224,7 +224,8 @@ class FaultyRowsTest {
         facts.logs(),
         facts.kept(),
         facts.code(),
-        facts.energy());
+        facts.energy(),
+        facts.program());
   }
 
   /** Both tasks were claimed by their jobs. */
