@@ -164,7 +164,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
 
   private List<Capacity> capacity() {
     return Capacity.of(
-        TierRoot.profiles(context.workspace().root()).stream()
+        TierRoot.profiles(context.configs(), context.workspace().root()).stream()
             .map(profile -> context.configs().cluster(profile))
             .toList());
   }

@@ -2,8 +2,8 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PriceEntry;
@@ -13,8 +13,6 @@ import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.math.BigDecimal;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
@@ -131,12 +129,8 @@ public record ShowPrices(Context context) {
   }
 
   private List<ClusterProfile> profiles() {
-    Path folder = context.root().resolve("configs/clusters");
-    List<Path> files = Files.isDirectory(folder) ? DurableFiles.list(folder, "*.yaml") : List.of();
-    return files.stream()
-        .map(file -> file.getFileName().toString())
-        .map(name -> context.configs().cluster(name.substring(0, name.length() - 5)))
-        .toList();
+    ConfigReader configs = context.configs();
+    return configs.profileNames().stream().map(configs::cluster).toList();
   }
 
   /**
@@ -146,7 +140,7 @@ public record ShowPrices(Context context) {
   private void cluster(PriceEntry entry, List<String> notes) {
     String name = entry.cluster().orElseThrow();
     boolean shipped = List.of("default", "cpu", "local").contains(name);
-    if (!shipped && !Files.exists(context.root().resolve("configs/clusters/" + name + ".yaml"))) {
+    if (!shipped && !context.configs().profileNames().contains(name)) {
       notes.add(entry.at() + ": there is no configs/clusters/" + name + ".yaml here");
       return;
     }

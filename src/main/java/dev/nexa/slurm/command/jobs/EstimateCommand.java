@@ -93,7 +93,8 @@ public final class EstimateCommand extends Subcommand {
     Prepared prepared = planned.atLeast(start.cpus()).calibrated(numbers);
     tellNotes(prepared.plan());
     DataPathCheck.of(prepared.plan()).ifPresent(this::note);
-    List<String> nodes = SubmitRun.withoutNodes(context, prepared);
+    List<String> nodes = new ArrayList<>(SubmitRun.withoutNodes(context, prepared));
+    nodes.addAll(context.configs().ignored(prepared.plan().site().cluster()));
     nodes.forEach(this::note);
     tellAccount(context, prepared.plan());
     List<BudgetClaim> budgets = prepared.budgets(context);

@@ -180,7 +180,7 @@ public final class LookCommand extends Subcommand {
     String change =
         context.missing().isPresent()
             ? "`nexa-slurm init` writes a price book for yours"
-            : "put yours into configs/prices/" + book.name() + ".yaml";
+            : "put yours into " + book.file();
     return placeholders
         ? "examples of " + book.asOf() + ", not your cluster's; " + change
         : "the price book " + book.name() + " of " + book.asOf() + "; this is no invoice";

@@ -71,7 +71,7 @@ public final class ArchivePlaces {
     Storage storage = storage(context);
     Optional<String> text = to.or(storage::archive);
     if (text.isEmpty()) {
-      String file = "configs/clusters/" + profile(context) + ".yaml";
+      String file = context.configs().cluster(profile(context)).file();
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
           "no place for archives is given",

@@ -5,6 +5,7 @@ import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.workspace.InitWorkspace.Initialized;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
@@ -115,11 +116,21 @@ public final class InitCommand extends Subcommand {
       out.println(
           "put your price of "
               + String.join(", ", done.unpriced())
-              + " into configs/prices/default.yaml: "
+              + " into "
+              + prices(done)
+              + ": "
               + (done.written().stream().anyMatch(file -> file.endsWith("prices/default.yaml"))
                   ? "it has a placeholder"
                   : "it has none"));
     }
     out.println("next: nexa-slurm " + String.join(" ", done.next()));
+  }
+
+  private static String prices(Initialized done) {
+    return done.left().stream()
+        .filter(file -> file.startsWith(ConfigSource.SITE) && file.endsWith("prices/default.yaml"))
+        .findFirst()
+        .map(Path::toString)
+        .orElse("configs/prices/default.yaml");
   }
 }

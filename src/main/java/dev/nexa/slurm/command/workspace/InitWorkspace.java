@@ -9,7 +9,9 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
+import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.site.Policy.Locked;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.run.Context;
@@ -143,12 +145,16 @@ public final class InitWorkspace {
   }
 
   /**
-   * Writes the starter's files. If Slurm is installed, the profiles {@code default} and {@code cpu}
-   * are read off its cluster.
+   * Writes the starter's files, without those that the site has. If Slurm is installed, the
+   * profiles {@code default} and {@code cpu} are read off its cluster.
    */
   public Initialized init() {
+    ConfigReader configs = context.configs();
+    if (configs.isLocked(Locked.PROFILES)) {
+      configs.prices(configs.cluster("default")); // fails if the admin has not written them
+    }
     Optional<SlurmCluster> cluster = context.slurm().map(SlurmScheduler::cluster);
-    Path profile = context.root().resolve(DEFAULT);
+    Path profile = place(DEFAULT);
     List<Difference> differences = List.of();
     if (cluster.isPresent()) {
       differences = profile("default", profile, "nexa-slurm init", cluster.get(), DEFAULT);
@@ -161,7 +167,7 @@ public final class InitWorkspace {
     List<String> names = new ArrayList<>(STARTER);
     names.addAll(examples ? EXAMPLES : List.of());
     for (String name : names) {
-      Path file = context.root().resolve(name);
+      Path file = place(name);
       boolean read = cluster.isPresent() && (file.equals(profile) || written.contains(file));
       if (!read) {
         byte[] starter = context.source().carried(name).bytes();
@@ -173,13 +179,26 @@ public final class InitWorkspace {
       Path file = context.root().resolve(folder).resolve(".gitignore");
       writeIfMissing(file, GIT_IGNORE.getBytes(StandardCharsets.UTF_8));
     }
+    if (written.isEmpty()) {
+      // If the site has all files, this folder makes it a workspace.
+      context.workspace().files().directories(context.root().resolve(DEFAULT).resolveSibling(""));
+    }
     return done("default", profile, cluster, differences, unpriced);
+  }
+
+  /** Returns the file's path: the site's if it has the file, else the workspace's. */
+  private Path place(String name) {
+    return context
+        .source()
+        .site(name)
+        .flatMap(ConfigSource.Found::path)
+        .orElse(context.root().resolve(name));
   }
 
   /**
    * Writes only the profile with this name.
    *
-   * @throws NexaException if the name is not valid
+   * @throws NexaException if the name is not valid, or if the admin's policy locks profiles
    * @throws SchedulerUnavailable if sbatch is not on the PATH
    */
   public Initialized init(String name) {
@@ -192,6 +211,14 @@ public final class InitWorkspace {
               : "'" + name + "' names no profile: expected letters, digits, '.', '_' and '-'",
           Advice.command(
               "makes configs/clusters/mine.yaml", "nexa-slurm", "init", "--cluster", "mine"));
+    }
+    if (context.configs().isLocked(Locked.PROFILES)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--cluster: `locked` in "
+              + ConfigReader.ADMIN_POLICY
+              + " allows no profile in a workspace",
+          Advice.command("lists the profiles", "ls", ConfigSource.SITE.resolve("clusters")));
     }
     Optional<SlurmScheduler> slurm = context.slurm();
     if (slurm.isEmpty()) {
@@ -231,7 +258,7 @@ public final class InitWorkspace {
       Set<String> priced = context.configs().prices("default").gpuTypes();
       types.removeIf(
           type -> !ProfileText.isName(type) || priced.stream().anyMatch(type::equalsIgnoreCase));
-    } catch (ConfigException theirs) {
+    } catch (NexaException theirs) {
       return List.of(); // An existing file is broken. That is reported when the file is used.
     }
     return List.copyOf(types);

@@ -42,6 +42,7 @@ public final class LookPrices {
     PriceBook plain =
         new PriceBook(
             book.name(),
+            book.file(),
             book.digest(),
             book.currency(),
             book.asOf(),

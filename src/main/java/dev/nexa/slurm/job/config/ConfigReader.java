@@ -23,6 +23,7 @@ import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.FailurePatterns;
 import dev.nexa.slurm.job.config.site.GpuCatalog;
 import dev.nexa.slurm.job.config.site.Policy;
+import dev.nexa.slurm.job.config.site.Policy.Locked;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.RunDefaults;
 import dev.nexa.slurm.job.config.yaml.Checker;
@@ -63,7 +64,7 @@ public final class ConfigReader {
    * The admin's policy. If this file exists, it replaces the workspace's policy; no option changes
    * its path.
    */
-  public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
+  public static final Path ADMIN_POLICY = ConfigSource.SITE.resolve("policy.yaml");
 
   private static final List<String> JARS_PROFILES = List.of("default", "cpu", "local");
   private static final List<String> JARS_BOOKS = List.of("default");
@@ -305,7 +306,7 @@ public final class ConfigReader {
   }
 
   private Optional<RunDefaults> defaults(String name, String where) {
-    Found file = named("configs/clusters/", name, "cluster profile", where);
+    Found file = named(Locked.PROFILES, name, where);
     return Optional.of(RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>())));
   }
 
@@ -379,7 +380,7 @@ public final class ConfigReader {
   private ClusterProfile cluster(String name, String where) {
     ClusterProfile known = clusters.get(name);
     if (known == null) {
-      known = cluster(name, named("configs/clusters/", name, "cluster profile", where));
+      known = cluster(name, named(Locked.PROFILES, name, where));
       clusters.put(name, known);
     }
     return known;
@@ -411,21 +412,21 @@ public final class ConfigReader {
         read(file, ClusterProfile.SPEC, "`nexa-slurm explain docs/profile.md`", problems);
     ClusterProfile.check(values, problems);
     Problem.throwIfAny(problems);
-    return ClusterProfile.from(name, values);
+    return ClusterProfile.from(name, shown(file, Locked.PROFILES, name), values);
   }
 
   /** Reads the price book with that name. */
   public PriceBook prices(String name) {
-    return prices(name, named("configs/prices/", name, "price book", ""));
+    return prices(name, named(Locked.PRICES, name, ""));
   }
 
   /** Reads the price book that a cluster profile names. */
   public PriceBook prices(ClusterProfile cluster) {
-    String where = "configs/clusters/" + cluster.name() + ".yaml: price_book: ";
+    String where = cluster.file() + ": price_book: ";
     String name = cluster.priceBook();
     PriceBook known = priceBooks.get(name);
     if (known == null) {
-      known = prices(name, named("configs/prices/", name, "price book", where));
+      known = prices(name, named(Locked.PRICES, name, where));
       priceBooks.put(name, known);
     }
     return known;
@@ -456,7 +457,7 @@ public final class ConfigReader {
     if (isOfSkyPilot(root)) {
       Values values = checker.section(SkyPilotPrices.SPEC, root, "");
       Problem.throwIfAny(problems);
-      return SkyPilotPrices.book(name, digest, file, values);
+      return SkyPilotPrices.book(name, shown(file, Locked.PRICES, name), digest, file, values);
     }
     Values values = checker.section(PriceBook.SPEC, root, "");
     if (!problems.isEmpty()) {
@@ -465,7 +466,7 @@ public final class ConfigReader {
     Problem.throwIfAny(problems);
     PriceBook.check(values, problems);
     Problem.throwIfAny(problems);
-    return PriceBook.from(name, digest, values);
+    return PriceBook.from(name, shown(file, Locked.PRICES, name), digest, values);
   }
 
   /** Checked here, so that {@link SkyPilotPrices} is loaded only for such a file. */
@@ -525,7 +526,7 @@ public final class ConfigReader {
   public Policy policy(Found file) {
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, Policy.SPEC, "`nexa-slurm explain docs/policy-file.md`", problems);
-    Policy.check(values, file.name().equals(ADMIN_POLICY.toString()), problems);
+    Policy.check(values, file.name().equals(adminPolicy().toString()), problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
   }
@@ -536,22 +537,81 @@ public final class ConfigReader {
   }
 
   private Found policyFile() {
-    return ConfigSource.isFile(ADMIN_POLICY)
-        ? source.file(ADMIN_POLICY.toString())
+    return ConfigSource.isFile(adminPolicy())
+        ? source.file(adminPolicy().toString())
         : source.product("configs/policy.yaml");
   }
 
-  private Found named(String folder, String name, String kind, String where) {
-    Optional<Found> file = source.optional(folder + name + ".yaml");
+  private Path adminPolicy() {
+    return source.site().resolve("policy.yaml");
+  }
+
+  /** Returns whether the admin's policy says that only the site's files of this kind count. */
+  public boolean isLocked(Locked kind) {
+    return ConfigSource.isFile(adminPolicy()) && policy().locked().contains(kind);
+  }
+
+  /**
+   * Returns a note for each file of the workspace that would be this profile or its price book, but
+   * is not read because the admin's policy locks such files; usually empty.
+   */
+  public List<String> ignored(String profile) {
+    List<String> notes = new ArrayList<>();
+    List<Locked> kinds = ConfigSource.isFile(adminPolicy()) ? policy().locked() : List.<Locked>of();
+    for (Locked kind : kinds) {
+      String name = kind == Locked.PROFILES ? profile : cluster(profile).priceBook();
+      String path = kind.folder() + name + ".yaml";
+      if (source.isOwn(path)) {
+        notes.add(
+            "%s of the workspace is not read: `locked` in %s allows only %s"
+                .formatted(path, adminPolicy(), siteFile(kind, name)));
+      }
+    }
+    return notes;
+  }
+
+  private Path siteFile(Locked kind, String name) {
+    return source.site().resolve(kind.folder().substring("configs/".length()) + name + ".yaml");
+  }
+
+  /** Returns the names of the profiles that the workspace and the site have, sorted. */
+  public List<String> profileNames() {
+    String folder = Locked.PROFILES.folder();
+    Set<String> names = new TreeSet<>(source.siteNames(folder));
+    names.addAll(isLocked(Locked.PROFILES) ? List.of() : source.names(folder));
+    return List.copyOf(names);
+  }
+
+  /** Returns the file as messages name it: where to change it. */
+  private String shown(Found file, Locked kind, String name) {
+    Path ofSite = siteFile(kind, name);
+    return file.path().equals(Optional.of(ofSite))
+        ? ofSite.toString()
+        : kind.folder() + name + ".yaml";
+  }
+
+  private Found named(Locked kind, String name, String where) {
+    boolean profile = kind == Locked.PROFILES;
+    String folder = kind.folder();
+    String path = folder + name + ".yaml";
+    boolean locked = isLocked(kind) && !(profile && name.equals(ClusterProfile.LOCAL));
+    Optional<Found> file = locked ? source.site(path) : source.optional(path);
     if (file.isPresent()) {
       return file.get();
     }
-    boolean profile = folder.endsWith("clusters/");
-    Set<String> names = new TreeSet<>(profile ? JARS_PROFILES : JARS_BOOKS);
-    names.addAll(source.names(folder));
+    Set<String> names = new TreeSet<>(source.siteNames(folder));
+    if (!locked) {
+      names.addAll(profile ? JARS_PROFILES : JARS_BOOKS);
+      names.addAll(source.names(folder));
+    }
     List<Advice> advice = new ArrayList<>();
-    advice.add(Advice.step("write one of these names: " + String.join(", ", names)));
-    if (profile) {
+    if (!names.isEmpty()) {
+      advice.add(Advice.step("write one of these names: " + String.join(", ", names)));
+    }
+    if (locked) {
+      String rule = "`locked` in %s allows only the files there".formatted(adminPolicy());
+      advice.add(Advice.step(rule + "; ask the cluster's admin for " + siteFile(kind, name)));
+    } else if (profile) {
       advice.add(
           Advice.command(
               "reads the profile off the cluster, where Slurm's clients are",
@@ -562,8 +622,14 @@ public final class ConfigReader {
     }
     throw new NexaException(
         ErrorCode.FILE_NOT_FOUND,
-        "%sno %s named '%s': there is no %s%s.yaml here or in the jar%s"
-            .formatted(where, kind, name, folder, name, Nearest.hint(name, names)),
+        "%sno %s named '%s': there is no %s%s%s"
+            .formatted(
+                where,
+                profile ? "cluster profile" : "price book",
+                name,
+                locked ? siteFile(kind, name) : path,
+                locked ? "" : " here or in the jar",
+                Nearest.hint(name, names)),
         advice);
   }
 

@@ -295,8 +295,7 @@ final class PriceChoice {
           ErrorCode.PRICE_MISSING,
           "price book '%s' has no price for GPU type '%s'%s".formatted(book.name(), type, others),
           Advice.step(
-              "add %s under slurm.pricing.accelerators in configs/prices/%s.yaml"
-                  .formatted(type, book.name())));
+              "add %s under slurm.pricing.accelerators in %s".formatted(type, book.file())));
     }
   }
 
@@ -344,7 +343,7 @@ final class PriceChoice {
   }
 
   private String advice() {
-    String file = "configs/prices/" + book.name() + ".yaml";
+    String file = book.file();
     PriceEntry all = book.entries().get(0);
     return all.validOn(key.day())
         ? "add an entry that is valid then to " + file

@@ -52,10 +52,10 @@ final class TokenRates {
         "price book '%s' has no price for the API's model '%s'%s%s"
             .formatted(book.name(), model, Nearest.product(model, known), others),
         Advice.step(
-            ("write into configs/prices/%s.yaml, below api_tokens: \"%s\": {input: {price: P,"
+            ("write into %s, below api_tokens: \"%s\": {input: {price: P,"
                     + " source: S}, output: {price: Q, source: S}}. P and Q are the prices of 10^6"
                     + " tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)")
-                .formatted(book.name(), model)));
+                .formatted(book.file(), model)));
   }
 
   /** Returns a line for the tokens that the model reads, and one for those that it writes. */

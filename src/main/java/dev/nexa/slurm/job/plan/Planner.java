@@ -359,8 +359,8 @@ public final class Planner {
       if (path != null && !path.equals(ours)) {
         notes.add(
             ("env.%s: %s is not used: the cluster profile %s has %s; to change it,"
-                    + " write storage.%s in configs/clusters/%s.yaml")
-                .formatted(tier, path, cluster.name(), ours, key, cluster.name()));
+                    + " write storage.%s in %s")
+                .formatted(tier, path, cluster.name(), ours, key, cluster.file()));
       }
     }
     return List.copyOf(notes);
@@ -393,11 +393,15 @@ public final class Planner {
       List<Problem> problems) {
     ConfigPositions written = config.written();
     Resources asked = config.resources();
-    if (config.supervision().requeues() > policy.maxRequeues()) {
+    if (config.supervision().requeues() > policy.repeats().maxRequeues()) {
       problems.add(
           written.problem(
               "requeues",
-              "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
+              "the policy allows at most "
+                  + policy.repeats().maxRequeues()
+                  + " ("
+                  + policy.name()
+                  + ")"));
     }
     boolean local = cluster.isLocal();
     boolean gpus = cluster.accelerator().equals("cuda") && asked.gpusPerNode() > 0;

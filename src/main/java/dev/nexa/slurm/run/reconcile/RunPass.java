@@ -312,7 +312,7 @@ public final class RunPass {
   private RunOutcome waitForMissing(
       RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, TaskEvidence evidence) {
     Duration window =
-        SettleRules.of(facts.place().messageTimeout(), policy.lost().settleWindow()).window();
+        SettleRules.of(facts.place().messageTimeout(), policy.repeats().settleWindow()).window();
     Map<Integer, Submission> newest = state.newest();
     Set<String> asked = new HashSet<>();
     boolean wait = false;
@@ -501,7 +501,7 @@ public final class RunPass {
       RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
     SubmissionResolver resolver =
         new SubmissionResolver(
-            SettleRules.of(facts.place().messageTimeout(), policy.lost().settleWindow()));
+            SettleRules.of(facts.place().messageTimeout(), policy.repeats().settleWindow()));
     Journal journal = run.journal();
     boolean settled = false;
     for (Submission submission : state.submissions()) {

@@ -120,6 +120,6 @@ record SubmitOpenTasks(
             .filter(one -> isSame(one, lost) && one.phase() == Phase.CLOSED)
             .count();
     boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
-    return known && !state.cancelRequested() && closed <= policy.lost().maxResubmits();
+    return known && !state.cancelRequested() && closed <= policy.repeats().maxResubmits();
   }
 }

@@ -212,6 +212,9 @@ public record SubmitRun(Context context) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
     notWritable(prepared.plan().site()).ifPresent(notes::add);
+    for (String note : context.configs().ignored(prepared.plan().site().cluster())) {
+      notes.add("note: " + note);
+    }
     notes.addAll(withoutNodes(context, prepared));
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));

@@ -2,7 +2,6 @@ package dev.nexa.slurm.storage.tiers;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import java.io.IOException;
@@ -37,7 +36,8 @@ public record TierRoot(
    */
   public static List<TierRoot> of(ConfigReader configs, Path workspace, Optional<String> profile) {
     Map<String, TierRoot> roots = new LinkedHashMap<>();
-    for (String name : profile.isPresent() ? List.of(profile.get()) : profiles(workspace)) {
+    for (String name :
+        profile.isPresent() ? List.of(profile.get()) : profiles(configs, workspace)) {
       ClusterProfile read = configs.cluster(name);
       for (Tier tier : Tier.values()) {
         TierRoot root = of(tier, tier.in(read.storage()), name);
@@ -74,16 +74,12 @@ public record TierRoot(
         : "storage." + tier.key() + " in configs/clusters/" + profiles.get(0) + ".yaml";
   }
 
-  /** Returns the workspace's own profiles; {@code default}, of the program, if it has none. */
-  public static List<String> profiles(Path workspace) {
-    TreeSet<String> names = new TreeSet<>();
-    Path folder = workspace.resolve("configs/clusters");
-    if (Files.isDirectory(folder)) {
-      for (Path file : DurableFiles.list(folder, "*.yaml")) {
-        String name = file.getFileName().toString();
-        names.add(name.substring(0, name.length() - ".yaml".length()));
-      }
-    }
+  /**
+   * Returns the profiles of the workspace and the site; {@code default}, of the program, if they
+   * have none.
+   */
+  public static List<String> profiles(ConfigReader configs, Path workspace) {
+    TreeSet<String> names = new TreeSet<>(configs.profileNames());
     if (Files.isDirectory(workspace.resolve("storage"))) {
       names.add(ClusterProfile.LOCAL);
     }

@@ -46,7 +46,7 @@ public final class ConfigFolder {
   }
 
   public ConfigSource source() {
-    return new ConfigSource(root, root);
+    return new ConfigSource(root, root, root.resolve("site"));
   }
 
   public ConfigReader reader() {

@@ -29,9 +29,9 @@ class PolicyTest {
     Policy policy = read("approval_over: {amount: 12.50, currency: EUR}\n");
 
     assertThat(policy.approvalOver()).isEqualTo(new Money(new BigDecimal("12.50"), "EUR"));
-    assertThat(policy.maxRequeues()).isEqualTo(3);
-    assertThat(policy.lost().maxResubmits()).isEqualTo(3);
-    assertThat(policy.lost().settleWindow()).isEmpty();
+    assertThat(policy.repeats().maxRequeues()).isEqualTo(3);
+    assertThat(policy.repeats().maxResubmits()).isEqualTo(3);
+    assertThat(policy.repeats().settleWindow()).isEmpty();
     assertThat(policy.datasets().registered()).isFalse();
   }
 
@@ -47,9 +47,9 @@ class PolicyTest {
             registered_datasets: true
             """);
 
-    assertThat(policy.maxRequeues()).isZero();
-    assertThat(policy.lost().maxResubmits()).isEqualTo(10);
-    assertThat(policy.lost().settleWindow()).contains(Duration.ofSeconds(2));
+    assertThat(policy.repeats().maxRequeues()).isZero();
+    assertThat(policy.repeats().maxResubmits()).isEqualTo(10);
+    assertThat(policy.repeats().settleWindow()).contains(Duration.ofSeconds(2));
     assertThat(policy.datasets().registered()).isTrue();
   }
 

@@ -55,8 +55,7 @@ class ApprovalGateTest {
     return new Policy(
         "policy.yaml",
         new Money(threshold, currency),
-        3,
-        new Policy.LostSubmissions(3, Optional.empty()),
+        new Policy.Repeats(3, 3, Optional.empty()),
         List.of(),
         new Policy.Datasets(false, false, false),
         new Policy.Evaluation(List.of(), false),
@@ -64,6 +63,7 @@ class ApprovalGateTest {
         List.of(),
         Optional.empty(),
         Optional.empty(),
+        List.of(),
         List.of());
   }
 }

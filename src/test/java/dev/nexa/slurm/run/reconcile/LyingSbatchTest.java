@@ -66,8 +66,7 @@ class LyingSbatchTest {
       new Policy(
           "policy.yaml",
           new Money(BigDecimal.TEN, "USD"),
-          3,
-          new Policy.LostSubmissions(3, Optional.of(WINDOW)),
+          new Policy.Repeats(3, 3, Optional.of(WINDOW)),
           List.of("NODE_FAIL"),
           new Policy.Datasets(false, false, false),
           new Policy.Evaluation(List.of(), false),
@@ -75,6 +74,7 @@ class LyingSbatchTest {
           List.of(),
           Optional.empty(),
           Optional.empty(),
+          List.of(),
           List.of());
 
   @Test

@@ -38,8 +38,7 @@ abstract class RunPassFixture {
       new Policy(
           "policy.yaml",
           new Money(BigDecimal.TEN, "USD"),
-          3,
-          new Policy.LostSubmissions(1, Optional.of(Duration.ofSeconds(1))),
+          new Policy.Repeats(3, 1, Optional.of(Duration.ofSeconds(1))),
           List.of("NODE_FAIL"),
           new Policy.Datasets(false, false, false),
           new Policy.Evaluation(List.of(), false),
@@ -47,6 +46,7 @@ abstract class RunPassFixture {
           List.of(),
           Optional.empty(),
           Optional.empty(),
+          List.of(),
           List.of());
 
   final Workspace workspace = Workspaces.inMemory();

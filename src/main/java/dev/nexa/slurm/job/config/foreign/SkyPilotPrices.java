@@ -75,7 +75,8 @@ public final class SkyPilotPrices {
     return new Section(List.of(keys), OTHERS);
   }
 
-  public static PriceBook book(String name, String digest, ConfigSource.Found file, Values values) {
+  public static PriceBook book(
+      String name, String written, String digest, ConfigSource.Found file, Values values) {
     Values slurm = values.section("slurm");
     List<PriceEntry> entries = new ArrayList<>();
     entries.add(entry(slurm, Optional.empty(), Optional.empty(), "slurm"));
@@ -94,6 +95,7 @@ public final class SkyPilotPrices {
     PriceEntry all = entries.get(0);
     return new PriceBook(
         name,
+        written,
         digest,
         values.optionalText("currency").orElse("USD"),
         values.optional("as_of", LocalDate.class).orElseGet(() -> changed(file)),

@@ -183,7 +183,7 @@ public record SyncStage(
     if (to.isPresent()) {
       return;
     }
-    String file = "configs/clusters/" + cluster.name() + ".yaml";
+    String file = cluster.file();
     Optional<String> prefix = cluster.storage().s3Prefix();
     String message = "";
     if (prefix.isEmpty()) {

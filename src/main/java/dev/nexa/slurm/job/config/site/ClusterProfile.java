@@ -43,6 +43,7 @@ import java.util.stream.Stream;
  */
 public record ClusterProfile(
     String name,
+    String file,
     String scheduler,
     String accelerator,
     Usual usual,
@@ -487,11 +488,12 @@ public record ClusterProfile(
     return known;
   }
 
-  public static ClusterProfile from(String name, Values values) {
+  public static ClusterProfile from(String name, String file, Values values) {
     Values storage = values.section("storage");
     Values slurm = values.section("slurm");
     return new ClusterProfile(
         name,
+        file,
         values.text("scheduler"),
         values.text("accelerator"),
         new Usual(

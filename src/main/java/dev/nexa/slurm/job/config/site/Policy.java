@@ -17,6 +17,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -26,8 +27,7 @@ import java.util.Optional;
  *
  * @param name the file that the policy was read from
  * @param approvalOver a run whose reservation is above this amount needs an approval
- * @param maxRequeues the most requeues that a config may ask for
- * @param lost the rules for a submission that Slurm lost
+ * @param repeats how often something may be repeated
  * @param credited states of attempts that the cluster pays for, shown as a credit
  * @param datasets the requirements for a run's dataset
  * @param evaluation the effects of a gate
@@ -36,12 +36,12 @@ import java.util.Optional;
  * @param approvals the people who may approve runs above the limit; empty if there are none
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
  * @param channels where notifications go; empty if none are sent
+ * @param locked the kinds of files that only the admin's folder may hold; empty for none
  */
 public record Policy(
     String name,
     Money approvalOver,
-    int maxRequeues,
-    LostSubmissions lost,
+    Repeats repeats,
     List<String> credited,
     Datasets datasets,
     Evaluation evaluation,
@@ -49,16 +49,35 @@ public record Policy(
     List<Budget> budgets,
     Optional<Approvals> approvals,
     Optional<Gate> gate,
-    List<NotifyChannel> channels) {
+    List<NotifyChannel> channels,
+    List<Locked> locked) {
+
+  /** A kind of files. */
+  public enum Locked {
+    PROFILES("configs/clusters/"),
+    PRICES("configs/prices/");
+
+    private final String folder;
+
+    Locked(String folder) {
+      this.folder = folder;
+    }
+
+    /** Returns the folder below the workspace, with a slash at its end. */
+    public String folder() {
+      return folder;
+    }
+  }
 
   /**
-   * The rules for a submission that Slurm lost.
+   * How often something may be repeated.
    *
-   * @param maxResubmits how often it is repeated
+   * @param maxRequeues the most requeues that a config may ask for
+   * @param maxResubmits how often a submission that Slurm lost is repeated
    * @param settleWindow how long nexa-slurm looks for an unknown submission before it counts as not
    *     made; empty for the default, which depends on the cluster's MessageTimeout
    */
-  public record LostSubmissions(int maxResubmits, Optional<Duration> settleWindow) {}
+  public record Repeats(int maxRequeues, int maxResubmits, Optional<Duration> settleWindow) {}
 
   /**
    * The requirements for a run's dataset.
@@ -200,6 +219,8 @@ public record Policy(
               "80",
               "If spent and reserved money reach this percentage, `submit` says how much is left."));
 
+  private static final String LOCKED = "locked";
+
   public static final Section SPEC =
       section(
           required(
@@ -214,6 +235,12 @@ public record Policy(
                       ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
                       "The currency of the amount.")),
               "The cost above which a run needs an approval."),
+          optional(
+              LOCKED,
+              listOf(ValueType.choice("profiles", "prices")),
+              "What only the admin's folder may hold, in /etc/nexa-slurm/policy.yaml alone. `profiles`: only those in"
+                  + " /etc/nexa-slurm/clusters, and `local`. `prices`: only the price books in /etc/nexa-slurm/prices."
+                  + " Files of the workspace with these names are not read, and a note says so."),
           withDefault(
               "max_requeues",
               ValueType.integer(0, 100),
@@ -302,6 +329,11 @@ public record Policy(
    * @param everywhere whether the policy applies to all workspaces of the machine
    */
   public static void check(Values values, boolean everywhere, List<Problem> problems) {
+    if (values.has(LOCKED) && !everywhere) {
+      problems.add(
+          values.problem(
+              LOCKED, "only /etc/nexa-slurm/policy.yaml can lock files; remove it here"));
+    }
     if (values.has("approvals")) {
       Values approvals = values.section("approvals");
       for (String key : List.of("directory", "allowed_signers", "revoked_keys")) {
@@ -340,8 +372,8 @@ public record Policy(
     return new Policy(
         name,
         new Money(over.decimal("amount"), over.text("currency")),
-        values.integer("max_requeues"),
-        new LostSubmissions(
+        new Repeats(
+            values.integer("max_requeues"),
             values.integer("max_resubmits"),
             settleWindow(values.optionalInteger("settle_window_seconds"))),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
@@ -358,7 +390,12 @@ public record Policy(
         budgets(values),
         approvals(values),
         values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty(),
-        NotifyChannel.from(values, false));
+        NotifyChannel.from(values, false),
+        values.has(LOCKED)
+            ? values.texts(LOCKED).stream()
+                .map(kind -> Locked.valueOf(kind.toUpperCase(Locale.ROOT)))
+                .toList()
+            : List.of());
   }
 
   private static Optional<Approvals> approvals(Values values) {

@@ -37,6 +37,7 @@ import java.util.TreeSet;
  */
 public record PriceBook(
     String name,
+    String file,
     String digest,
     String currency,
     LocalDate asOf,
@@ -188,11 +189,12 @@ public record PriceBook(
     return keys;
   }
 
-  public static PriceBook from(String name, String digest, Values values) {
+  public static PriceBook from(String name, String file, String digest, Values values) {
     Prices prices = Prices.from(values);
     boolean plain = prices.gpuShares().isEmpty() && MORE_THAN_PLAIN.stream().noneMatch(values::has);
     return new PriceBook(
         name,
+        file,
         digest,
         values.text("currency"),
         values.required("as_of", LocalDate.class),

@@ -149,7 +149,7 @@ public record RunDefaults(
       }
     }
     return new RunDefaults(
-        "configs/clusters/" + profile.name() + ".yaml",
+        profile.file(),
         profile.storage(),
         profile.gpuTypes(),
         scalar(written, "stage"),

@@ -31,15 +31,22 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds config files and other files. A file of the workspace takes precedence over the jar's file
- * of the same path.
+ * Finds config files and other files. A file of the workspace takes precedence over the site's, and
+ * the site's over the jar's. The site's file for {@code configs/clusters/a100.yaml} is {@code
+ * /etc/nexa-slurm/clusters/a100.yaml}.
  *
  * <p>If a file is missing, too large or unreadable, a method throws a {@link NexaException} with
  * {@link ExitCode#USAGE}.
  *
  * @param here the folder that a typed path is relative to
+ * @param site the folder of the site's files
  */
-public record ConfigSource(Path workspace, Path here) {
+public record ConfigSource(Path workspace, Path here, Path site) {
+  /** The folder that the admin writes, on each host. No option and no variable changes it. */
+  public static final Path SITE = Path.of("/etc/nexa-slurm");
+
+  private static final String CONFIGS = "configs/";
+
   /** Maximum size of a config, checked before the file is parsed. */
   public static final int MAX_BYTES = 1 << 20;
 
@@ -48,7 +55,7 @@ public record ConfigSource(Path workspace, Path here) {
 
   /** Makes a source for paths that are typed in the current folder. */
   public ConfigSource(Path workspace) {
-    this(workspace, Path.of(""));
+    this(workspace, Path.of(""), SITE);
   }
 
   /** A file that was found, with its content. */
@@ -167,12 +174,9 @@ public record ConfigSource(Path workspace, Path here) {
     return ours.get();
   }
 
-  /**
-   * Finds a file such as {@code configs/prices/default.yaml}, in the workspace, then in the jar.
-   */
+  /** Finds a file such as {@code configs/prices/default.yaml}: the workspace's, site's or jar's. */
   public Found product(String path) {
-    Path own = workspace.resolve(path);
-    return isFile(own) ? onDisk(own, MAX_BYTES) : found(inJar(path), path);
+    return found(optional(path), path);
   }
 
   /** Returns the jar's file of that path, even if the workspace has one. */
@@ -185,21 +189,46 @@ public record ConfigSource(Path workspace, Path here) {
     return isFile(workspace.resolve(path));
   }
 
-  /**
-   * Returns the names of the workspace's YAML files in a folder without {@code .yaml}, sorted;
-   * empty if it has no such folder.
-   */
+  /** Returns the path of the site's file; empty for a path outside {@code configs/}. */
+  private Optional<Path> ofSite(String path) {
+    return path.startsWith(CONFIGS)
+        ? Optional.of(site.resolve(path.substring(CONFIGS.length())))
+        : Optional.empty();
+  }
+
+  /** Finds the site's file; empty if it has none. */
+  public Optional<Found> site(String path) {
+    return ofSite(path).filter(ConfigSource::isFile).map(file -> onDisk(file, MAX_BYTES));
+  }
+
+  /** Returns the names of the workspace's YAML files in a folder, as {@link #siteNames} does. */
   public List<String> names(String folder) {
-    return neighbours(workspace.resolve(folder).resolve("any")).stream()
+    return yaml(workspace.resolve(folder));
+  }
+
+  /**
+   * Returns the names of the site's YAML files in a folder without {@code .yaml}, sorted; empty if
+   * it has no such folder.
+   */
+  public List<String> siteNames(String folder) {
+    return ofSite(folder).map(ConfigSource::yaml).orElse(List.of());
+  }
+
+  private static List<String> yaml(Path folder) {
+    return neighbours(folder.resolve("any")).stream()
         .filter(file -> file.endsWith(".yaml"))
         .map(file -> file.substring(0, file.length() - ".yaml".length()))
         .toList();
   }
 
-  /** Finds a file in the workspace, then in the jar; empty if neither has it. */
+  /** Finds the workspace's file, else the site's, else the jar's; empty if none has it. */
   public Optional<Found> optional(String path) {
     Path own = workspace.resolve(path);
-    return isFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
+    if (isFile(own)) {
+      return Optional.of(onDisk(own, MAX_BYTES));
+    }
+    Optional<Found> sites = site(path);
+    return sites.isPresent() ? sites : inJar(path);
   }
 
   /** Finds a file on disk of at most so many bytes; empty if there is none. */
