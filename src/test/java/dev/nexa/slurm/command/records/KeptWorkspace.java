@@ -19,27 +19,27 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A workspace as the nexa-slurm of a month wrote it, in src/test/resources/workspaces: a run of
- * three tasks whose failed task ran again, a run with an approval, and a run that has not ended.
- * Its folder holds what Slurm's clients print of its jobs, too.
+ * A workspace as a version of nexa-slurm wrote it, in src/test/resources/workspaces: a run of three
+ * tasks whose failed task ran again, a run with an approval, and a run that has not ended. Its
+ * folder holds what Slurm's clients print of its jobs, too.
  *
- * <p>{@code main} writes such a folder; its argument is {@link #FOLDER}. A kept workspace is never
- * written again: a later format gets a folder of its own.
+ * <p>{@code main} writes such a folder; its argument is {@link #FOLDER} with the version. Each
+ * release gets a folder, which is never written again.
  */
 public final class KeptWorkspace {
   /** Folders without files, which git does not keep. */
   private static final String EMPTY = "empty-folders";
 
   /** Where the kept workspaces were written; manifests hold the path. */
-  static final String FOLDER = "/tmp/kept-2026-11";
+  static final String FOLDER = "/tmp/kept-";
 
   private static final Path KEPT = Path.of("src/test/resources/workspaces");
 
   private KeptWorkspace() {}
 
-  /** Copies the workspace of that month to a folder, and sits down at a terminal there. */
-  static Terminal copy(String month, Path folder) throws IOException {
-    Path from = KEPT.resolve(month);
+  /** Copies the workspace of that version to a folder, and sits down at a terminal there. */
+  static Terminal copy(String version, Path folder) throws IOException {
+    Path from = KEPT.resolve(version);
     try (Stream<Path> all = Files.walk(from)) {
       for (Path path : (Iterable<Path>) all::iterator) {
         Path to = folder.resolve(from.relativize(path).toString());

@@ -25,12 +25,18 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Workspaces that earlier versions wrote stay readable; files of later versions are refused. */
+@ParameterizedClass
+@ValueSource(strings = {"2026-11", "1.0.0"})
 class KeptWorkspaceTest {
   private static final String NEWER = " has schema_version 2; this nexa-slurm reads up to 1";
   private static final String ADVICE = "use the nexa-slurm that made the run, or a newer one";
 
+  @Parameter String version;
   @TempDir Path folder;
   private Terminal ada;
   private Workspace workspace;
@@ -40,7 +46,7 @@ class KeptWorkspaceTest {
 
   @BeforeEach
   void open() throws IOException {
-    ada = KeptWorkspace.copy("2026-11", folder);
+    ada = KeptWorkspace.copy(version, folder);
     workspace = new Workspace(ada.workspace, DurableFiles.onDisk());
     List<JsonObject> runs = well("runs", "list", "--json").json().objects("runs");
     assertThat(runs).hasSize(3);
@@ -222,7 +228,7 @@ class KeptWorkspaceTest {
       for (Path path : paths) {
         boolean file = Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS);
         String text = file ? DurableFiles.read(path) : "";
-        files.put(path.toString(), text.replace(folder.toString(), KeptWorkspace.FOLDER));
+        files.put(path.toString(), text.replace(folder.toString(), KeptWorkspace.FOLDER + version));
       }
     }
     return files;
