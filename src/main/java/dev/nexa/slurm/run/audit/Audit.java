@@ -407,9 +407,10 @@ public final class Audit {
               cost.credited(),
               problems);
       CostFile made = CostFile.parse(derived.cost(), run.cost().toString());
-      compare(run.cost(), cost.json(), made.comparableTo(cost));
+      compare(run.cost(), cost.json(), made.comparableTo(cost), KnownMembers.OF_COST);
       ManifestFile again = ManifestFile.parse(derived.manifest(), run.manifest().toString());
-      compare(run.manifest(), manifest.json(), again.comparableTo(manifest));
+      compare(
+          run.manifest(), manifest.json(), again.comparableTo(manifest), KnownMembers.OF_MANIFEST);
     } catch (IllegalArgumentException broken) {
       differences.add(run.id() + ": " + broken.getMessage());
       derivedDiffers |= files.settlementChange().isEmpty() && Files.exists(run.plan());
@@ -428,10 +429,16 @@ public final class Audit {
         .forEach(disagreement -> notes.add(run.id() + ": " + disagreement + why));
   }
 
-  private void compare(Path file, JsonObject kept, JsonObject derived) {
-    for (String difference : JsonDifferences.between(kept, derived)) {
+  private void compare(Path file, JsonObject kept, JsonObject derived, KnownMembers known) {
+    JsonDifferences compared = JsonDifferences.between(kept, derived, known);
+    for (String difference : compared.found()) {
       derivedDiffers = true;
       differences.add(name(file) + ": " + difference);
+    }
+    if (!compared.unknown().isEmpty()) {
+      notes.add(
+          "%s: not compared, because only a newer nexa-slurm knows it: %s"
+              .formatted(name(file), String.join(", ", compared.unknown())));
     }
   }
 

@@ -90,6 +90,40 @@ class KeptWorkspaceTest {
     assertThat(well("audit").out()).contains("0 differences");
   }
 
+  /** Going back: a newer version has written more members, and the journal holds their digest. */
+  @Test
+  void whatANewerVersionAddedIsNoDifference() throws IOException {
+    for (Path file : List.of(retried.manifest(), retried.cost())) {
+      String before = Sha256.of(DurableFiles.readBytes(file));
+      String text =
+          DurableFiles.read(file)
+              .replace("\"elapsed_seconds\"", "\"of_later\": 1, \"elapsed_seconds\"");
+      Files.writeString(file, Json.pretty(Json.parseObject(text).with("of_later", "x")));
+      rewriteJournal(retried, before, Sha256.of(DurableFiles.readBytes(file)));
+    }
+    Map<String, String> newer = files();
+
+    Screen audit = well("audit");
+    well("reconcile");
+
+    String unknown = ": not compared, because only a newer nexa-slurm knows it: ";
+    assertThat(audit.out() + audit.err())
+        .contains(
+            "0 differences",
+            retried.id() + ".json" + unknown + "of_later\n",
+            "cost_" + retried.id() + ".json" + unknown + "actual.attempts[].of_later, of_later\n");
+    assertThat(files()).isEqualTo(newer);
+  }
+
+  /** Whoever adds such a member himself changes the file's digest. */
+  @Test
+  void anAddedMemberIsAChange() throws IOException {
+    JsonObject json = Json.parseObject(DurableFiles.read(retried.manifest()));
+    Files.writeString(retried.manifest(), Json.pretty(json.with("of_later", "x")));
+
+    assertThat(type("audit").exit()).isNotZero();
+  }
+
   @Test
   void aPassChangesNothing() throws IOException {
     Map<String, String> before = files();
