@@ -52,7 +52,7 @@ WEEKS = {
 WRONG = {
     "chat-sft 2": ("FAILED", 0.4, "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.21 GiB is free."),
     "chat-sft 8": ("NODE_FAIL", 3.1, ""),
-    "chat-dpo 11": ("FAILED", 1.7, "ValueError: the loss is nan at step 410: the learning rate is too high"),
+    "chat-dpo 11": ("FAILED", 1.7, "ValueError: the loss is nan at step 420: the learning rate is too high"),
     "chat-dpo 9": ("CANCELLED", 2.2, ""),
     "teacher 2": ("FAILED", 0.1, "FileNotFoundError: [Errno 2] No such file or directory: 'ask.jsonl'"),
     "detector 14": ("TIMEOUT", 16, ""),
@@ -224,7 +224,7 @@ class Team:
             "configs/policy.yaml",
             "approval_over: {amount: 750.00, currency: USD}\n"
             "approvals: {directory: approvals, allowed_signers: configs/allowed_signers}\nbudgets:\n"
-            + budget.format("project, name: assistant", 4000, "month")
+            + budget.format("project, name: assistant", 3600, "month")
             + budget.format("project, name: vision", 900, "month")
             + budget.format("project, name: speech", 450, "month")
             + budget.format("all", 12000, "quarter"),
