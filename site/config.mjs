@@ -1,7 +1,9 @@
 // VitePress's configuration. dev/site copies it into target/site/.vitepress.
 import { readFileSync } from 'node:fs'
 import { defineConfig } from 'vitepress'
+import { sections } from '../sections.mjs'
 import { slug } from '../slug.mjs'
+import { typed } from '../typed.mjs'
 
 const groups = JSON.parse(readFileSync(new URL('../groups.json', import.meta.url), 'utf8'))
 
@@ -20,15 +22,26 @@ export default defineConfig({
   head: [['meta', { 'http-equiv': 'Content-Security-Policy', content: policy }]],
   markdown: {
     anchor: { slugify: slug },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    codeTransformers: [typed],
     // A page is text: what looks like markup or like a Vue expression is shown as it is.
     config(md) {
       md.set({ html: false })
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;')
+      md.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>\n'
+      md.renderer.rules.table_close = () => '</table></div>\n'
     }
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: { _splitIntoSections: sections },
+        // Its visible text has the key, too.
+        translations: { button: { buttonAriaLabel: 'Search K' } }
+      }
+    },
     outline: { level: [2, 3] },
     nav: [
       { text: 'First run', link: '/first-run' },
