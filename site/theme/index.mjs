@@ -5,8 +5,12 @@ import Front from './Front.vue'
 import { searchOptions } from './search.mjs'
 import './style.css'
 
-/** The heading of a group in the sidebar is one button; VitePress puts a second one, the arrow, into it. */
-function oneButton() {
+/**
+ * The heading of a group in the sidebar is one button; VitePress puts a second one, the arrow, into it.
+ * The button of the search is called Search. The style shows its key, which is no part of the name.
+ */
+function tellButtons() {
+  document.querySelector('.DocSearch-Button-Key:last-child')?.replaceChildren()
   for (const arrow of document.querySelectorAll('.VPSidebarItem > [role="button"] > .caret')) {
     for (const name of ['role', 'tabindex', 'aria-label']) arrow.removeAttribute(name)
   }
@@ -21,6 +25,6 @@ export default {
   },
   setup() {
     const route = useRoute()
-    onMounted(() => watch(() => route.path, () => nextTick(oneButton), { immediate: true }))
+    onMounted(() => watch(() => route.path, () => nextTick(tellButtons), { immediate: true }))
   }
 }
