@@ -35,6 +35,12 @@ export default defineConfig({
       md.set({ html: false })
       const text = md.renderer.rules.text
       md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;')
+      const inline = md.renderer.rules.code_inline
+      md.renderer.rules.code_inline = (tokens, i, ...rest) => {
+        const code = tokens[i].content
+        if (code.length <= (code.includes(' ') ? 24 : 34)) tokens[i].attrJoin('class', 'short')
+        return inline(tokens, i, ...rest)
+      }
       md.renderer.rules.code_block = (...args) => md.renderer.rules.fence(...args)
       md.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>\n'
       md.renderer.rules.table_close = () => '</table></div>\n'
