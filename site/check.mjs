@@ -1,7 +1,10 @@
-// Checks the built site: each link and anchor leads somewhere, and no page, style or program loads anything from another site.
+// Checks the built site: each link and anchor leads somewhere, no page, style or program loads anything from another site,
+// and the site's search answers each question of questions.json with the page beside it first.
 // usage: node check.mjs FOLDER [BASE]
 import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { join, posix, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { searchOptions } from './theme/search.mjs'
 
 const [folder, base = '/'] = process.argv.slice(2)
 const files = readdirSync(folder, { recursive: true })
@@ -74,8 +77,27 @@ for (const path of files.filter((name) => name.endsWith('.js'))) {
   }
 }
 
+const ours = (name) => Object.entries(JSON.parse(readFileSync(new URL(name, import.meta.url), 'utf8')))
+const load = async (path) => (await import(pathToFileURL(resolve(folder, path)))).default
+const MiniSearch = await load('../node_modules/minisearch/dist/es/index.js')
+const index = await load(files.find((path) => path.includes('@localSearchIndex')))
+const search = MiniSearch.loadJSON(index, { fields: ['title', 'titles', 'text'], storeFields: ['title', 'titles'], searchOptions })
+const questions = ours('questions.json')
+for (const [question, wanted] of questions) {
+  const first = search.search(question)[0]?.id.slice(base.length).replace('.html', '') ?? 'nothing'
+  if (first !== wanted && first.split('#')[0] !== wanted) {
+    problems.push(`questions.json: the search for "${question}" begins with ${first}, not with ${wanted}`)
+  }
+}
+for (const [key] of ours('keywords.json')) {
+  const [page, anchor] = key.split('#')
+  if (!anchors.has(`${page}.html`) || (anchor && !anchors.get(`${page}.html`).has(anchor))) {
+    problems.push(`keywords.json: there is no ${key}`)
+  }
+}
+
 if (problems.length > 0) {
   console.error([...new Set(problems)].join('\n'))
   process.exit(1)
 }
-console.log(`site: ${html.length} pages, ${links} links and anchors lead somewhere, nothing is loaded from another site`)
+console.log(`site: ${html.length} pages, ${links} links and anchors lead somewhere, ${questions.length} questions find their page, nothing is loaded from another site`)

@@ -138,6 +138,11 @@ for (const file of readdirSync(join(repository, 'docs')).filter((name) => /\.(sv
   cpSync(join(repository, 'docs', file), join(pages, 'public', file))
 }
 cpSync(join(repository, 'site/home.md'), join(pages, 'index.md'))
+for (const [line] of read('site/home.md').matchAll(/^ +(tar|ln) .*/gm)) {
+  if (!read('docs/installing.md').includes(line.trim())) {
+    problems.push(`site/home.md: docs/installing.md has no ${line.trim()}`)
+  }
+}
 writeFileSync(join(target, 'groups.json'), JSON.stringify(groups()))
 writeFileSync(join(pages, 'public/llms.txt'), llms())
 // Each page also as Markdown, beside its HTML.

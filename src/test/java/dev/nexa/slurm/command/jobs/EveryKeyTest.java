@@ -226,8 +226,8 @@ class EveryKeyTest {
     String path = slot.path().replace(" (name)", "").replace(".*", ".NAME");
     for (String name : List.of(path.replace("[]", ".0"), path.replace("[]", ""))) {
       for (String key = name; !key.isEmpty(); key = parent(key)) {
-        for (String line : page.split("\n", -1)) {
-          if (line.startsWith("| `" + key + "` |") && line.contains("for reports")) {
+        for (String section : page.split("\n#+ ", -1)) {
+          if (section.startsWith("`" + key + "`\n") && section.contains("for reports")) {
             return true;
           }
         }

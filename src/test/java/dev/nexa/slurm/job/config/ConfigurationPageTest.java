@@ -20,11 +20,12 @@ import dev.nexa.slurm.job.config.yaml.ValueType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The tables of keys in docs are made from the very tables that check the files, one page for each
+ * The lists of keys in docs are made from the very tables that check the files, one page for each
  * kind of file. {@code mvn -Dtest=ConfigurationPageTest -Dgolden.update=true test} writes them
  * anew.
  */
@@ -41,7 +42,7 @@ class ConfigurationPageTest {
     "failures, why.md",
     "policy, policy-file.md"
   })
-  void tablesAreThoseThatCheckTheFiles(String kind, String name) throws IOException {
+  void keysAreThoseThatCheckTheFiles(String kind, String name) throws IOException {
     Path file = FOLDER.resolve(name);
     String begin = "<!-- " + kind + ": made by ConfigurationPageTest -->\n";
     String end = "<!-- end of " + kind + " -->";
@@ -49,7 +50,12 @@ class ConfigurationPageTest {
     assertThat(page).containsOnlyOnce(begin).containsOnlyOnce(end);
     String before = page.substring(0, page.indexOf(begin) + begin.length());
     String after = page.substring(page.indexOf(end));
-    Golden.checkFile(file, before + table(section(kind)) + after);
+    StringBuilder keys = new StringBuilder("\n");
+    keys(keys, section(kind), "", true);
+    Golden.checkFile(file, before + keys + after);
+    assertThat(Files.readAllLines(file).stream().filter(line -> line.startsWith("##")))
+        .extracting(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\w -]", "").strip())
+        .doesNotHaveDuplicates();
   }
 
   private static Section section(String kind) {
@@ -65,53 +71,50 @@ class ConfigurationPageTest {
     };
   }
 
-  private static String table(Section section) {
-    StringBuilder rows = new StringBuilder();
-    rows.append("| key | what it is | value | default | required |\n|---|---|---|---|---|\n");
-    rows(rows, section, "", true);
-    return rows.toString();
-  }
-
-  /** One row for each key, and below it those of the mapping that it holds. */
-  private static void rows(StringBuilder rows, Section section, String prefix, boolean certain) {
+  /**
+   * One heading for each key, and below it those of the mapping that it holds. The anchor of a
+   * heading is the whole key without its dots, whatever stands beside it.
+   */
+  private static void keys(StringBuilder text, Section section, String prefix, boolean certain) {
+    String level = prefix.isEmpty() ? "### `" : "#### `";
     for (KnownKey key : section.keys()) {
       if (isOneOfMany(section, key)) {
         continue;
       }
       boolean required = key.required();
       String name = prefix + key.name();
-      rows.append("| `").append(name).append("` | ").append(cell(key.doc()));
-      rows.append(" | ").append(cell(value(key.shape()))).append(" | ");
-      rows.append(key.fallback().isEmpty() ? "" : "`" + key.fallback() + "`").append(" | ");
-      rows.append(required(key, prefix, certain)).append(" |\n");
-      below(rows, key.shape(), name, required && certain);
+      text.append(level).append(name).append("`\n\nValue: ").append(value(key.shape()));
+      text.append(key.fallback().isEmpty() ? "." : ". Default: `" + key.fallback() + "`.");
+      text.append(required(key, prefix, certain)).append("\n\n").append(key.doc()).append("\n\n");
+      below(text, key.shape(), name, required && certain);
     }
     if (section.others().isPresent()) {
       String value = value(section.others().get().value());
       String what = "a training key or " + section.others().get().name().expected();
-      rows.append("| `").append(prefix).append("KEY` | KEY is ").append(what);
-      rows.append(". | ").append(cell(value)).append(" |  |  |\n");
+      text.append(level).append(prefix).append("KEY`\n\nValue: ").append(value);
+      text.append(".\n\nKEY is ").append(what).append(".\n\n");
     }
   }
 
   private static String required(KnownKey key, String prefix, boolean certain) {
     String inferable = key.inferable() ? "; see [defaults](configuration.md#defaults)" : "";
-    return key.required() ? (certain ? "yes" : "within " + parent(prefix)) + inferable : "";
+    String within = certain ? "" : " within " + parent(prefix);
+    return key.required() ? " Required" + within + inferable + "." : "";
   }
 
-  /** A sweep has them all again: one row stands for them. */
+  /** A sweep has them all again: one heading stands for them. */
   private static boolean isOneOfMany(Section section, KnownKey key) {
     return section.others().isPresent()
         && Training.KEYS.keys().stream().anyMatch(known -> known.name().equals(key.name()));
   }
 
-  private static void below(StringBuilder rows, Schema shape, String name, boolean certain) {
+  private static void below(StringBuilder text, Schema shape, String name, boolean certain) {
     if (shape instanceof Section section) {
-      rows(rows, section, name + ".", certain);
+      keys(text, section, name + ".", certain);
     } else if (shape instanceof MapOf map) {
-      below(rows, map.value(), name + ".NAME", false);
+      below(text, map.value(), name + ".NAME", false);
     } else if (shape instanceof ListOf list) {
-      below(rows, list.element(), name + ".0", false);
+      below(text, list.element(), name + ".0", false);
     }
   }
 
@@ -138,9 +141,5 @@ class ConfigurationPageTest {
     return shape instanceof MapOf map
         ? "a mapping from " + map.name().expected() + " to " + value(map.value())
         : "a mapping";
-  }
-
-  private static String cell(String text) {
-    return text.replace("|", "\\|");
   }
 }
