@@ -46,6 +46,7 @@ import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
 import dev.nexa.slurm.command.workspace.ManCommand;
+import dev.nexa.slurm.command.workspace.doctor.DoctorCommand;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -128,6 +129,7 @@ public final class Commands {
       case "sync" -> new SyncCommand();
       case "halt" -> new HaltCommand();
       case "unhalt" -> new UnhaltCommand();
+      case "doctor" -> new DoctorCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

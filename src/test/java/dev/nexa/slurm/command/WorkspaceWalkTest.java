@@ -126,6 +126,7 @@ class WorkspaceWalkTest {
               Map.entry("sync pull", ""),
               Map.entry("sync verify", ""),
               Map.entry("sync abort-leftovers", ""),
+              Map.entry("doctor", "policy"),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
@@ -146,6 +147,7 @@ class WorkspaceWalkTest {
           "sync pull",
           "sync verify",
           "sync abort-leftovers",
+          "doctor",
           "init");
 
   @TempDir Path folder;

@@ -1,11 +1,12 @@
 package dev.nexa.slurm.command.cron;
 
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.command.cron.CronPasses.Installed;
-import dev.nexa.slurm.command.cron.CronPasses.Shown;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.cron.CronPasses;
+import dev.nexa.slurm.run.cron.CronPasses.Installed;
+import dev.nexa.slurm.run.cron.CronPasses.Shown;
 import dev.nexa.slurm.run.cron.OtherPasses;
 import dev.nexa.slurm.run.cron.PassInterval;
 import java.nio.file.Files;

@@ -3,9 +3,12 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.site.NodeSharing;
+import dev.nexa.slurm.run.Context;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +36,13 @@ public final class ProfileDifferences {
    * @param cluster the value on the cluster
    */
   public record Difference(String key, String file, String cluster) {}
+
+  /** Returns the keys whose values in a profile and on the cluster differ. */
+  public static List<Difference> of(Context context, ClusterProfile file, SlurmCluster cluster) {
+    String starter = context.source().carried("configs/clusters/default.yaml").text();
+    String read = ProfileText.of(cluster, LocalDate.EPOCH, "nexa-slurm init", starter);
+    return of(file, context.configs().cluster(file.name(), file.file(), read));
+  }
 
   /** Returns the keys with different values. */
   public static List<Difference> of(ClusterProfile file, ClusterProfile cluster) {

@@ -1,16 +1,9 @@
-package dev.nexa.slurm.command.cron;
+package dev.nexa.slurm.run.cron;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.cron.Crontab;
-import dev.nexa.slurm.run.cron.CrontabProgram;
-import dev.nexa.slurm.run.cron.HeartbeatCheck;
-import dev.nexa.slurm.run.cron.PassCommand;
-import dev.nexa.slurm.run.cron.PassInterval;
-import dev.nexa.slurm.run.cron.Systemctl;
-import dev.nexa.slurm.run.cron.UserTimer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,0 +1,36 @@
+package dev.nexa.slurm.command.workspace.doctor;
+
+import dev.nexa.slurm.run.Context;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * One check.
+ *
+ * @param name the word that selects it
+ * @param looks what it looks at, for the list of checks
+ * @param look does it; returns one finding or more. It starts no job and changes nothing
+ */
+record Check(String name, String looks, Function<Context, List<CheckFinding>> look) {
+  /** All checks, those of this machine before those that ask Slurm. */
+  static final List<Check> ALL =
+      List.of(
+          new Check("java", "Java's version and the archive of classes", HostChecks::java),
+          new Check(
+              "workspace", "the workspace can be found and written to", HostChecks::workspace),
+          new Check("clock", "this machine's clock and the file system's", HostChecks::clock),
+          new Check("tiers", "the folders of the storage tiers", TierChecks::tiers),
+          new Check("disk", "space that is left", TierChecks::disk),
+          new Check("leftovers", "unfinished runs, trash, bad nodes", TierChecks::leftovers),
+          new Check("team", "whether members of a team can work here", HostChecks::team),
+          new Check("policy", "the policy that is in force", RuleChecks::policy),
+          new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),
+          new Check("prices", "the price book's age and missing prices", RuleChecks::prices),
+          new Check("notifications", "messages that wait or failed", RuleChecks::notifications),
+          new Check("cron", "passes of reconcile", HostChecks::cron),
+          new Check("s3", "the credentials for the profile's address in S3", TierChecks::s3),
+          new Check("slurm", "Slurm's commands and the controller", SlurmChecks::slurm),
+          new Check("profile", "whether the profile still fits the cluster", SlurmChecks::profile),
+          new Check("accounting", "the database of Slurm", SlurmChecks::accounting),
+          new Check("limits", "whether Slurm would take a small job", SlurmChecks::limits));
+}

@@ -1,0 +1,112 @@
+package dev.nexa.slurm.command.workspace.doctor;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
+import dev.nexa.slurm.run.Context;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm doctor}. */
+public final class DoctorCommand extends Subcommand {
+  /** Most checks take milliseconds; Slurm's commands on a busy cluster take a second. */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final PositionalParamSpec names =
+      parameters("NAME", "The checks to make; all if none is given. --list prints the names.");
+  private final OptionSpec list = flag("--list", "Lists the checks, and makes none.");
+  private final OptionSpec strict = flag("--strict", "Ends with 1 if there is advice, too.");
+  private final OptionSpec timeout =
+      option("--timeout TIME", "How long the checks may take: 30s, 2m; 10s if not given.");
+  private final OptionSpec json = jsonFlag();
+
+  public DoctorCommand() {
+    super(
+        "doctor",
+        "Checks the workspace, its storage, the rules and the cluster, and names the command that repairs what is wrong. It starts no job and changes nothing. Ends with 1 if something that runs need does not work, with 4 if a check could not look.",
+        "nexa-slurm doctor",
+        "nexa-slurm doctor slurm accounting",
+        "nexa-slurm doctor --strict --json");
+  }
+
+  @Override
+  public Integer call() {
+    List<Check> chosen = chosen();
+    if (given(list)) {
+      chosen.forEach(check -> say("%-14s %s".formatted(check.name(), check.looks())));
+      return ExitCode.OK.status();
+    }
+    Duration patience = value(timeout).map(TimeLimit::parse).orElse(PATIENCE);
+    Context context =
+        context().waiting(new ClientTimeouts(ClientTimeouts.DEFAULT.submitTimeout(), patience));
+    List<CheckFinding> findings = Checkup.make(chosen, context, patience);
+    answer(json, () -> document(findings), () -> tell(findings));
+    return status(findings, given(strict)).status();
+  }
+
+  private List<Check> chosen() {
+    List<String> typed = Optional.ofNullable(names.<List<String>>getValue()).orElse(List.of());
+    List<String> known = Check.ALL.stream().map(Check::name).toList();
+    for (String name : typed) {
+      if (!known.contains(name)) {
+        throw invalid(
+            "there is no check named '" + name + "'" + Nearest.hint(name, known),
+            "write some of " + String.join(", ", known));
+      }
+    }
+    return Check.ALL.stream()
+        .filter(check -> typed.isEmpty() || typed.contains(check.name()))
+        .toList();
+  }
+
+  /** A failure counts more than a check that could not look, and that more than advice. */
+  static ExitCode status(List<CheckFinding> findings, boolean strict) {
+    List<Result> results = findings.stream().map(CheckFinding::result).toList();
+    if (results.contains(Result.FAILED) || (strict && results.contains(Result.ADVICE))) {
+      return ExitCode.DEFECT;
+    }
+    return results.contains(Result.UNKNOWN) ? ExitCode.SCHEDULER : ExitCode.OK;
+  }
+
+  private static JsonObject document(List<CheckFinding> findings) {
+    JsonObject counts = new JsonObject();
+    for (Result result : Result.values()) {
+      counts.with(result.name().toLowerCase(Locale.ROOT), count(findings, result));
+    }
+    return JsonObject.ofVersion(1)
+        .with("counts", counts)
+        .with("findings", findings.stream().map(CheckFinding::toJson).toList());
+  }
+
+  private static long count(List<CheckFinding> findings, Result result) {
+    return findings.stream().filter(finding -> finding.result() == result).count();
+  }
+
+  private void tell(List<CheckFinding> findings) {
+    for (CheckFinding finding : findings) {
+      String result = finding.result().name().toLowerCase(Locale.ROOT);
+      say("%-8s %-14s %s".formatted(result, finding.check(), finding.says()));
+      if (!finding.affects().isEmpty()) {
+        say("         affects: " + finding.affects());
+      }
+      for (Advice remedy : finding.remedies()) {
+        say("         → " + advised(remedy.toString()));
+      }
+    }
+    say(
+        Stream.of(Result.FAILED, Result.UNKNOWN, Result.ADVICE, Result.OK)
+            .map(result -> count(findings, result) + " " + result.name().toLowerCase(Locale.ROOT))
+            .reduce((one, two) -> one + ", " + two)
+            .orElseThrow());
+  }
+}

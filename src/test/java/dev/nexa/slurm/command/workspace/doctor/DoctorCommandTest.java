@@ -1,0 +1,281 @@
+package dev.nexa.slurm.command.workspace.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Site;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.records.approvals.Keys;
+import dev.nexa.slurm.run.Context;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Faults are planted, and what the finding says to type is typed. */
+class DoctorCommandTest {
+  private static final String BOOK =
+      "currency: USD\nas_of: 2026-11-01\ncpu_hour: {price: 0.04, source: contract}\n";
+
+  @TempDir Path folder;
+  private Terminal ada;
+
+  /** Plants a fault. */
+  private interface Plant {
+    void into(DoctorCommandTest test) throws IOException;
+  }
+
+  /** A fault, the check that must find it, and with which result. */
+  private enum Fault {
+    NO_TIER("tiers", "advice", test -> Files.delete(test.folder.resolve("tiers/shared"))),
+    TIER_IN_A_FILE(
+        "tiers",
+        "failed",
+        test ->
+            test.ada.file(
+                "configs/clusters/default.yaml",
+                test.profile().replace("shared: ", "shared: /dev/null/"))),
+    BAD_NODE(
+        "leftovers",
+        "advice",
+        test -> {
+          Path nodes = test.ada.workspace.resolve(".nexa/bad_nodes/default");
+          Files.createDirectories(nodes);
+          Files.writeString(nodes.resolve("n3"), "2026-11-29T10:00:00Z it failed\n");
+        }),
+    LOST_RUN(
+        "leftovers",
+        "advice",
+        test -> {
+          Path open = Files.createDirectories(test.ada.workspace.resolve("runs/open"));
+          Files.createFile(open.resolve("data_20261129_100000"));
+        }),
+    EXAMPLE_PRICES(
+        "prices",
+        "advice",
+        test -> Files.delete(test.ada.workspace.resolve("configs/prices/default.yaml"))),
+    OLD_PRICES(
+        "prices",
+        "advice",
+        test -> test.ada.file("configs/prices/default.yaml", BOOK.replace("2026-11", "2024-11"))),
+    NO_PRICE(
+        "prices",
+        "failed",
+        test ->
+            test.ada.file(
+                "configs/clusters/default.yaml",
+                test.profile() + "partitions: {gpu: {gpus_per_node: 8, gpu_type: mi300}}\n")),
+    BROKEN_PRICES(
+        "prices", "failed", test -> test.ada.file("configs/prices/default.yaml", "currency: [\n")),
+    BROKEN_POLICY("policy", "failed", test -> test.ada.file("configs/policy.yaml", "aproval: 1\n")),
+    NOBODY_APPROVES(
+        "policy",
+        "advice",
+        test ->
+            test.ada.file("configs/policy.yaml", "approval_over: {amount: 10, currency: USD}\n")),
+    NO_SIGNERS("approvers", "failed", test -> Files.delete(test.signers())),
+    BROKEN_SIGNERS("approvers", "failed", test -> Files.writeString(test.signers(), "boss\n")),
+    EXPIRED_KEY("approvers", "failed", test -> test.allow("boss@site valid-before=\"20250101\" ")),
+    KEY_ENDS_SOON(
+        "approvers",
+        "advice",
+        test -> test.allow("boss@site valid-before=\"" + inTenDays() + "\" ")),
+    NO_CREDENTIALS(
+        "s3",
+        "failed",
+        test ->
+            test.ada.file(
+                "configs/clusters/default.yaml",
+                test.profile().replace("storage: {", "storage: {s3_prefix: s3://bucket/x, "))),
+    NO_PASS(
+        "cron",
+        "failed",
+        test -> Files.createDirectories(test.ada.workspace.resolve("runs/manifests"))),
+    NO_PROFILE(
+        "tiers",
+        "failed",
+        test -> test.ada.file("configs/clusters/default.yaml", "slurm: {x: 1}\n"));
+
+    private final String check;
+    private final String result;
+    private final Plant plant;
+
+    Fault(String check, String result, Plant plant) {
+      this.check = check;
+      this.result = result;
+      this.plant = plant;
+    }
+
+    private static String inTenDays() {
+      return java.time.LocalDate.now(java.time.ZoneOffset.UTC)
+          .plusDays(10)
+          .format(java.time.format.DateTimeFormatter.BASIC_ISO_DATE);
+    }
+  }
+
+  @BeforeEach
+  void well() throws IOException {
+    ada = new Terminal(folder);
+    for (String tier : List.of("scratch", "durable", "shared")) {
+      Files.createDirectories(folder.resolve("tiers/" + tier));
+    }
+    ada.file("configs/clusters/default.yaml", profile())
+        .file("configs/prices/default.yaml", BOOK)
+        .file(
+            "configs/policy.yaml",
+            """
+            approval_over: {amount: 10, currency: USD}
+            approvals: {directory: approvals, allowed_signers: allowed_signers}
+            """);
+    ada.program("crontab", "[ \"$1\" = -l ] && exit 0; cat >/dev/null");
+    ada.program("ssh-keygen", "exec /usr/bin/ssh-keygen \"$@\"");
+    allow("boss@site ");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Fault.class)
+  void aFaultIsFoundWithWhatItAffectsAndACommand(Fault fault) throws IOException {
+    String before = fault == Fault.NO_PASS ? "advice" : "ok"; // nothing is installed
+    assertThat(result(doctor(fault.check))).as("before").isEqualTo(before);
+
+    fault.plant.into(this);
+
+    JsonObject found = worst(doctor(fault.check));
+    assertThat(found.text("result")).as("%s", found).isEqualTo(fault.result);
+    assertThat(found.text("affects")).isNotBlank();
+    assertThat(found.texts("remedies")).isNotEmpty();
+    assertThat(ada.type("doctor", fault.check).exit())
+        .isEqualTo(fault.result.equals("failed") ? 1 : 0);
+    assertThat(ada.type("doctor", "--strict", fault.check).exit()).isEqualTo(1);
+    for (String remedy : found.texts("remedies")) {
+      if (remedy.matches("(rm|touch|nexa-slurm (storage )?init)\\b.*")) {
+        Keys.run(ada.workspace, "bash", "-c", typed(remedy));
+        assertThat(result(doctor(fault.check))).as(remedy).isEqualTo("ok");
+      }
+    }
+  }
+
+  /** The shell's PATH has no nexa-slurm. */
+  private String typed(String remedy) {
+    if (!remedy.startsWith("nexa-slurm ")) {
+      return remedy;
+    }
+    List<String> words = new ArrayList<>(List.of(remedy.replaceAll(" +#.*", "").split(" ")));
+    assertThat(ada.type(words.subList(1, words.size()).toArray(String[]::new)).exit()).isZero();
+    // What init writes has example prices.
+    return "sed -i 's/placeholder[^\"]*/contract/; s/^as_of:.*/as_of: 2026-11-01/'"
+        + " configs/prices/default.yaml";
+  }
+
+  @Test
+  void withoutSlurmItCouldNotLook() {
+    Screen screen = ada.type("doctor", "slurm", "accounting");
+
+    assertThat(screen.exit()).isEqualTo(4);
+    assertThat(screen.out())
+        .contains(
+            "unknown  slurm          there is no Slurm here: sbatch is not on the PATH\n",
+            "0 failed, 2 unknown, 0 advice, 0 ok");
+  }
+
+  @Test
+  void aControllerThatDoesNotAnswerIsAFailure() {
+    ada.withSlurm();
+    ada.program("scontrol", "echo 'slurm_load_ctl_conf error: Unable to contact' >&2; exit 1");
+
+    Screen screen = ada.type("doctor", "slurm");
+
+    assertThat(screen.exit()).isEqualTo(1);
+    assertThat(screen.out()).contains("Unable to contact", "affects: submit, status and cancel");
+  }
+
+  @Test
+  void aCheckThatCrashesOrTakesLongHidesNoOther() {
+    Check crash =
+        new Check(
+            "crash",
+            "",
+            context -> {
+              throw new IllegalStateException("oops");
+            });
+    Check late =
+        new Check(
+            "late",
+            "",
+            context -> {
+              try {
+                Thread.sleep(60_000);
+              } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+              }
+              return List.of();
+            });
+    Check well = new Check("well", "", context -> List.of(CheckFinding.ok("well", "fine")));
+
+    List<CheckFinding> findings =
+        Checkup.make(
+            List.of(crash, late, well), new Context(folder, Map.of()), Duration.ofSeconds(1));
+
+    assertThat(findings)
+        .extracting(one -> one.check() + " " + one.result() + " " + one.says())
+        .containsExactly(
+            "crash UNKNOWN the check crashed: java.lang.IllegalStateException: oops",
+            "late UNKNOWN it did not end within 1 s",
+            "well OK fine");
+    assertThat(DoctorCommand.status(findings, false).status()).isEqualTo(4);
+  }
+
+  @Test
+  void aNameThatIsNoCheckIsRefused() {
+    Screen screen = ada.type("doctor", "prises");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("there is no check named 'prises'", "'prices'");
+  }
+
+  @Test
+  void theListNamesEachCheck() {
+    assertThat(ada.type("doctor", "--list").out().lines()).hasSize(Check.ALL.size());
+  }
+
+  private JsonObject doctor(String check) {
+    return ada.type("doctor", check, "--json").json();
+  }
+
+  private static JsonObject worst(JsonObject document) {
+    List<JsonObject> findings = document.objects("findings");
+    return findings.stream()
+        .filter(one -> !one.text("result").equals("ok"))
+        .findFirst()
+        .orElse(findings.get(0));
+  }
+
+  private static String result(JsonObject document) {
+    return worst(document).text("result");
+  }
+
+  private String profile() {
+    return Site.PROFILE.replace("/", folder + "/tiers/");
+  }
+
+  private Path signers() {
+    return ada.workspace.resolve("allowed_signers");
+  }
+
+  private void allow(String options) throws IOException {
+    Path key = folder.resolve("boss");
+    if (Files.notExists(key)) {
+      Keys.make(folder, "boss");
+    }
+    Files.writeString(signers(), options + Keys.line(key) + "\n");
+  }
+}
