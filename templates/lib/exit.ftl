@@ -53,7 +53,7 @@ nexa_exit() {
 <#if processes>
   nexa_own_step
 </#if>
-  timeout 30 srun <#if grouped>--nodes="$SLURM_JOB_NUM_NODES"<#else>--nodes="$(timeout 10 squeue --noheader --jobs="$SLURM_JOB_ID" --format=%D)"</#if> --ntasks-per-node=1<#if processes> --gres=none</#if> --quiet bash -c nexa_tidy || true
+  timeout 30 srun <#if grouped>--nodes="$SLURM_JOB_NUM_NODES"<#else>--nodes="$(timeout 10 squeue --noheader --jobs="$NEXA_JOB" --format=%D)"</#if> --ntasks-per-node=1<#if processes> --gres=none</#if> --quiet bash -c nexa_tidy || true
 </#if>
   nexa_tidy
 <#if requeues gt 0>

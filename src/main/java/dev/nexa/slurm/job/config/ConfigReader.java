@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.job.config.foreign.ForeignFile;
 import dev.nexa.slurm.job.config.foreign.NexaCompute;
@@ -42,6 +43,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -537,9 +539,23 @@ public final class ConfigReader {
   }
 
   private Found policyFile() {
-    return ConfigSource.isFile(adminPolicy())
-        ? source.file(adminPolicy().toString())
-        : source.product("configs/policy.yaml");
+    if (ConfigSource.isFile(adminPolicy())) {
+      return source.file(adminPolicy().toString());
+    }
+    if (Files.isDirectory(source.site())) {
+      requireNoOtherPolicy();
+    }
+    return source.product("configs/policy.yaml");
+  }
+
+  /** A misspelt name must not make the admin's limits disappear. */
+  private void requireNoOtherPolicy() {
+    for (Path file : DurableFiles.list(source.site(), "[Pp]olic*")) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "there is no %s, but %s: its limits would not count".formatted(adminPolicy(), file),
+          Advice.command("root types it, if this is the policy", "mv", file, adminPolicy()));
+    }
   }
 
   private Path adminPolicy() {

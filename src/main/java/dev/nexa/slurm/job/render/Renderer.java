@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.backend.Plugin;
+import dev.nexa.slurm.job.config.foreign.SbatchWords;
 import dev.nexa.slurm.job.config.run.Supervision;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
@@ -137,6 +138,9 @@ public final class Renderer {
     } catch (IOException failed) {
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
+    if (templates.hasOthers()) {
+      requireDirectives(plan, launch, text.toString());
+    }
     requireCode(plan.payload(), launch, text.toString());
     requireProgram(plan.payload(), launch, text.toString());
     requireDatasets(plan.inputs(), launch, text.toString());
@@ -193,6 +197,34 @@ public final class Renderer {
     }
     String template = templates.nameOf(launch.template());
     return new Script(text.toString(), List.copyOf(files.values()), template);
+  }
+
+  /** Refuses a template whose job would be another one than was priced and approved. */
+  private void requireDirectives(Plan plan, Launch launch, String script) {
+    List<String> planned = ScriptModel.options(plan);
+    List<String> read = SbatchWords.of(script).stream().map(SbatchWords.Word::text).toList();
+    if (read.equals(planned)) {
+      return;
+    }
+    String other =
+        read.stream()
+            .filter(word -> !planned.contains(word))
+            .findFirst()
+            .map(word -> "sbatch would also read " + word)
+            .orElseGet(
+                () ->
+                    planned.stream()
+                        .filter(word -> !read.contains(word))
+                        .findFirst()
+                        .map(word -> "sbatch would not read " + word)
+                        .orElse("they come in another order"));
+    throw failure(
+        templates.nameOf(launch.template()),
+        "the script's #SBATCH lines are not those of the plan: "
+            + other
+            + ". A template includes lib/directives.ftl and has no such lines of its own; write"
+            + " resources in the config",
+        new IllegalStateException("other directives"));
   }
 
   /** Refuses a template that would run something other than the packed code. */

@@ -296,12 +296,19 @@ final class ScriptModel {
     }
   }
 
-  /** Returns the directives as arguments of sbatch: {@code --name=value}. */
+  /**
+   * Returns the directives as arguments of sbatch: {@code --name=value}, and {@code hetjob} between
+   * two groups.
+   */
   static List<String> options(Plan plan) {
     List<String> options = new ArrayList<>();
     for (Map<String, Object> option : directives(plan)) {
+      Object separator = option.get("separator");
       Object value = option.get("value");
-      options.add("--" + option.get("name") + (value == null ? "" : "=" + value));
+      options.add(
+          separator != null
+              ? separator.toString()
+              : "--" + option.get("name") + (value == null ? "" : "=" + value));
     }
     return options;
   }

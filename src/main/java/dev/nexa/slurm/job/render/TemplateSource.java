@@ -26,6 +26,9 @@ final class TemplateSource implements TemplateLoader {
   private final ConfigSource source;
   private final Optional<Plugin> plugin;
 
+  /** Whether a template was not the jar's. A renderer may load templates in another thread. */
+  private volatile boolean others;
+
   TemplateSource(ConfigSource source, Optional<Plugin> plugin) {
     this.source = source;
     this.plugin = plugin;
@@ -55,6 +58,11 @@ final class TemplateSource implements TemplateLoader {
     return plugin.orElseThrow().file() + ":templates/" + template;
   }
 
+  /** Returns whether a template that was loaded is the workspace's or the plugin's. */
+  boolean hasOthers() {
+    return others;
+  }
+
   /** Returns a file of templates/lib that is copied to runner/ unchanged. */
   RunnerFile verbatim(String name) {
     return new RunnerFile(name, source.product("templates/lib/" + name).bytes());
@@ -66,6 +74,7 @@ final class TemplateSource implements TemplateLoader {
     boolean directives = name.substring(name.lastIndexOf('/') + 1).equals(DIRECTIVES);
     // A test checks the jar's templates; here it would add 4 ms to each start.
     if (found.isPresent() && found.get().path().isPresent()) {
+      others = true;
       TemplateLint.check(name, found.get().text(), directives);
     }
     if (found.isPresent() || plugin.isEmpty()) {
@@ -73,6 +82,7 @@ final class TemplateSource implements TemplateLoader {
     }
     Optional<String> text = plugin.get().text("templates/" + name);
     if (text.isPresent()) {
+      others = true;
       lint(plugin.get(), name, text.get(), directives);
     }
     return text.orElse(null);

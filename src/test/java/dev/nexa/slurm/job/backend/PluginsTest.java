@@ -71,10 +71,11 @@ class PluginsTest {
   @Test
   void theWorkspacesTemplateWinsOverThePlugins() throws IOException {
     example();
-    terminal.file("templates/java.sbatch.ftl", "#!/bin/bash\n# my own\n");
+    terminal.file(
+        "templates/java.sbatch.ftl", "#!/bin/bash\n# my own\n<#include \"lib/directives.ftl\">\n");
 
     assertThat(terminal.type("render", "hello.yaml", "--local").out())
-        .isEqualTo("#!/bin/bash\n# my own\n");
+        .startsWith("#!/bin/bash\n# my own\n#SBATCH --");
   }
 
   @Test

@@ -99,6 +99,18 @@ class SiteFilesTest {
         .startsWith("configs/clusters/default.yaml of the workspace is not read");
   }
 
+  /** Else a user's own limits would count. */
+  @Test
+  void aPolicyOfAnotherNameIsAnError() {
+    files
+        .with("site/policy.yml", POLICY)
+        .with("configs/policy.yaml", "approval_over: {amount: 99999, currency: USD}\n");
+
+    assertThatThrownBy(() -> files.reader().policy())
+        .hasMessageContaining("/site/policy.yaml, but ")
+        .hasMessageContaining("/site/policy.yml: its limits would not count");
+  }
+
   @Test
   void onlyTheAdminsPolicyLocks() {
     files.with("configs/policy.yaml", POLICY + "locked: [prices]\n");
