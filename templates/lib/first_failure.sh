@@ -109,7 +109,9 @@ own=()
 if [[ -n $rank && -f $ranks/rank_$rank.log ]]; then
   mapfile -t own < <(printed_by "$ranks/rank_$rank.log" | tail -n 500)
 else
-  mapfile -t own < <(printed | grep -avE '^(nexa-slurm|srun): |^[^ ]*: line [0-9]+: nexa_' | tail -n 500)
+  # A script with its own --error has stderr.log.
+  mapfile -t own < <({ printed && tail -n 500 -- "$ranks/stderr.log" 2>/dev/null; } |
+    grep -avE '^(nexa-slurm|srun): |^[^ ]*: line [0-9]+: nexa_' | tail -n 500)
 fi
 if [[ -n $class ]]; then
   text="it printed nothing and wrote nothing for too long"

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.backend;
 
+import dev.nexa.slurm.job.config.run.Sweep;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
@@ -50,6 +51,9 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
     if (!own && !(backend instanceof Plugin)) {
       requireDifferent(plan, launches);
     }
+    if (own && !UnreadKeys.mayReadVariables(plan)) {
+      requireRead(plan, launches);
+    }
     return new SweepLaunch(plan, launches).together();
   }
 
@@ -72,6 +76,22 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
         throw new ConfigException(plan.written().problem("sweep", message));
       }
     }
+  }
+
+  /** Refuses a script that would get the same of all points, and does not read their variables. */
+  private static void requireRead(Plan plan, List<Launch> launches) {
+    Set<List<String>> commands = launches.stream().map(Launch::command).collect(Collectors.toSet());
+    if (plan.payload().entrypoint().isEmpty() || launches.size() == 1 || commands.size() > 1) {
+      return;
+    }
+    String key = plan.shape().points().get(0).members().keySet().iterator().next();
+    String script = plan.payload().entrypoint().get().script().orElse("the program");
+    throw new ConfigException(
+        plan.written()
+            .problem(
+                "sweep",
+                "all %s points would do the same work: %s gets no argument that differs, and does not read %s. To give it --%s, write options.%s in the sweep"
+                    .formatted(launches.size(), script, Sweep.variable(key), key, key)));
   }
 
   private Launch together() {

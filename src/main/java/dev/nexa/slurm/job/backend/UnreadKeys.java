@@ -1,16 +1,18 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.run.Sweep;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Finds the training keys that a config sets and that change nothing that runs. It asks the backend
@@ -30,6 +32,8 @@ final class UnreadKeys {
           "batch_size epochs lora_r fp16 bf16 mixed_precision strategy fsdp offload fsdp_offload_params use_kd"
               .split(" ", -1));
 
+  private static final Pattern VARIABLES = Pattern.compile("NEXA_(SWEEP|POINT|TASK)|ARRAY_TASK_ID");
+
   private static final List<String> PRECISION = List.of(Training.PRECISION.split(" ", -1));
   private static final List<String> OFFLOAD = List.of("offload", "fsdp_offload_params");
 
@@ -37,6 +41,28 @@ final class UnreadKeys {
   private static final List<Object> OFF = List.of(false, "none", "no", "ddp");
 
   private UnreadKeys() {}
+
+  /**
+   * Returns whether the program of a sweep may read its variables: its text names one, or not all
+   * of its text is known here.
+   */
+  static boolean mayReadVariables(Plan plan) {
+    boolean known =
+        plan.payload().code().isEmpty()
+            && plan.payload()
+                .entrypoint()
+                .filter(given -> !given.config() && given.script().isPresent())
+                .isPresent();
+    return !known || namesVariables(plan);
+  }
+
+  private static boolean namesVariables(Plan plan) {
+    StringBuilder text = new StringBuilder(plan.payload().run().orElse(""));
+    plan.payload()
+        .files()
+        .forEach(file -> text.append(new String(file.content(), StandardCharsets.UTF_8)));
+    return VARIABLES.matcher(text).find();
+  }
 
   /** Returns the notes on a plan's keys; empty if all of them are read. */
   static List<String> notes(Plan plan, Backend backend) {
@@ -52,6 +78,11 @@ final class UnreadKeys {
     List<String> variables = new ArrayList<>();
     Training written = one.training().written();
     Launch now = backend.launch(one);
+    for (String key : swept) {
+      if (!key.startsWith("options.") && (unconfigured || isUnnamed(plan))) {
+        variables.add(Sweep.variable(key));
+      }
+    }
     for (String key : written.given().keySet()) {
       boolean skipped =
           RECORDED.contains(key)
@@ -59,9 +90,7 @@ final class UnreadKeys {
               || (shell && OF_MODEL.contains(key))
               || OFF.contains(written.given().get(key))
               || now.notes().stream().anyMatch(note -> note.startsWith(key + ":"));
-      if (swept.contains(key) && unconfigured) {
-        variables.add("NEXA_SWEEP_" + key.toUpperCase(Locale.ROOT));
-      } else if (!skipped && !swept.contains(key) && !isRead(one, key, backend, now)) {
+      if (!skipped && !swept.contains(key) && !isRead(one, key, backend, now)) {
         unread.add(key);
       }
     }
@@ -79,12 +108,21 @@ final class UnreadKeys {
                   .formatted(keys, plan.backend(), options));
     }
     if (!variables.isEmpty()) {
+      String names = String.join(", ", variables);
       notes.add(
-          "the program gets the sweep's values only as variables, because entrypoint.config is false: "
-              + String.join(", ", variables)
-              + "; to give it --NAME, write options.NAME in the sweep");
+          unconfigured
+              ? "the program gets the sweep's values only as variables, because entrypoint.config is false: "
+                  + names
+                  + "; to give it --NAME, write options.NAME in the sweep"
+              : "no text of this run names %s: if its programs do not read these variables either, all points do the same work"
+                  .formatted(names));
     }
     return notes;
+  }
+
+  /** Returns whether a shell's text, as far as it is known here, reads no variable of the sweep. */
+  private static boolean isUnnamed(Plan plan) {
+    return plan.payload().run().isPresent() && !namesVariables(plan);
   }
 
   private static boolean isRead(Plan plan, String key, Backend backend, Launch now) {

@@ -43,7 +43,14 @@ import java.util.TreeSet;
 final class StageReuse {
   /** Keys of plan.json that do not decide what runs. */
   private static final Set<String> BESIDE =
-      Set.of("tags", "script_digest", "charged_account", "partition_reason", "config", "notes");
+      Set.of(
+          "tags",
+          "script_digest",
+          "charged_account",
+          "partition_reason",
+          "config",
+          "notes",
+          "nexa_slurm_version");
 
   private static final int MOST_KEYS = 5;
 

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** The logs of one attempt of a task: the log of the rank that failed first, and the task's log. */
+/**
+ * The logs of one attempt of a task: the log of the rank that failed first, or the file of the
+ * script's own {@code --error}, and the task's log.
+ */
 final class AttemptLogs {
   /** For a task with more ranks, only the logs of the first ranks are read. */
   private static final int MOST_RANKS = 64;
@@ -32,12 +35,18 @@ final class AttemptLogs {
     this.rank = own.flatMap(OwnRecord::rank);
     this.problems = problems;
     rank.flatMap(first -> files.ofRank(attempt.task(), first)).ifPresent(log -> add(parts, log));
+    // A new attempt begins this file anew, and no mark in it says which attempt it is.
+    files.ofStderr(attempt.task()).ifPresent(log -> add(parts, log, 0));
     files.newest(attempt.task()).ifPresent(log -> add(parts, log));
   }
 
   private void add(List<LogPart> to, Path log) {
+    add(to, log, attempt.restart());
+  }
+
+  private void add(List<LogPart> to, Path log, int restart) {
     try {
-      to.add(LogPart.read(log, attempt.restart()));
+      to.add(LogPart.read(log, restart));
     } catch (UncheckedIOException unreadable) {
       problems.add(String.valueOf(unreadable.getMessage()));
     }

@@ -58,9 +58,32 @@ public record LogFiles(Path folder, List<Job> jobs) {
 
   /** Returns the log of one rank of the task; empty if no launcher started ranks. */
   public Optional<Path> ofRank(int task, int rank) {
+    return beside(task, "rank_" + rank + ".log");
+  }
+
+  /**
+   * Returns the file that the task's script wrote by its own {@code --error}; empty if there is
+   * none. The job's link leads there, so it must be a regular file of the run's owner.
+   */
+  public Optional<Path> ofStderr(int task) {
+    Optional<Path> file = beside(task, "stderr.log");
+    try {
+      if (file.isPresent()) {
+        Path real = file.get().toRealPath();
+        return Files.isRegularFile(real) && Files.getOwner(real).equals(Files.getOwner(folder))
+            ? Optional.of(real)
+            : Optional.empty();
+      }
+      return file;
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+  }
+
+  private Optional<Path> beside(int task, String name) {
     return newest(task)
         .map(log -> log.getFileName().toString().replaceFirst("[.]out$", ".ranks"))
-        .map(ranks -> folder.resolve(ranks).resolve("rank_" + rank + ".log"))
+        .map(ranks -> folder.resolve(ranks).resolve(name))
         .filter(Files::exists);
   }
 

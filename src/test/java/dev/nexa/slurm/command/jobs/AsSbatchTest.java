@@ -160,7 +160,11 @@ class AsSbatchTest {
     assertThat(command())
         .isEqualTo(
             "export SLURM_JOB_NAME='a(b)'\n"
-                + "[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
+                + "mkdir -p -- \"$NEXA_RANK_LOGS\" && ln -sfT -- \"$(realpath -ms -- 'e%j')\""
+                + " \"$NEXA_RANK_LOGS/stderr.log\"\n"
+                + "mkdir -p -- \"$(dirname -- "
+                + log
+                + ")\"\n[[ ! -f %s || -L %s ]] || cat -- %s\n".replace("%s", log)
                 + "ln -sfT -- \"$NEXA_LOG\" "
                 + log
                 + " || exit\nexec \"$NEXA_RUN_DIR/runner/job.sh\" 2>>'e%j'\n");

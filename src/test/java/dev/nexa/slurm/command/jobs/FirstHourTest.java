@@ -152,6 +152,12 @@ class FirstHourTest {
         GOOD.replace("train.py", "train.py, config: false")
             + "lr: 0.1\nmodel_name: m\nsweep: {batch_size: [1, 2]}\nresources: {time: 1h}\n");
 
+    assertThat(terminal.type("submit", "run.yaml").err())
+        .contains(
+            "sweep: all 2 points would do the same work: train.py gets no argument that differs,"
+                + " and does not read NEXA_SWEEP_BATCH_SIZE. To give it --batch_size, write"
+                + " options.batch_size in the sweep");
+    terminal.file("train.py", "import os\nprint(os.environ['NEXA_SWEEP_BATCH_SIZE'])\n");
     assertThat(terminal.type("estimate", "run.yaml").err())
         .contains(
             "note: the program does not get lr, because entrypoint.config is false",

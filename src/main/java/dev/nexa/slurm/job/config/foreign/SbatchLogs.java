@@ -6,7 +6,9 @@ import java.util.regex.Pattern;
 /**
  * The files that sbatch's {@code --output} and {@code --error} name. Our log stays where it is: the
  * job makes a link to it at the path of {@code --output}, when it starts. What the script prints on
- * stderr goes to a file of its own only if {@code --error} names another one. Pure.
+ * stderr goes to a file of its own only if {@code --error} names another one; a link beside our log
+ * leads there, so that the cause of a failure is found in it. The job makes missing folders,
+ * without which sbatch's job would end at once. Pure.
  *
  * @param output the pattern of the path, as sbatch(1) has it (filename pattern); empty for none
  * @param error the pattern for stderr; empty for none
@@ -19,17 +21,32 @@ public record SbatchLogs(String output, String error, boolean append, String tit
 
   private static final Pattern SYMBOL = Pattern.compile("%\\d*[%AJajNnstux]");
 
-  /** Returns the lines that make the link; empty for none. */
+  /** Returns the lines that make the links; empty for none. */
   String link() {
+    String ofError = "";
+    if (!redirection().isEmpty() && !error.startsWith("/dev/")) {
+      String path = path(error);
+      ofError =
+          folder(error, path)
+              + "mkdir -p -- \"$NEXA_RANK_LOGS\" && ln -sfT -- \"$(realpath -ms -- "
+              + path
+              + ")\" \"$NEXA_RANK_LOGS/stderr.log\"\n";
+    }
     // A device must stay one.
     if (output.isEmpty() || output.startsWith("/dev/")) {
-      return "";
+      return ofError;
     }
     String path = path(output);
-    return (append ? "[[ ! -f " + path + " || -L " + path + " ]] || cat -- " + path + "\n" : "")
+    return ofError
+        + folder(output, path)
+        + (append ? "[[ ! -f " + path + " || -L " + path + " ]] || cat -- " + path + "\n" : "")
         + "ln -sfT -- \"$NEXA_LOG\" "
         + path
         + " || exit\n";
+  }
+
+  private static String folder(String pattern, String path) {
+    return pattern.contains("/") ? "mkdir -p -- \"$(dirname -- " + path + ")\"\n" : "";
   }
 
   /** Returns the redirection of stderr; empty for none. */
