@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Recognizes files that hold secrets, by their names and their content. Pure. */
-final class SecretFiles {
+public final class SecretFiles {
   private static final Set<String> NAMES =
       Set.of(
           (".env .netrc .pgpass .git-credentials .htpasswd .vault-token"
@@ -45,7 +45,7 @@ final class SecretFiles {
    * Returns the kind of secret that a file holds; empty for an ordinary file, and for a file that
    * is not UTF-8 text.
    */
-  static Optional<String> byContent(byte[] content, int length) {
+  public static Optional<String> byContent(byte[] content, int length) {
     try {
       ByteBuffer text = ByteBuffer.wrap(content, 0, length);
       return Secrets.inSource(StandardCharsets.UTF_8.newDecoder().decode(text).toString());

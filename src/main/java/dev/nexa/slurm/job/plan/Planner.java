@@ -1,8 +1,10 @@
 package dev.nexa.slurm.job.plan;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.code.SecretFiles;
 import dev.nexa.slurm.job.config.foreign.SbatchHeader;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
@@ -589,6 +591,13 @@ public final class Planner {
     try {
       String name = path.substring(path.lastIndexOf('/') + 1);
       byte[] content = source.beside(config.source(), path).bytes();
+      Optional<String> secret = SecretFiles.byContent(content, content.length);
+      if (secret.isPresent()) {
+        String message =
+            "%s holds %s; the run keeps a copy of it and shows it to others: write it into the file that env_file names (`nexa-slurm explain docs/secrets.md`)"
+                .formatted(path, secret.get());
+        problems.add(config.written().problem(key, message).as(ErrorCode.CONFIG_HOLDS_SECRET));
+      }
       return Optional.of(new RunnerFile(name, content));
     } catch (NexaException missing) {
       problems.add(

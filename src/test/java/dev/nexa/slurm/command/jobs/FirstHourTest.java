@@ -146,6 +146,20 @@ class FirstHourTest {
   }
 
   @Test
+  void aSecretInAScriptOrAfterSetIsRefusedAndNotShown() {
+    String token = "hf_" + "abcdefghijklmnopqrstuvwxyzabcdefgh";
+    terminal.file("job.sh", "#!/bin/bash\nexport HF_TOKEN=" + token + "\n");
+
+    assertThat(terminal.type("submit", "job.sh").err())
+        .contains("job.sh holds a token of Hugging Face", "docs/secrets.md")
+        .doesNotContain(token.substring(0, 12));
+    terminal.file("job.sh", "#!/bin/bash\ntrue\n");
+    assertThat(terminal.type("submit", "job.sh", "--set", "env.HF_TOKEN=" + token).err())
+        .contains("--set env.HF_TOKEN=…: env.HF_TOKEN: looks like a token of Hugging Face")
+        .doesNotContain(token.substring(0, 12));
+  }
+
+  @Test
   void aKeyThatTheProgramDoesNotGetIsNoted() {
     terminal.file(
         "run.yaml",

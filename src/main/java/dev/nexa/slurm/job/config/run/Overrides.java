@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config.run;
 
+import dev.nexa.slurm.base.text.Secrets;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
@@ -100,6 +101,16 @@ public final class Overrides {
    */
   public record Replacement(Position at, List<String> path, YamlNode value) {}
 
+  /** Returns an override for a message, which must not contain a secret. */
+  private static String shown(String override) {
+    int equals = override.indexOf('=');
+    String key = override.substring(0, Math.max(0, equals));
+    String name = key.substring(key.lastIndexOf('.') + 1);
+    return Secrets.of(name, override.substring(equals + 1), true).isPresent()
+        ? key + "=…"
+        : YamlNode.shortened(override);
+  }
+
   /**
    * Returns the tree with all values of {@code --set} applied, in order. A value has the type that
    * YAML would give it in the file. Adds a problem for each override that cannot be applied.
@@ -107,7 +118,7 @@ public final class Overrides {
   public static YamlNode apply(YamlNode root, List<String> overrides, List<Problem> problems) {
     List<Replacement> replacements = new ArrayList<>();
     for (String override : overrides) {
-      Position at = new Position("--set " + YamlNode.shortened(override), 0, 0);
+      Position at = new Position("--set " + shown(override), 0, 0);
       int equals = override.indexOf('=');
       if (equals < 1) {
         problems.add(new Problem(at, "", "expected key=value, such as resources.nodes=2"));
