@@ -353,6 +353,6 @@ public final class AddUpJobs {
         group.spent(),
         group.id(),
         key.loss().command(most(entry), group.id()),
-        key.loss().effect());
+        key.loss().effect(most(entry)));
   }
 }

@@ -21,6 +21,9 @@ public enum Loss {
 
   private static final long GIB = 1L << 30;
 
+  /** The warning before the end, on which growing rests, comes a minute before it. */
+  private static final long SHORT_SECONDS = 600;
+
   private final String words;
 
   Loss(String words) {
@@ -66,9 +69,11 @@ public enum Loss {
       case TIMEOUT ->
           most.limit() == 0
               ? "nexa-slurm explain docs/retries.md"
-              : "nexa-slurm submit SCRIPT --set requeues=1 --set grow.time.up_to="
-                  + (2 * ((most.limit() - 1) / 3600 + 1))
-                  + "h";
+              : most.limit() < SHORT_SECONDS
+                  ? "nexa-slurm submit SCRIPT --time " + time(2 * most.limit() / 60)
+                  : "nexa-slurm submit SCRIPT --set requeues=1 --set grow.time.up_to="
+                      + (2 * ((most.limit() - 1) / 3600 + 1))
+                      + "h";
       case FAILED, IDLE_GPUS -> "nexa-slurm submit SCRIPT --wait";
       case NODE_FAILED -> "nexa-slurm submit SCRIPT --set requeues=1";
       case PREEMPTED -> "nexa-slurm explain docs/backends.md";
@@ -80,11 +85,14 @@ public enum Loss {
   }
 
   /** Returns what the command does, without a full stop. */
-  String effect() {
+  String effect(Held most) {
     return switch (this) {
       case FAILED -> "`nexa-slurm why latest` then names the line that failed";
       case OUT_OF_MEMORY -> "only an attempt that ran out of memory gets more";
-      case TIMEOUT -> "only an attempt that reached its limit gets more time";
+      case TIMEOUT ->
+          most.limit() < SHORT_SECONDS
+              ? "gives it more time"
+              : "only an attempt that reached its limit gets more time";
       case NODE_FAILED -> "the next attempt leaves out the node that failed";
       case PREEMPTED -> "says how a program goes on from its checkpoint";
       case CANCELLED -> "prints the price before the job is submitted";
@@ -113,8 +121,11 @@ public enum Loss {
   }
 
   private static String limit(Held most) {
-    long minutes = Math.max(10, (most.seconds() + most.seconds() / 2) / 60 + 1);
-    return TimeLimit.format(Duration.ofMinutes(minutes));
+    return time((most.seconds() + most.seconds() / 2) / 60 + 1);
+  }
+
+  private static String time(long minutes) {
+    return TimeLimit.format(Duration.ofMinutes(Math.max(10, minutes)));
   }
 
   private static String gib(long bytes) {

@@ -193,6 +193,12 @@ public record NewRun(
     Path root = context.root().toAbsolutePath().normalize();
     if (failed.getCause() instanceof AccessDeniedException && !Files.isWritable(root)) {
       String owner = Workspace.ownerOf(root);
+      if (owner.equals(UnixUser.me().user())) {
+        return new NexaException(
+            ErrorCode.SUBMIT_NOT_STARTED,
+            root + " is yours, and you may not write to it; no job was made",
+            Advice.command("", "chmod", "u+w", root));
+      }
       return new NexaException(
           ErrorCode.SUBMIT_NOT_STARTED,
           "you may not submit runs in %s, which belongs to %s; no job was made"

@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -155,12 +156,15 @@ public record SubmitRun(Context context) {
   /** Returns the note for a run without a workspace: it names the files in force. */
   public static String withoutWorkspace(Context context) {
     return withoutWorkspace(
-        context.missing().orElseThrow().reason(), Files.isRegularFile(ConfigReader.ADMIN_POLICY));
+        context.missing().orElseThrow().reason(),
+        Files.isRegularFile(ConfigReader.ADMIN_POLICY),
+        Files.isDirectory(ConfigSource.SITE));
   }
 
-  static String withoutWorkspace(String reason, boolean adminsPolicy) {
+  static String withoutWorkspace(String reason, boolean adminsPolicy, boolean site) {
     String policy = adminsPolicy ? "the policy is " + ConfigReader.ADMIN_POLICY + "; " : "policy, ";
-    return "note: " + reason + ": " + policy + "prices and cluster profile are the jar's";
+    String whose = site ? "those of " + ConfigSource.SITE + ", else the jar's" : "the jar's";
+    return "note: " + reason + ": " + policy + "prices and cluster profile are " + whose;
   }
 
   /** Returns a note about storage of Slurm's jobs that this user cannot write to. */

@@ -8,11 +8,11 @@ import org.junit.jupiter.api.Test;
 class WithoutWorkspaceTest {
   @Test
   void theAdminsPolicyIsNamedWhereThereIsOne() {
-    assertThat(SubmitRun.withoutWorkspace("there is no workspace in /a", true))
+    assertThat(SubmitRun.withoutWorkspace("there is no workspace in /a", true, false))
         .isEqualTo(
             "note: there is no workspace in /a: the policy is /etc/nexa-slurm/policy.yaml; prices"
                 + " and cluster profile are the jar's");
-    assertThat(SubmitRun.withoutWorkspace("there is no workspace in /a", false))
+    assertThat(SubmitRun.withoutWorkspace("there is no workspace in /a", false, false))
         .endsWith(": policy, prices and cluster profile are the jar's");
   }
 }
