@@ -54,9 +54,13 @@ record CheckFinding(
     Matcher place = PLACE.matcher(says);
     List<Advice> advice =
         error.advice().isEmpty() && place.lookingAt()
-            ? List.of(Advice.command("correct it", "nano", "+" + place.group(2), place.group(1)))
+            ? List.of(Advice.command("correct it", "vi", "+" + place.group(2), place.group(1)))
             : error.advice();
     return new CheckFinding(check, Result.FAILED, says, affects, advice);
+  }
+
+  boolean isOk() {
+    return result == Result.OK;
   }
 
   JsonObject toJson() {

@@ -4,9 +4,12 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.run.Context;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -40,7 +43,27 @@ final class Checkup {
       findings.addAll(result(checks.get(i).name(), running.get(i), end, patience));
     }
     threads.shutdownNow();
-    return findings;
+    try {
+      // Those that still run end their programs.
+      threads.awaitTermination(1, TimeUnit.SECONDS);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    return once(findings);
+  }
+
+  /** Keeps the first of equal failures: many checks read the same broken file. */
+  private static List<CheckFinding> once(List<CheckFinding> findings) {
+    Map<String, String> seen = new HashMap<>();
+    List<CheckFinding> kept = new ArrayList<>();
+    for (CheckFinding one : findings) {
+      String first = one.isOk() ? one.check() : seen.putIfAbsent(one.says(), one.check());
+      kept.add(
+          first == null || first.equals(one.check())
+              ? one
+              : CheckFinding.unknown(one.check(), "it could not look: see " + first));
+    }
+    return kept;
   }
 
   private static List<CheckFinding> look(Check check, Context context) {
@@ -54,6 +77,13 @@ final class Checkup {
               String.valueOf(silent.getMessage()),
               "",
               silent.advice()));
+    } catch (UncheckedIOException unreadable) {
+      return List.of(
+          CheckFinding.failed(
+              check.name(),
+              String.valueOf(unreadable.getMessage()),
+              "the commands that read it",
+              Advice.step("look what is there")));
     } catch (NexaException wrong) {
       return List.of(CheckFinding.failed(check.name(), wrong, "the commands that read it"));
     }

@@ -4,7 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
@@ -46,12 +47,23 @@ public final class DoctorCommand extends Subcommand {
       chosen.forEach(check -> say("%-14s %s".formatted(check.name(), check.looks())));
       return ExitCode.OK.status();
     }
-    Duration patience = value(timeout).map(TimeLimit::parse).orElse(PATIENCE);
+    Duration patience = value(timeout).map(DoctorCommand::patience).orElse(PATIENCE);
     Context context =
         context().waiting(new ClientTimeouts(ClientTimeouts.DEFAULT.submitTimeout(), patience));
     List<CheckFinding> findings = Checkup.make(chosen, context, patience);
     answer(json, () -> document(findings), () -> tell(findings));
     return status(findings, given(strict)).status();
+  }
+
+  private static Duration patience(String typed) {
+    return Span.of(typed)
+        .filter(time -> time.toSeconds() > 0)
+        .orElseThrow(
+            () ->
+                invalid(
+                    "--timeout: expected a time such as 30s or 2m, got '%s'%s"
+                        .formatted(typed, Span.hint(typed)),
+                    "--timeout 30s"));
   }
 
   private List<Check> chosen() {
@@ -83,7 +95,15 @@ public final class DoctorCommand extends Subcommand {
     for (Result result : Result.values()) {
       counts.with(result.name().toLowerCase(Locale.ROOT), count(findings, result));
     }
+    String worst =
+        Stream.of(Result.FAILED, Result.UNKNOWN, Result.ADVICE)
+            .filter(result -> count(findings, result) > 0)
+            .findFirst()
+            .orElse(Result.OK)
+            .name()
+            .toLowerCase(Locale.ROOT);
     return JsonObject.ofVersion(1)
+        .with("result", worst)
         .with("counts", counts)
         .with("findings", findings.stream().map(CheckFinding::toJson).toList());
   }
@@ -95,7 +115,8 @@ public final class DoctorCommand extends Subcommand {
   private void tell(List<CheckFinding> findings) {
     for (CheckFinding finding : findings) {
       String result = finding.result().name().toLowerCase(Locale.ROOT);
-      say("%-8s %-14s %s".formatted(result, finding.check(), finding.says()));
+      String says = VisibleText.line(finding.says());
+      say("%-8s %-14s %s".formatted(result, finding.check(), says));
       if (!finding.affects().isEmpty()) {
         say("         affects: " + finding.affects());
       }

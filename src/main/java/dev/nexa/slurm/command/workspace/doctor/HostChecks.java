@@ -1,7 +1,9 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.cron.CronPasses;
@@ -13,6 +15,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Checks of this machine and of the workspace's folder. */
@@ -54,23 +57,25 @@ final class HostChecks {
               context.missing().get().advice()));
     }
     Path root = context.root().toAbsolutePath().normalize();
-    Path written = context.workspace().runs();
-    while (!Files.exists(written) && written.getParent() != null) {
-      written = written.getParent();
+    Path runs = context.workspace().runs();
+    List<CheckFinding> findings = new ArrayList<>();
+    for (Path folder :
+        List.of(
+            root, root.resolve(".nexa"), runs, runs.resolve("open"), runs.resolve("manifests"))) {
+      Path there = Access.nearest(folder);
+      if (!Files.isDirectory(there)) {
+        findings.add(
+            workspaceFailed(
+                there + " is no folder", Advice.step("move it away, and look what it is")));
+      } else if (there.equals(folder) && !Files.isWritable(folder)) {
+        findings.add(workspaceFailed("you cannot write to " + folder, Access.toWrite(folder)));
+      }
     }
-    if (!Files.isWritable(written)) {
-      return List.of(
-          CheckFinding.failed(
-              "workspace",
-              "you cannot write to " + written,
-              "submit and reconcile",
-              Advice.command(
-                  Workspace.ownerOf(written) + " types this, or shares it with init --group",
-                  "chmod",
-                  "u+rwx",
-                  written)));
-    }
-    return List.of(CheckFinding.ok("workspace", root.toString()));
+    return findings.isEmpty() ? List.of(CheckFinding.ok("workspace", root.toString())) : findings;
+  }
+
+  private static CheckFinding workspaceFailed(String says, Advice remedy) {
+    return CheckFinding.failed("workspace", says, "submit and reconcile", remedy);
   }
 
   /** Compares the file system's time with this machine's; the file that it makes is removed. */
@@ -135,6 +140,11 @@ final class HostChecks {
     }
     CronPasses.Shown shown = new CronPasses(context).show();
     String affects = "costs, manifests and notifications of ended jobs";
+    Path open = context.workspace().runs().resolve("open");
+    boolean unfinished =
+        Files.isDirectory(open)
+            && DurableFiles.list(open, "*").stream()
+                .anyMatch(run -> !run.getFileName().toString().startsWith("."));
     List<Advice> install = OtherPasses.first(context.environment());
     if (shown.notRead().isPresent()) {
       return List.of(CheckFinding.unknown("cron", shown.notRead().get()));
@@ -143,8 +153,10 @@ final class HostChecks {
       return List.of(
           new CheckFinding(
               "cron",
-              shown.check().late() ? CheckFinding.Result.FAILED : CheckFinding.Result.ADVICE,
-              "no pass is scheduled; " + shown.check().words(),
+              unfinished && shown.check().late()
+                  ? CheckFinding.Result.FAILED
+                  : CheckFinding.Result.ADVICE,
+              "no pass is scheduled",
               affects,
               install));
     }
@@ -158,8 +170,9 @@ final class HostChecks {
                 Advice.command("", (Object[]) one.start().get().split(" "))));
       }
     }
+    boolean behind = shown.heartbeat().flatMap(Heartbeat::behindSince).isPresent();
     return List.of(
-        shown.check().late()
+        shown.check().late() || behind
             ? CheckFinding.failed(
                 "cron",
                 shown.check().words(),

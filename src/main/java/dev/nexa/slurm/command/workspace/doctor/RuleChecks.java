@@ -36,8 +36,8 @@ final class RuleChecks {
       return List.of(
           CheckFinding.advice(
               "policy",
-              limit + ", and nobody may approve",
-              "runs over the limit cannot be submitted",
+              limit + ", and it names nobody who may approve",
+              "runs over this limit",
               Advice.command(
                   "says how to name approvers", "nexa-slurm explain docs/approvals.md")));
     }
@@ -59,7 +59,7 @@ final class RuleChecks {
               "approvers",
               problem,
               affects + ": no signature counts until it is repaired",
-              Advice.command("correct or remove the line", "nano", allowed.file())));
+              Access.edit(context.environment(), "correct or remove the line", allowed.file())));
     }
     Instant now = Instant.now();
     for (AllowedSigners.Entry entry : allowed.entries()) {
@@ -71,7 +71,7 @@ final class RuleChecks {
                 "%s:%s: the key of %s ends on %s"
                     .formatted(allowed.file(), entry.line(), entry.principals(), end),
                 affects + " by this key from then on",
-                Advice.command("write a later valid-before", "nano", allowed.file())));
+                Access.edit(context.environment(), "write a later valid-before", allowed.file())));
       }
     }
     List<String> may = approvals.signers().principals(Approval.NAMESPACE, now, true);
@@ -81,7 +81,7 @@ final class RuleChecks {
                 "approvers",
                 "no key in " + allowed.file() + " may approve today",
                 "runs over the limit cannot be submitted",
-                Advice.command("add a line with a key", "nano", allowed.file()))
+                Access.edit(context.environment(), "add a line with a key", allowed.file()))
             : CheckFinding.ok("approvers", "may approve: " + String.join(", ", may)));
     return findings;
   }
@@ -102,7 +102,20 @@ final class RuleChecks {
               file + " has no price of " + String.join(", ", missing),
               "submit and estimate of runs on these GPUs",
               edit(
-                  ours, file, "write %s: {price: P, source: S}, below gpu_hour", missing.first())));
+                  context,
+                  ours,
+                  file,
+                  "write " + missing.first() + ": {price: P, source: S}, below gpu_hour")));
+    }
+    String currency = configs.policy().approvalOver().currency();
+    if (!currency.equals(book.currency())) {
+      findings.add(
+          CheckFinding.failed(
+              "prices",
+              "%s is in %s, and %s in %s"
+                  .formatted(file, book.currency(), configs.policy().name(), currency),
+              "each submit",
+              edit(context, ours, file, "write both in one currency")));
     }
     long examples =
         book.prices().all().stream()
@@ -119,7 +132,7 @@ final class RuleChecks {
                       .formatted(Plural.of(examples, "price"), file)
                   : "%s is as of %s".formatted(file, book.asOf()),
               "estimates and costs of new runs",
-              edit(ours, file, "write your cluster's prices, and as_of", "")));
+              edit(context, ours, file, "write your cluster's prices, and as_of")));
     }
     return findings.isEmpty()
         ? List.of(CheckFinding.ok("prices", file + ", as of " + book.asOf()))
@@ -127,9 +140,9 @@ final class RuleChecks {
   }
 
   /** An editor would make an empty file where only the jar has the book. */
-  private static Advice edit(boolean ours, String file, String what, String name) {
+  private static Advice edit(Context context, boolean ours, String file, String what) {
     return ours
-        ? Advice.command(what.formatted(name), "nano", file)
+        ? Access.edit(context.environment(), what, file)
         : Advice.command("writes a price book to change", "nexa-slurm init");
   }
 

@@ -24,6 +24,9 @@ final class SlurmChecks {
 
   static List<CheckFinding> slurm(Context context) {
     Optional<SlurmScheduler> slurm = context.slurm();
+    if (Prepared.clusterName(context).equals(ClusterProfile.LOCAL)) {
+      return List.of(CheckFinding.ok("slurm", "the profile local uses none"));
+    }
     if (slurm.isEmpty()) {
       return List.of(
           CheckFinding.unknown(
@@ -33,6 +36,14 @@ final class SlurmChecks {
     }
     try {
       SlurmCluster cluster = slurm.get().cluster();
+      if (cluster.partitions().isEmpty()) {
+        return List.of(
+            CheckFinding.failed(
+                "slurm",
+                "Slurm's answer names no partition",
+                "submit",
+                Advice.command("", "scontrol", "show", "partition")));
+      }
       return List.of(
           CheckFinding.ok(
               "slurm",
@@ -65,7 +76,12 @@ final class SlurmChecks {
               "estimates, partitions and limits",
               Advice.command("reads it off the cluster", "nexa-slurm init")));
     }
-    List<Difference> differences = ProfileDifferences.of(context, profile, slurm.cluster());
+    SlurmCluster cluster = slurm.cluster();
+    List<Difference> differences =
+        ProfileDifferences.of(context, profile, cluster).stream()
+            // sacct tells its fields, and accounting has a check of its own.
+            .filter(one -> !one.key().equals("slurm.sacct_fields"))
+            .toList();
     if (differences.isEmpty()) {
       return List.of(CheckFinding.ok("profile", profile.file() + " says what the cluster says"));
     }
@@ -73,20 +89,22 @@ final class SlurmChecks {
         differences.stream()
             .map(
                 one ->
-                    "%s is %s, the cluster has %s".formatted(one.key(), one.file(), one.cluster()))
+                    "%s is %s here and %s on the cluster"
+                        .formatted(one.key(), one.file(), one.cluster()))
             .collect(Collectors.joining("; "));
+    String anew = profile.name() + "-new";
     return List.of(
         CheckFinding.advice(
             "profile",
             profile.file() + ": " + keys,
             "estimates, partitions and limits",
-            Advice.command("keeps the old file", "mv", profile.file(), profile.file() + ".old"),
             Advice.command(
-                "reads it anew; then carry over storage and defaults",
+                "reads the cluster into a file of its own; carry over storage and defaults",
                 "nexa-slurm",
                 "init",
                 "--cluster",
-                profile.name())));
+                anew),
+            Advice.command("", "mv", "configs/clusters/" + anew + ".yaml", profile.file())));
   }
 
   static List<CheckFinding> accounting(Context context) {
@@ -144,6 +162,8 @@ final class SlurmChecks {
       if (!partition.isEmpty()) {
         options.add(partition);
       }
+      profile.usual().account().ifPresent(account -> options.add("--account=" + account));
+      profile.usual().qos().ifPresent(qos -> options.add("--qos=" + qos));
       ExpectedStart start = slurm.expectedStart(options);
       if (start.refused()) {
         findings.add(
@@ -159,8 +179,10 @@ final class SlurmChecks {
                     "associations",
                     "user=" + System.getProperty("user.name"),
                     "format=account,partition,qos,maxjobs,maxsubmit,grptresmins")));
-      } else if (start.at().isEmpty() && !start.why().isEmpty()) {
-        findings.add(CheckFinding.unknown("limits", start.why()));
+      } else if (start.at().isEmpty()) {
+        findings.add(
+            CheckFinding.unknown(
+                "limits", start.why().isEmpty() ? "sbatch --test-only said nothing" : start.why()));
       }
     }
     return findings.isEmpty()
@@ -171,6 +193,9 @@ final class SlurmChecks {
   /** Makes a check that needs Slurm. That Slurm does not answer is a finding of `slurm`. */
   private static List<CheckFinding> asking(
       String check, Context context, Function<SlurmScheduler, List<CheckFinding>> look) {
+    if (Prepared.clusterName(context).equals(ClusterProfile.LOCAL)) {
+      return List.of(CheckFinding.ok(check, "the profile local needs none"));
+    }
     Optional<SlurmScheduler> slurm = context.slurm();
     return slurm.isEmpty()
         ? List.of(CheckFinding.unknown(check, "there is no Slurm here"))

@@ -3,9 +3,13 @@ package dev.nexa.slurm.command.workspace.doctor;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.tiers.MakeFolders;
+import dev.nexa.slurm.storage.tiers.MakeFolders.Folder;
+import dev.nexa.slurm.storage.tiers.MakeFolders.Outcome;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
 import java.nio.file.FileStore;
@@ -16,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Checks of the storage tiers, the space on them, and what runs have left there. */
 final class TierChecks {
@@ -38,45 +43,56 @@ final class TierChecks {
   static List<CheckFinding> tiers(Context context) {
     List<CheckFinding> findings = new ArrayList<>();
     String file = profile(context).file();
-    List<String> well = new ArrayList<>();
-    for (TierRoot root : roots(context)) {
-      String name = root.tier().key() + " " + root.path();
-      Path nearest = root.path();
-      while (!Files.exists(nearest) && nearest.getParent() != null) {
-        nearest = nearest.getParent();
-      }
-      if (root.exists() && Files.isWritable(root.path())) {
-        well.add(name);
-      } else if (Files.isDirectory(nearest) && Files.isWritable(nearest)) {
+    List<String> missing = new ArrayList<>();
+    for (Folder folder : new MakeFolders(true).make(roots(context))) {
+      Path path = folder.path();
+      String key = "storage." + folder.root().tier().key() + " in " + file;
+      if (folder.outcome() == Outcome.FAILED) {
         findings.add(
-            CheckFinding.advice(
-                "tiers",
-                "there is no folder " + name,
-                "the first job makes it, with that job's rights",
-                Advice.command("makes the folders", "nexa-slurm storage init")));
-      } else {
+            failed(path + ": " + folder.note(), Advice.step("write another folder as " + key)));
+      } else if (folder.outcome() == Outcome.EXISTS && !Files.isWritable(path)) {
         findings.add(
-            CheckFinding.failed(
-                "tiers",
-                root.exists()
-                    ? "you cannot write to " + name
-                    : "you cannot make " + name + ": " + nearest + " is not yours to write to",
-                "jobs whose node cannot write there either fail before their command starts",
-                Advice.command(
-                    "root types it",
-                    "install",
-                    "-d",
-                    "-o",
-                    System.getProperty("user.name"),
-                    root.path()),
-                Advice.step(
-                    "or write another folder as storage." + root.tier().key() + " in " + file)));
+            failed(
+                "you cannot write to " + path,
+                Access.toWrite(path),
+                Advice.step("or write another folder as " + key)));
+      } else if (folder.outcome() == Outcome.WOULD_MAKE) {
+        Path nearest = Access.nearest(path);
+        if (Files.isDirectory(nearest) && Files.isWritable(nearest)) {
+          missing.add(path.toString());
+        } else if (path.equals(folder.root().path())) {
+          findings.add(
+              failed(
+                  "there is no folder " + path + ", and you may not make it in " + nearest,
+                  Advice.command(
+                      "root types it, for all users", "install", "-d", "-m", "1777", path),
+                  Advice.step("or write another folder as " + key)));
+        }
       }
     }
-    if (!well.isEmpty()) {
-      findings.add(CheckFinding.ok("tiers", String.join(", ", well)));
+    if (!missing.isEmpty()) {
+      findings.add(
+          CheckFinding.advice(
+              "tiers",
+              Plural.of(missing.size(), "folder")
+                  + " of the tiers missing, such as "
+                  + missing.get(0),
+              "the first job makes it, with that job's rights",
+              Advice.command("makes the folders", "nexa-slurm storage init")));
     }
-    return findings;
+    return findings.isEmpty()
+        ? List.of(
+            CheckFinding.ok(
+                "tiers",
+                roots(context).stream()
+                    .map(root -> root.tier().key() + " " + root.path())
+                    .collect(Collectors.joining(", "))))
+        : findings;
+  }
+
+  private static CheckFinding failed(String says, Advice... remedies) {
+    return CheckFinding.failed(
+        "tiers", says, "a job that cannot write there fails before its command starts", remedies);
   }
 
   static List<CheckFinding> disk(Context context) {
@@ -111,10 +127,9 @@ final class TierChecks {
         findings.add(CheckFinding.unknown("disk", place.getValue() + ": " + failed));
       }
     }
-    if (!well.isEmpty()) {
-      findings.add(CheckFinding.ok("disk", "left: " + String.join(", ", well)));
-    }
-    return findings;
+    return findings.isEmpty()
+        ? List.of(CheckFinding.ok("disk", "left: " + String.join(", ", well)))
+        : findings;
   }
 
   static List<CheckFinding> leftovers(Context context) {
@@ -150,12 +165,12 @@ final class TierChecks {
     }
     if (!lost.isEmpty()) {
       findings.add(
-          CheckFinding.advice(
+          CheckFinding.failed(
               "leftovers",
-              "runs/open names runs whose folder is gone: " + String.join(", ", lost),
-              "each pass reads them again",
-              Advice.command(
-                  "", "rm", context.workspace().runs().resolve("open").resolve(lost.get(0)))));
+              "the folders of unfinished runs are gone: " + String.join(", ", lost),
+              "their jobs may still run, and nobody pays for them",
+              Advice.command("names their jobs", "nexa-slurm reconcile"),
+              Advice.step("then restore the folders in runs/ from a backup")));
     }
     return findings.isEmpty() ? List.of(CheckFinding.ok("leftovers", "none")) : findings;
   }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.workspace.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.files.Tree;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Site;
 import dev.nexa.slurm.command.Terminal;
@@ -36,7 +37,7 @@ class DoctorCommandTest {
 
   /** A fault, the check that must find it, and with which result. */
   private enum Fault {
-    NO_TIER("tiers", "advice", test -> Files.delete(test.folder.resolve("tiers/shared"))),
+    NO_TIER("tiers", "advice", test -> Tree.delete(test.folder.resolve("tiers/shared"))),
     TIER_IN_A_FILE(
         "tiers",
         "failed",
@@ -52,13 +53,21 @@ class DoctorCommandTest {
           Files.createDirectories(nodes);
           Files.writeString(nodes.resolve("n3"), "2026-11-29T10:00:00Z it failed\n");
         }),
-    LOST_RUN(
-        "leftovers",
-        "advice",
+    LOST_RUN("leftovers", "failed", test -> test.open("data_20261129_100000")),
+    LINK_TO_NOWHERE(
+        "tiers",
+        "failed",
         test -> {
-          Path open = Files.createDirectories(test.ada.workspace.resolve("runs/open"));
-          Files.createFile(open.resolve("data_20261129_100000"));
+          Path shared = test.folder.resolve("tiers/shared");
+          Tree.delete(shared);
+          Files.createSymbolicLink(shared, test.folder.resolve("nowhere"));
         }),
+    TWO_CURRENCIES(
+        "prices",
+        "failed",
+        test -> test.ada.file("configs/prices/default.yaml", BOOK.replace("USD", "EUR"))),
+    RUNS_IS_A_FILE(
+        "workspace", "failed", test -> Files.createFile(test.ada.workspace.resolve("runs"))),
     EXAMPLE_PRICES(
         "prices",
         "advice",
@@ -99,7 +108,10 @@ class DoctorCommandTest {
     NO_PASS(
         "cron",
         "failed",
-        test -> Files.createDirectories(test.ada.workspace.resolve("runs/manifests"))),
+        test -> {
+          test.open("data_20261129_100000");
+          Files.createDirectories(test.ada.workspace.resolve("runs/data_20261129_100000"));
+        }),
     NO_PROFILE(
         "tiers",
         "failed",
@@ -139,6 +151,7 @@ class DoctorCommandTest {
     ada.program("crontab", "[ \"$1\" = -l ] && exit 0; cat >/dev/null");
     ada.program("ssh-keygen", "exec /usr/bin/ssh-keygen \"$@\"");
     allow("boss@site ");
+    ada.type("storage", "init");
   }
 
   @ParameterizedTest
@@ -235,6 +248,24 @@ class DoctorCommandTest {
   }
 
   @Test
+  void aTimeThatIsNoneIsRefused() {
+    for (String time : new String[] {"abc", "0s", "-1s", ""}) {
+      assertThat(ada.type("doctor", "--timeout", time, "policy").exit()).as(time).isEqualTo(2);
+    }
+    assertThat(ada.type("doctor", "--timeout", "30s", "policy").exit()).isZero();
+  }
+
+  @Test
+  void oneBrokenFileIsOneFailure() {
+    ada.file("configs/clusters/default.yaml", "slurm: [\n");
+
+    JsonObject counts = ada.type("doctor", "--json").json().object("counts");
+
+    assertThat(counts.number("failed")).isEqualTo(1);
+    assertThat(ada.type("doctor").out()).contains("prices         it could not look: see tiers");
+  }
+
+  @Test
   void aNameThatIsNoCheckIsRefused() {
     Screen screen = ada.type("doctor", "prises");
 
@@ -261,6 +292,11 @@ class DoctorCommandTest {
 
   private static String result(JsonObject document) {
     return worst(document).text("result");
+  }
+
+  private void open(String run) throws IOException {
+    Path open = Files.createDirectories(ada.workspace.resolve("runs/open"));
+    Files.createFile(open.resolve(run));
   }
 
   private String profile() {
