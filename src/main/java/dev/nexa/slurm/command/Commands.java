@@ -42,6 +42,7 @@ import dev.nexa.slurm.command.storage.ArchiveCommand;
 import dev.nexa.slurm.command.storage.CleanupCommand;
 import dev.nexa.slurm.command.storage.StorageCommand;
 import dev.nexa.slurm.command.storage.SyncCommand;
+import dev.nexa.slurm.command.workspace.BootstrapCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
@@ -129,6 +130,7 @@ public final class Commands {
       case "halt" -> new HaltCommand();
       case "unhalt" -> new UnhaltCommand();
       case "init" -> new InitCommand();
+      case "bootstrap" -> new BootstrapCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);
     };
