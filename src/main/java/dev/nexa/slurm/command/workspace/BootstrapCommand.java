@@ -59,6 +59,7 @@ public final class BootstrapCommand extends Subcommand {
       }
       // One line at the end, of what went wrong.
       err().print(new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8));
+      err().flush();
       return process.waitFor();
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot run bash", failed);
