@@ -115,12 +115,16 @@ class ReleaseTest {
     assertThat(unpacked.toFile().list())
         .containsExactlyInAnyOrder(
             "LICENSE",
+            "bin",
             "completion",
             "licenses",
             "man",
             "modulefile",
             "nexa-slurm",
             "nexa-slurm.jar");
+    assertThat(unpacked.resolve("bin/bootstrap.sh"))
+        .isExecutable()
+        .hasSameBinaryContentAs(Path.of("templates/node/bootstrap.sh"));
     assertThat(unpacked.resolve("completion").toFile().list())
         .containsExactlyInAnyOrder("nexa-slurm.bash", "_nexa-slurm");
     assertThat(unpacked.resolve("man/man1/nexa-slurm-submit.1")).content().contains(".SH NAME");
@@ -140,6 +144,7 @@ class ReleaseTest {
     assertThat(run(folder, "dpkg-deb", "-c", deb).out())
         .contains(" root/root ", " ./usr/bin/nexa-slurm -> ../lib/nexa-slurm/nexa-slurm\n")
         .contains(" ./usr/lib/nexa-slurm/nexa-slurm.jar\n")
+        .contains(" ./usr/lib/nexa-slurm/bin/nexa-bootstrap.sh\n")
         .contains(" ./usr/share/man/man1/nexa-slurm-costs-show.1.gz\n")
         .contains(" ./usr/share/bash-completion/completions/nexa-slurm\n")
         .contains(" ./usr/share/zsh/vendor-completions/_nexa-slurm\n")

@@ -42,6 +42,7 @@ import dev.nexa.slurm.command.storage.ArchiveCommand;
 import dev.nexa.slurm.command.storage.CleanupCommand;
 import dev.nexa.slurm.command.storage.StorageCommand;
 import dev.nexa.slurm.command.storage.SyncCommand;
+import dev.nexa.slurm.command.workspace.BootstrapCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
@@ -131,6 +132,7 @@ public final class Commands {
       case "unhalt" -> new UnhaltCommand();
       case "doctor" -> new DoctorCommand();
       case "init" -> new InitCommand();
+      case "bootstrap" -> new BootstrapCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);
     };
