@@ -237,11 +237,24 @@ class AsSbatchOnSlurmTest {
     throw new AssertionError("no file of job " + job + " in " + folder);
   }
 
+  /** sbatch's job would end at once, and nothing would say why. */
   @Test
-  void aFolderThatIsMissingFailsTheJobAndTheLogSaysSo() {
-    Answer answer = sbatch("", "-W", "-t1", "--mem=50", "-o", "missing/%j.log", "--wrap", "true");
+  void aFolderThatIsMissingIsMade() {
+    Answer answer =
+        sbatch(
+            "",
+            "-W",
+            "-t1",
+            "--mem=50",
+            "-o",
+            "missing/a.log",
+            "-e",
+            "gone/b.log",
+            "--wrap",
+            "ls x");
 
-    assertThat(answer.exit()).isEqualTo(1);
-    assertThat(person.says("logs", "latest")).contains("missing/", "No such file or directory");
+    assertThat(answer.exit()).isNotZero();
+    assertThat(person.says("logs", "latest")).doesNotContain("missing/");
+    assertThat(person.says("why", "latest")).contains("gone/b.log:1", "ls: cannot access 'x'");
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -29,6 +30,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Implements {@code init}: writes a starter workspace. If Slurm is installed, its cluster profile
@@ -291,8 +293,33 @@ public final class InitWorkspace {
     }
   }
 
-  /** Returns the estimate of an example that runs on the cluster: on CPUs if it has no GPUs. */
+  /** Returns a script beside the new files with {@code #SBATCH} lines, the first by its name. */
+  private Optional<String> ownScript() {
+    return Stream.of("*.sbatch", "*.slurm", "*.sh")
+        .flatMap(glob -> DurableFiles.list(context.root(), glob).stream())
+        .filter(Files::isReadable)
+        .filter(Files::isRegularFile)
+        .filter(file -> file.getFileName().toString().matches("[A-Za-z0-9._-]+"))
+        .filter(file -> file.toFile().length() <= ConfigSource.MAX_BYTES)
+        .filter(
+            file ->
+                new String(DurableFiles.readBytes(file), StandardCharsets.UTF_8)
+                    .contains("\n#SBATCH "))
+        .map(file -> file.getFileName().toString())
+        .findFirst();
+  }
+
+  /**
+   * Returns the estimate of the user's own script; without one, of an example that runs on the
+   * cluster: on CPUs if it has no GPUs.
+   */
   private List<String> estimate(String cluster) {
+    Optional<String> own = ownScript();
+    if (own.isPresent()) {
+      List<String> words = new ArrayList<>(List.of("estimate", own.get()));
+      words.addAll(cluster.equals("default") ? List.of() : List.of("--cluster", cluster));
+      return words;
+    }
     String text = context.source().product(EXAMPLE).text();
     boolean onGpus = example(cluster, text).isPresent();
     String config = onGpus ? EXAMPLE : DATA_EXAMPLE;

@@ -136,8 +136,11 @@ public record RunLookup(Workspace workspace) {
             : ("there is no run '%s' in %s: no run has this name, and no run id begins with"
                     + " it%s")
                 .formatted(reference, where, Nearest.hint(reference, names)),
-        Advice.command(
-            "shows them; --workspace names another directory", "nexa-slurm", "runs", "list"));
+        reference.startsWith("pipeline_")
+            ? Advice.command(
+                "shows the runs of a pipeline", "nexa-slurm", "pipeline", "status", reference)
+            : Advice.command(
+                "shows them; --workspace names another directory", "nexa-slurm", "runs", "list"));
   }
 
   private static NexaException ambiguous(String reference, List<RunId> fitting, boolean begun) {
