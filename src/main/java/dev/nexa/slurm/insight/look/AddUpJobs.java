@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AddUpJobs {
   /** Jobs of further names count in all sums, and suggest no change. */
+  /** A job of nexa-slurm's own is named after its run, and `why` knows it. */
+  private static final Pattern OURS = Pattern.compile("[a-z0-9_-]+_#_#(_#)?(\\..*)?");
+
   private static final int MOST_NAMES = 20_000;
 
   private static final int MOST_USERS = 10;
@@ -346,13 +350,16 @@ public final class AddUpJobs {
   private Change change(Map.Entry<Key, Group> entry) {
     Key key = entry.getKey();
     Group group = entry.getValue();
+    boolean explained = key.loss() == Loss.FAILED && OURS.matcher(key.name().pattern()).matches();
     return new Change(
         key.loss(),
         group.spent().jobs() == 1 ? group.title() : key.name().pattern(),
         key.name().user(),
         group.spent(),
         group.id(),
-        key.loss().command(most(entry), group.id()),
-        key.loss().effect(most(entry)));
+        explained ? "nexa-slurm why " + group.id() : key.loss().command(most(entry), group.id()),
+        explained
+            ? "names the line that failed; type it in that workspace"
+            : key.loss().effect(most(entry)));
   }
 }

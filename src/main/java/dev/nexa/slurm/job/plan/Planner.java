@@ -154,6 +154,11 @@ public final class Planner {
       notes = new ArrayList<>(notes);
       notes.add("only Slurm takes notice of " + String.join(", ", onlySlurm));
     }
+    if (!onGpus && config.resources().gpusPerNode() > 0) {
+      notes = new ArrayList<>(notes);
+      notes.add(
+          "no GPU is asked for, because the profile %s is for CPUs".formatted(cluster.name()));
+    }
     Optional<String> little = littleMemory(asked, allocation, cluster, billed);
     if (little.isPresent()) {
       notes = new ArrayList<>(notes);

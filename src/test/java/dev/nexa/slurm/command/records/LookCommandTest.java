@@ -41,6 +41,15 @@ class LookCommandTest {
     dump = terminal.workspace.resolve("sacct.txt").toString();
   }
 
+  /** A job of a run is named after it, and its cause is known there. */
+  @Test
+  void theCauseOfOneOfOurOwnJobsIsAsked() throws IOException {
+    Files.writeString(Path.of(dump), DUMP.replace("|train-1|", "|train_20261101_080000.3zaj44|"));
+
+    assertThat(terminal.type("look", "--from", dump, "--since", "2026-11-01").out())
+        .contains("nexa-slurm why 1  # names the line that failed; type it in that workspace");
+  }
+
   @Test
   void theWholeTextOfAFile() {
     Screen screen = terminal.type("look", "--from", dump, "--timezone", "UTC");
