@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** What to type to get access to a file. It never takes access from others. */
+/** Advice on access to files. No command takes access from others. */
 final class Access {
   private Access() {}
 

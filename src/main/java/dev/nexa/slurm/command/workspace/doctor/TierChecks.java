@@ -74,10 +74,11 @@ final class TierChecks {
       findings.add(
           CheckFinding.advice(
               "tiers",
-              Plural.of(missing.size(), "folder")
-                  + " of the tiers missing, such as "
+              "the tiers lack "
+                  + Plural.of(missing.size(), "folder")
+                  + ", such as "
                   + missing.get(0),
-              "the first job makes it, with that job's rights",
+              "the first job makes them, with its own rights",
               Advice.command("makes the folders", "nexa-slurm storage init")));
     }
     return findings.isEmpty()
