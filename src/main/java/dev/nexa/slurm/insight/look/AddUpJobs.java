@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,9 +28,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AddUpJobs {
   /** Jobs of further names count in all sums, and suggest no change. */
-  /** A job of nexa-slurm's own is named after its run, and `why` knows it. */
-  private static final Pattern OURS = Pattern.compile("[a-z0-9_-]+_#_#(_#)?(\\..*)?");
-
   private static final int MOST_NAMES = 20_000;
 
   private static final int MOST_USERS = 10;
@@ -69,7 +65,7 @@ public final class AddUpJobs {
 
   private record Key(Loss loss, Name name) {}
 
-  /** What jobs of one name lost in one way, and the dearest of them. */
+  /** The loss of one kind of the jobs of one name, and their dearest job. */
   private record Group(JobTotals spent, Loss.Held held, String title, String id, BigDecimal most) {
     static Group of(JobUsage job, JobTotals spent, Loss.Held held) {
       String title = Objects.requireNonNullElse(job.names().name(), "");
@@ -350,7 +346,7 @@ public final class AddUpJobs {
   private Change change(Map.Entry<Key, Group> entry) {
     Key key = entry.getKey();
     Group group = entry.getValue();
-    boolean explained = key.loss() == Loss.FAILED && OURS.matcher(key.name().pattern()).matches();
+    boolean explained = key.loss() == Loss.FAILED && RunId.ofKey(group.title()).isPresent();
     return new Change(
         key.loss(),
         group.spent().jobs() == 1 ? group.title() : key.name().pattern(),

@@ -29,7 +29,12 @@ record CheckFinding(
     /** It works, and could be better, or will soon stop to work. */
     ADVICE,
     /** Something that runs need does not work. */
-    FAILED
+    FAILED;
+
+    /** Returns the word in the output. */
+    String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
   }
 
   static CheckFinding ok(String check, String says) {
@@ -66,7 +71,7 @@ record CheckFinding(
   JsonObject toJson() {
     return new JsonObject()
         .with("check", check)
-        .with("result", result.name().toLowerCase(Locale.ROOT))
+        .with("result", result.text())
         .with("says", says)
         .with("affects", affects.isEmpty() ? null : affects)
         .with("remedies", remedies.stream().map(Advice::toString).toList());

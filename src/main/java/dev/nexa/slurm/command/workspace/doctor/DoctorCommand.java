@@ -12,7 +12,6 @@ import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
@@ -93,15 +92,14 @@ public final class DoctorCommand extends Subcommand {
   private static JsonObject document(List<CheckFinding> findings) {
     JsonObject counts = new JsonObject();
     for (Result result : Result.values()) {
-      counts.with(result.name().toLowerCase(Locale.ROOT), count(findings, result));
+      counts.with(result.text(), count(findings, result));
     }
     String worst =
         Stream.of(Result.FAILED, Result.UNKNOWN, Result.ADVICE)
             .filter(result -> count(findings, result) > 0)
             .findFirst()
             .orElse(Result.OK)
-            .name()
-            .toLowerCase(Locale.ROOT);
+            .text();
     return JsonObject.ofVersion(1)
         .with("result", worst)
         .with("counts", counts)
@@ -114,9 +112,8 @@ public final class DoctorCommand extends Subcommand {
 
   private void tell(List<CheckFinding> findings) {
     for (CheckFinding finding : findings) {
-      String result = finding.result().name().toLowerCase(Locale.ROOT);
       String says = VisibleText.line(finding.says());
-      say("%-8s %-14s %s".formatted(result, finding.check(), says));
+      say("%-8s %-14s %s".formatted(finding.result().text(), finding.check(), says));
       if (!finding.affects().isEmpty()) {
         say("         affects: " + finding.affects());
       }
@@ -126,7 +123,7 @@ public final class DoctorCommand extends Subcommand {
     }
     say(
         Stream.of(Result.FAILED, Result.UNKNOWN, Result.ADVICE, Result.OK)
-            .map(result -> count(findings, result) + " " + result.name().toLowerCase(Locale.ROOT))
+            .map(result -> count(findings, result) + " " + result.text())
             .reduce((one, two) -> one + ", " + two)
             .orElseThrow());
   }
