@@ -165,11 +165,35 @@ public record Resources(
           "Slurm gives a wrong number of GPUs with gpus_per_task beside it: write cpus_per_task";
       problems.add(values.problem("mincpus", instead));
     }
+    gpusOfProcesses(values, Integer.parseInt(nodes[nodes.length - 1]), problems);
     for (String key : List.of("memory_per_gpu", "cpus_per_gpu")) {
       if (values.has(key) && !hasGpus(values)) {
         problems.add(values.problem(key, "counts for each GPU, but gpus_per_node is 0"));
       }
     }
+  }
+
+  /** sbatch refuses a job whose processes need more GPUs than its nodes have (seen with 22.05). */
+  private static void gpusOfProcesses(Values values, int nodes, List<Problem> problems) {
+    long perNode = values.optionalInteger("gpus_per_node").orElse(0);
+    long needed = number(values, "gpus_per_task");
+    long processes = number(values, "ntasks");
+    boolean open = processes > 0 && (values.isDefault("nodes") || !values.has("nodes"));
+    if (processes == 0) {
+      processes = nodes * Math.max(1, number(values, "ntasks_per_node"));
+    }
+    needed *= processes;
+    perNode *= open ? processes : nodes;
+    if (perNode > 0 && needed > perNode && !values.isWrong("nodes")) {
+      String expected =
+          "asks for %d GPUs with %d processes, but gpus_per_node gives %d: change one of them"
+              .formatted(needed, processes, perNode);
+      problems.add(values.problem("gpus_per_task", expected));
+    }
+  }
+
+  private static long number(Values values, String key) {
+    return Long.parseLong(values.optionalText(key).orElse("0"));
   }
 
   private static boolean hasGpus(Values values) {

@@ -425,6 +425,10 @@ class InferredKeysTest {
             {resources: [{nodes: 1}]}                    | defaults.resources[0].time: missing; expected a time limit
             {resources: [{time: 1h, frobnicate: 1}]}     | defaults.resources[0].frobnicate: unknown key
             {resources: [{time: 1h, gpu_type: h100}]}    | defaults.resources[0].gpu_type: names a GPU, but gpus_per_node is 0
+            {resources: [{time: 1h, nodes: 2, ntasks: 8, gpus_per_task: 1, gpus_per_node: 3}]} | defaults.resources[0].gpus_per_task: asks for 8 GPUs with 8 processes, but gpus_per_node gives 6: change one of them
+            {resources: [{time: 1h, nodes: 2, gpus_per_task: 2, gpus_per_node: 1}]}            | defaults.resources[0].gpus_per_task: asks for 4 GPUs with 2 processes, but gpus_per_node gives 2
+            {resources: [{time: 1h, ntasks: 2, gpus_per_task: 2, gpus_per_node: 1}]}           | defaults.resources[0].gpus_per_task: asks for 4 GPUs with 2 processes, but gpus_per_node gives 2
+            {resources: [{time: 1h, ntasks_per_node: 2, gpus_per_task: 1, gpus_per_node: 1}]}  | defaults.resources[0].gpus_per_task: asks for 2 GPUs with 2 processes, but gpus_per_node gives 1
             {resources: [{time: 1h}, {time: 2h}]}        | defaults.resources[1]: is never used: an entry before it fits every run; move it up
             {resources: [{time: 1h, up_to: big}]}        | defaults.resources[0].up_to: expected a parameter count such as 350M, 7B or 8x7B
             """)
