@@ -15,7 +15,7 @@ nexa_check_node() {
 # All nodes of this attempt: it ends early where one is not well, and if there is another attempt, that does without it.
 nexa_check_nodes() {
   local file
-<#if nodes gt 1>
+<#if nodes gt 1 && !diagnoses>
   export -f nexa_check_node nexa_make_folders nexa_take_scratch nexa_hold nexa_forget_scratch
   nexa_run nexa_on_each_node --overlap<#if processes && gpus_per_node == 0> --gres=none</#if> --kill-on-bad-exit=0 bash -c 'nexa_take_scratch && nexa_check_node' &&<#if monitor_seconds gt 0 && !(stepped!false)> nexa_monitor_nodes [=monitor_seconds] [=gpus_per_node] [=nodes] &&</#if> return
 <#else>

@@ -22,6 +22,7 @@ import dev.nexa.slurm.command.jobs.StatusCommand;
 import dev.nexa.slurm.command.jobs.SubmitCommand;
 import dev.nexa.slurm.command.jobs.WhyCommand;
 import dev.nexa.slurm.command.monitor.MonitorCommand;
+import dev.nexa.slurm.command.nodes.DiagCommand;
 import dev.nexa.slurm.command.notify.NotifyCommand;
 import dev.nexa.slurm.command.pipeline.PipelineCommand;
 import dev.nexa.slurm.command.records.AuditCommand;
@@ -131,6 +132,7 @@ public final class Commands {
       case "halt" -> new HaltCommand();
       case "unhalt" -> new UnhaltCommand();
       case "doctor" -> new DoctorCommand();
+      case "diag" -> new DiagCommand();
       case "init" -> new InitCommand();
       case "bootstrap" -> new BootstrapCommand();
       case "explain" -> new ExplainCommand();

@@ -38,7 +38,7 @@ public final class RootCommand implements Runnable {
           ("look submit estimate approve approvals render status logs why monitor"
                   + " postmortem shell cancel interrupt rerun reconcile audit cron notify"
                   + " runs usage costs report prices policy serve pipeline data eval datasets"
-                  + " lineage release storage cleanup archive sync halt unhalt init doctor"
+                  + " lineage release storage cleanup archive sync halt unhalt init doctor diag"
                   + " bootstrap explain")
               .split(" ", -1));
 

@@ -47,6 +47,9 @@ public record Plan(
   /** The name of the file with the config's {@code setup}. */
   public static final String SETUP = "setup.sh";
 
+  /** The backend of runs that check their nodes, and so must start on bad ones too. */
+  public static final String DIAG = "diag";
+
   /** Seconds that an attempt may hold its allocation beyond all of Slurm's limits, as observed. */
   public static final long MARGIN_SECONDS = 60;
 

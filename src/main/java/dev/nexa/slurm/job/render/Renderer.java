@@ -50,6 +50,10 @@ public final class Renderer {
           "lib/exit.ftl",
           "lib/container.ftl");
 
+  /** What checks nodes: the files of {@code backend: diag}, in templates/lib. */
+  public static final List<String> DIAG_FILES =
+      List.of("diag.sh", "diag_checks.sh", "diag_pair.py", "diag_gpu.py", "xid.tsv");
+
   static {
     logNothing();
   }
@@ -157,8 +161,13 @@ public final class Renderer {
       add(files, file, plan.config());
     }
     add(files, templates.verbatim("nexa_storage.sh"), plan.config());
-    if (plan.site().health().isPresent()) {
+    if (ScriptModel.checksNodes(plan)) {
       add(files, templates.verbatim("check_node.sh"), plan.config());
+    }
+    if (plan.backend().equals(Plan.DIAG)) {
+      for (String name : DIAG_FILES) {
+        add(files, templates.verbatim(name), plan.config());
+      }
     }
     if (!launch.serves()) {
       add(files, templates.verbatim("attempt.sh"), plan.config());

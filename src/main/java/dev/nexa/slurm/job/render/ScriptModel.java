@@ -59,7 +59,12 @@ final class ScriptModel {
     model.put("grouped", !plan.shape().groups().isEmpty());
     model.put("requeues", supervision.requeues());
     model.put("retry_on", String.join(" ", supervision.retryOn()));
-    model.put("exclude", plan.allocation().option(ResourceOption.EXCLUDE).orElse(""));
+    model.put(
+        "exclude",
+        plan.allocation()
+            .option(ResourceOption.EXCLUDE)
+            .filter(list -> !list.equals(ResourceOption.BAD))
+            .orElse(""));
     boolean grows = !plan.shape().grown().isEmpty();
     model.put("grows", grows);
     if (grows) {
@@ -254,7 +259,8 @@ final class ScriptModel {
   }
 
   private static void health(Map<String, Object> model, Plan plan) {
-    model.put("health_check", plan.site().health().isPresent());
+    model.put("diagnoses", plan.backend().equals(Plan.DIAG));
+    model.put("health_check", checksNodes(plan));
     model.put("all_reduce", addsUp(plan));
     if (plan.site().health().isPresent()) {
       Health check = plan.site().health().get();
@@ -264,9 +270,14 @@ final class ScriptModel {
     }
   }
 
+  /** Returns whether a node must be well before it joins. */
+  static boolean checksNodes(Plan plan) {
+    return plan.site().health().isPresent() && !plan.backend().equals(Plan.DIAG);
+  }
+
   /** Returns whether the nodes run an all-reduce before the command starts. */
   static boolean addsUp(Plan plan) {
-    return plan.site().health().isPresent()
+    return checksNodes(plan)
         && plan.site().health().get().allReduce()
         && plan.allocation().nodes() > 1
         && plan.allocation().gpusPerNode() > 0;
@@ -334,6 +345,8 @@ final class ScriptModel {
     for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
       options.put(option.getKey().option(), option.getValue());
     }
+    // The submission names them: they may be others tomorrow.
+    options.remove("exclude", ResourceOption.BAD);
     boolean sized = asked.isSized();
     if (isArray(plan)) {
       options.put("array", array(plan));

@@ -6,6 +6,7 @@ import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
@@ -38,8 +39,16 @@ record NodeFailures(Scheduler scheduler) {
                 node -> bad.remember(node, "it failed under " + run.id(), row.end().orElseThrow()));
       }
     }
+    if (plan.backend().filter(Plan.DIAG::equals).isPresent()) {
+      for (Submission submission : state.submissions()) {
+        for (Path file : results(run, submission, "*.fit.*")) {
+          String node = file.getFileName().toString().replaceFirst("^\\d+\\.\\d+\\.fit\\.", "");
+          bad.forget(node, DurableFiles.written(file));
+        }
+      }
+    }
     for (Submission submission : failed ? state.submissions() : List.<Submission>of()) {
-      for (Path file : unfit(run, submission)) {
+      for (Path file : results(run, submission, "*.unfit.*")) {
         Matcher name = UNFIT.matcher(file.getFileName().toString());
         if (name.matches()) {
           String reason = DurableFiles.readRegular(file, 10_000).strip();
@@ -58,9 +67,9 @@ record NodeFailures(Scheduler scheduler) {
     }
   }
 
-  private static List<Path> unfit(RunFolder run, Submission submission) {
+  private static List<Path> results(RunFolder run, Submission submission, String names) {
     Path results = run.submission(submission.key()).resolve("results");
-    return Files.isDirectory(results) ? DurableFiles.list(results, "*.unfit.*") : List.of();
+    return Files.isDirectory(results) ? DurableFiles.list(results, names) : List.of();
   }
 
   private static JobState lastEnd(TaskOutcome task) {

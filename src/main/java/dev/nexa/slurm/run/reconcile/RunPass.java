@@ -14,6 +14,7 @@ import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.diagnostics.Diagnosis;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.RunFiles;
 import dev.nexa.slurm.records.runs.Event;
@@ -220,7 +221,9 @@ public final class RunPass {
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     outcome.disagreements().forEach(doubt -> problems.add(run.id() + ": " + doubt));
-    if (outcome.attempts().size() > outcome.counts().getOrDefault(JobState.COMPLETED, 0)) {
+    boolean diagnosed = run.id().value().startsWith(Diagnosis.PREFIX) && outcome.ended();
+    if (diagnosed
+        || outcome.attempts().size() > outcome.counts().getOrDefault(JobState.COMPLETED, 0)) {
       new NodeFailures(scheduler).remember(run, files.plan(), state, outcome, problems);
     }
     boolean grew =

@@ -59,8 +59,16 @@ public record BadNodes(Path folder) {
     return Files.exists(file) ? DurableFiles.written(file) : Instant.MIN;
   }
 
+  /** Forgets a node that was well at that time. Does nothing if it failed later. */
+  public void forget(String node, Instant when) {
+    Path file = folder.resolve(node);
+    if (node.matches(NAME) && Files.exists(file) && !written(file).isAfter(when)) {
+      DurableFiles.onDisk().replace(folder.resolve(node + TAKEN_BACK), "");
+    }
+  }
+
   /** Returns the nodes that failed in the last week, the newest first. */
-  List<BadNode> known(Instant now) {
+  public List<BadNode> known(Instant now) {
     List<BadNode> nodes = new ArrayList<>();
     for (Path file : Files.isDirectory(folder) ? DurableFiles.list(folder, "*") : List.<Path>of()) {
       String name = file.getFileName().toString();
@@ -84,18 +92,23 @@ public record BadNodes(Path folder) {
 
   /**
    * Returns the nodes that a submission leaves out: a tenth of the partition's nodes at most, but
-   * one at least, and never a node that the job needs. None for a job that names its nodes.
+   * one at least, and never a node that the job needs; all for {@code exclude: bad}. None for a job
+   * that names its nodes.
    */
   public List<BadNode> leftOut(PlanFile plan, Scheduler scheduler, Instant now) {
     List<BadNode> known = known(now);
     if (known.isEmpty() || plan.option(ResourceOption.NODELIST).isPresent()) {
       return List.of();
     }
-    Optional<String> asked = plan.option(ResourceOption.EXCLUDE);
-    List<String> without = asked.isPresent() ? HostList.names(asked.get()) : List.of();
+    String asked = plan.option(ResourceOption.EXCLUDE).orElse("");
+    boolean everyOne = asked.equals(ResourceOption.BAD);
+    List<String> without = asked.isEmpty() || everyOne ? List.of() : HostList.names(asked);
     known.removeIf(node -> without.contains(node.name()));
     int all = scheduler.nodeCount(plan.option(ResourceOption.PARTITION).orElse(""));
-    int most = Math.min(Math.max(1, all / 10), all - without.size() - plan.nodes());
+    int most =
+        everyOne
+            ? known.size()
+            : Math.min(Math.max(1, all / 10), all - without.size() - plan.nodes());
     return known.subList(0, Math.max(0, Math.min(most, known.size())));
   }
 
@@ -106,7 +119,8 @@ public record BadNodes(Path folder) {
     for (BadNode node : bad.leftOut(plan, scheduler, Instant.now())) {
       names.append(names.isEmpty() ? "" : ",").append(node.name());
     }
-    Optional<String> own = plan.option(ResourceOption.EXCLUDE);
+    Optional<String> own =
+        plan.option(ResourceOption.EXCLUDE).filter(list -> !list.equals(ResourceOption.BAD));
     return names.isEmpty() || own.isEmpty() ? names.toString() : own.get() + "," + names;
   }
 

@@ -223,6 +223,12 @@ public final class SlurmCommands {
     return List.of("sinfo", "--noheader", "--format=%P|%D");
   }
 
+  /** Returns a call that prints a line for each node of each partition: see {@link SlurmNode}. */
+  static List<String> nodeStates() {
+    String format = String.join(SqueueText.DELIMITER, "%R", "%N", "%T", "%G");
+    return List.of("sinfo", "--Node", "--noheader", "--format=" + format);
+  }
+
   static List<String> account(String name) {
     return sacctmgr("account", "name=" + name, "format=Account");
   }

@@ -614,6 +614,11 @@ public final class SlurmScheduler implements Scheduler {
     }
   }
 
+  /** Returns the nodes of all partitions; a node of several partitions is returned for each. */
+  public List<SlurmNode> nodes() {
+    return SlurmNode.read(ask(SlurmCommands.nodeStates(), shortPatience()).out());
+  }
+
   private CommandResult ask(List<String> argv) {
     return ask(argv, settings.queryTimeout());
   }

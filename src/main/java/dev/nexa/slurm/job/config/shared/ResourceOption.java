@@ -30,7 +30,10 @@ public enum ResourceOption {
           "licences such as matlab:2 or scratch,fluent@server:4",
           "[A-Za-z0-9_][A-Za-z0-9_.@:,-]{0,1022}"),
       "Licences that Slurm counts and that each task holds while it runs, in Slurm's notation."),
-  EXCLUDE("exclude", ValueType.HOSTLIST, "Nodes that the job must not have, in Slurm's notation."),
+  EXCLUDE(
+      "exclude",
+      ValueType.HOSTLIST,
+      "Nodes that the job must not have, in Slurm's notation; or `bad`: all that failed, or that a check found broken, in the last week."),
   NTASKS(
       "ntasks",
       number(),
@@ -61,6 +64,9 @@ public enum ResourceOption {
       "sbatch_options",
       ValueType.TEXT,
       "Options of `sbatch` that do not change the price, such as `--switches=1 --wait-all-nodes=1`. sbatch gets them unchanged.");
+
+  /** The value of {@code exclude} for the nodes that are known to be bad at the submit. */
+  public static final String BAD = "bad";
 
   private final String key;
 

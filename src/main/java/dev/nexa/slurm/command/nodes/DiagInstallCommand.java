@@ -1,0 +1,56 @@
+package dev.nexa.slurm.command.nodes;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.shared.Subcommand;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm diag install}. */
+final class DiagInstallCommand extends Subcommand {
+  private static final String PROGRAM = "diag_health.sh";
+  private static final String SETTINGS = "diag.conf";
+
+  private final OptionSpec to =
+      option("--to DIR", "A folder that each node sees. Default: /etc/nexa-slurm/diag.");
+
+  DiagInstallCommand() {
+    super(
+        "install",
+        "For the cluster's administrator: writes a program for Slurm's HealthCheckProgram and Epilog, which drains a node with a critical finding, and resumes only what it has drained.",
+        "nexa-slurm diag install",
+        "nexa-slurm diag install --to /shared/slurm/nexa-diag");
+  }
+
+  @Override
+  protected void work() {
+    Path folder = Path.of(value(to).orElse("/etc/nexa-slurm/diag")).toAbsolutePath().normalize();
+    DurableFiles files = DurableFiles.onDisk();
+    files.directories(folder);
+    DiagFiles ours = new DiagFiles(anywhere().source());
+    ours.writeTo(folder);
+    Path program = folder.resolve(PROGRAM);
+    files.replace(program, ours.text("templates/node/" + PROGRAM));
+    if (!program.toFile().setExecutable(true, false)) {
+      throw invalid(program + ": cannot make it executable");
+    }
+    Path settings = folder.resolve(SETTINGS);
+    if (!Files.exists(settings)) {
+      files.replace(
+          settings,
+          """
+          # yes, or no: then no node is checked, drained or resumed.
+          enabled=yes
+          # No further node is drained while this share of all nodes is drained by these checks.
+          most_percent=10
+          """);
+    }
+    say("wrote " + program + " and the checks beside it; " + settings + " switches them off");
+    say("add to slurm.conf, then type `scontrol reconfigure`:");
+    say("  HealthCheckProgram=" + program);
+    say("  HealthCheckInterval=300");
+    say("  HealthCheckNodeState=ANY,CYCLE");
+    say("and, to check a node after each job, before others get it:");
+    say("  Epilog=" + program);
+  }
+}

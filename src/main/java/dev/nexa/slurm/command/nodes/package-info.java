@@ -1,0 +1,2 @@
+/** The command diag. */
+package dev.nexa.slurm.command.nodes;

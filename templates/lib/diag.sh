@@ -1,0 +1,177 @@
+#!/bin/bash
+# Checks nodes, by the rows of diag_checks.sh beside it:
+#   diag.sh job LEVEL GPUS    in a job: each of its nodes, then pairs of them; ends with 1 if a node has a critical finding
+#   diag.sh node LEVEL GPUS   this node
+#   diag.sh probe NAME GPUS   one check of this node
+#   diag.sh words             lines of the input in words
+# A line for each node and check, separated by tabs: NODE CHECK RESULT VALUE LIMIT UNIT SECONDS TEXT. RESULT is ok, warning,
+# critical or unknown (could not look); LIMIT begins with its comparison. LEVEL: quick or full. GPUS: how many this node should
+# have; - for those that its driver shows.
+set -uo pipefail
+export LC_ALL=C
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+mode=$1 level=${2:-} gpus=${3:-0}
+[[ $gpus != - ]] || gpus=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+node=${SLURMD_NODENAME:-${HOSTNAME%%.*}}
+
+# row NAME NEEDS LEVEL COMPARE LIMIT UNIT RESULT SECONDS: a check, whose function NAME follows. NEEDS: any or gpu. COMPARE:
+# ==, >= or <= LIMIT; LIMIT - is for a number that only the node's own history judges. RESULT: of a number beyond the limit,
+# and of a check that hangs. SECONDS: its time-out.
+rows=()
+row() { rows+=("$*"); }
+# shellcheck disable=SC1091
+source "$here/diag_checks.sh"
+
+# CHECK RESULT VALUE LIMIT UNIT SECONDS TEXT
+line() {
+  local text=${7//[$'\t\n\r']/ }
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$node" "$1" "$2" "${3:--}" "${4:--}" "${5:--}" "$6" "${text:0:300}"
+}
+
+# VALUE COMPARE LIMIT: within the limit?
+within() {
+  [[ $3 != - ]] || return 0
+  awk -v value="$1" -v limit="$3" -v compare="$2" \
+    'BEGIN { exit !(compare == "<=" ? value + 0 <= limit + 0 : compare == ">=" ? value + 0 >= limit + 0 : value "" == limit "") }'
+}
+
+# Each check has its own process and time-out: one that hangs holds up no other.
+check() {
+  local name=$1 compare=$4 limit=$5 unit=$6 bad=$7 seconds=$8 from=${EPOCHREALTIME/./} answer status own text
+  answer=$(timeout -k 1 "$seconds" bash "$here/diag.sh" probe "$name" "$gpus" 2>&1)
+  status=$?
+  local took=$((${EPOCHREALTIME/./} - from))
+  printf -v took '%d.%03d' $((took / 1000000)) $((took / 1000 % 1000))
+  IFS='|' read -r value own text <<<"${answer##*$'\n'}"
+  limit=${own:-$limit}
+  case $status in
+  0) within "$value" "$compare" "$limit" && bad=ok ;;
+  3) value='' text=$answer bad=unknown ;;
+  4) return ;;
+  1) value='' text=$answer ;;
+  124 | 137)
+    [[ $limit != - ]] || bad=unknown
+    value='' text="no answer in $seconds s"
+    ;;
+  *) value='' text="the check ended with $status: $answer" bad=unknown ;;
+  esac
+  line "$name" "$bad" "$value" "$compare$limit" "$unit" "$took" "$text"
+}
+
+# Checks this node.
+node() {
+  local one value
+  for one in "${rows[@]}"; do
+    # shellcheck disable=SC2086
+    set -- $one
+    [[ $2 != gpu || $gpus != 0 ]] || continue
+    [[ $3 != full || $level == full ]] || continue
+    check "$@"
+    # A hanging driver would hold up each further check.
+    [[ $1 != gpus || -n $value ]] || gpus=0
+  done
+}
+
+# ROUND FIRST SECOND: the bandwidth between two nodes, in a line "FIRST SECOND GB/s" of the file `pairs`.
+pair() {
+  local meeting=$NEXA_ATTEMPT.pair.$1.$2 rate='' with=()
+  ((gpus == 0)) || with=(--gpus-per-node="$gpus")
+  rate=$(timeout -k 5 120 srun --overlap --quiet --nodes=2 --nodelist="$2,$3" --ntasks=2 --ntasks-per-node=1 --cpus-per-task=1 \
+    "${with[@]}" python3 "$here/diag_pair.py" "$meeting" 2>"$meeting.err" | tail -n 1)
+  [[ $rate =~ ^[0-9.]+$ ]] || rate=
+  printf '%s %s %s\n' "$2" "$3" "${rate:--}" >>"$pairs"
+  [[ -n $rate ]] || echo "no bandwidth between $2 and $3: $(tail -n 1 "$meeting.err")" >&2
+  rm -f -- "$meeting" "$meeting.err"
+}
+
+# ROUND NODE...: neighbours at the same time; a node that is left over joins the first one afterwards.
+round() {
+  local number=$1 i
+  shift
+  for ((i = 1; i < $#; i += 2)); do pair "$number" "${@:i:2}" & done
+  wait
+  (($# % 2 == 0)) || pair "$number" "${@:$#}" "$1"
+}
+
+# Two rounds name a slow node: in the second one the slowest pair's nodes have the fastest as partners. A node's figure is its
+# better one.
+between() {
+  local pairs=$NEXA_ATTEMPT.pairs order
+  : >"$pairs"
+  round 1 "$@"
+  mapfile -t order < <(sort -k3,3g "$pairs" | awk '{ for (i = 1; i <= 2; i++) if (!seen[$i]++) print $i }')
+  if (($# > 2)); then
+    local mixed=() i
+    for ((i = 0; i < $# / 2; i++)); do mixed+=("${order[i]}" "${order[$# - 1 - i]}"); done
+    (($# % 2 == 0)) || mixed+=("${order[$# / 2]}")
+    round 2 "${mixed[@]}"
+  fi
+  awk -v OFS='\t' -v least=0.7 '
+    { for (i = 1; i <= 2; i++) { nodes[$i]; if ($3 != "-" && $3 + 0 > best[$i]) best[$i] = $3 + 0 } }
+    function median(but,   n, sorted, i, j, x) {
+      for (x in best) if (x != but && best[x] > 0) {
+        for (i = n++; i > 0 && sorted[i - 1] > best[x]; i--) sorted[i] = sorted[i - 1]
+        sorted[i] = best[x]
+      }
+      return n < 2 ? 0 : (sorted[int((n - 1) / 2)] + sorted[int(n / 2)]) / 2
+    }
+    END {
+      for (x in nodes) {
+        limit = median(x) * least
+        if (!best[x]) print x, "pair", "unknown", "-", ">=-", "GB/s", 0, "no other node could measure it"
+        else print x, "pair", best[x] < limit ? "critical" : "ok", best[x], limit ? sprintf(">=%.3f", limit) : ">=-", "GB/s", 0,
+          best[x] < limit ? "slower than the others, with two of them" : ""
+      }
+    }' "$pairs"
+  rm -f -- "$pairs"
+}
+
+# What the lines say, in one line for people: "gpus: 7 GPUs (==8); ecc_uncorrected: 1 GPUs (==0) GPU 3: 2".
+words() {
+  awk -F '\t' '{
+    said = $4 == "-" ? "" : " " $4 ($6 == "-" ? "" : " " $6) ($5 ~ /-$/ ? "" : " (" $5 ")")
+    printf "%s%s:%s%s", comma, $2, said, $8 == "" ? "" : " " $8
+    comma = "; "
+  }'
+}
+
+# Checks the nodes of the job.
+job() {
+  local all=() found=$NEXA_ATTEMPT.diag.tsv one count bad with=()
+  mapfile -t all < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+  ((gpus == 0)) || with=(--gpus-per-node="$gpus")
+  timeout -k 5 600 srun --overlap --quiet --nodes="${#all[@]}" --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 "${with[@]}" \
+    bash "$here/diag.sh" node "$level" "$gpus" >"$found.new"
+  count=$(cut -f1 "$found.new" | sort -u | wc -l)
+  for one in "${all[@]}"; do
+    grep -q "^$one"$'\t' "$found.new" && continue
+    # If most nodes give none, the fault is elsewhere.
+    bad=unknown
+    ((count * 2 < ${#all[@]})) || bad=critical
+    node=$one line answer "$bad" '' '' '' 0 "the node gave no answer" >>"$found.new"
+  done
+  if [[ $level == full ]] && ((${#all[@]} > 1)); then
+    between "${all[@]}" >>"$found.new"
+  fi
+  sort -s -t $'\t' -k1,1V "$found.new" >"$found.sorted"
+  mv -- "$found.sorted" "$found"
+  rm -f -- "$found.new"
+  for one in "${all[@]}"; do
+    bad=$(awk -F '\t' -v node="$one" '$1 == node && $3 == "critical" { print }' "$found" | words)
+    if [[ -n $bad ]]; then
+      echo "$bad" >"$NEXA_ATTEMPT.unfit.$one"
+      echo "nexa-slurm: node $one has a critical finding: $bad"
+    elif grep -q "^$one"$'\t[^\t]*\tok' "$found"; then
+      : >"$NEXA_ATTEMPT.fit.$one"
+    fi
+  done
+  awk -F '\t' '{ n[$3]++ } END { printf "%d checks: %d ok, %d warning, %d critical, %d unknown\n", NR, n["ok"], n["warning"], n["critical"], n["unknown"] }' "$found"
+  ! grep -q $'^[^\t]*\t[^\t]*\tcritical' "$found"
+}
+
+case $mode in
+job) job ;;
+node) node ;;
+words) words ;;
+probe) "$2" ;;
+esac

@@ -1,0 +1,43 @@
+#!/bin/bash
+# Slurm's HealthCheckProgram and Epilog, from `nexa-slurm diag install`: checks this node with the rows of diag_checks.sh beside
+# it. A node with a critical finding is drained, and one that it drained is resumed when it is well again. It never touches a
+# node with somebody else's reason, never drains more than a share of the nodes, and always ends with 0: Slurm would drain the
+# node for a fault of this script. diag.conf beside it says enabled=yes or no, and the share.
+set -uo pipefail
+export LC_ALL=C
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+node=${SLURMD_NODENAME:-${HOSTNAME%%.*}}
+mark=nexa-slurm:
+enabled=no most_percent=10
+# shellcheck disable=SC1091
+[[ ! -r $here/diag.conf ]] || source "$here/diag.conf"
+[[ $enabled == yes ]] || exit 0
+
+tell() { logger -t nexa-diag -- "$node: $1" 2>/dev/null || true; }
+
+# Slurm kills this program after 60 s.
+found=$(timeout -k 1 50 bash "$here/diag.sh" node quick -) || { tell "the checks did not end in 50 s"; exit 0; }
+bad=$(grep $'\tcritical\t' <<<"$found" | bash "$here/diag.sh" words)
+shown=$(timeout 5 scontrol --oneliner show node "$node") || { tell "scontrol gives no answer"; exit 0; }
+reason='' state=''
+[[ ! $shown =~ \ State=([^ ]+) ]] || state=${BASH_REMATCH[1]}
+[[ ! $shown =~ \ Reason=(.*) ]] || reason=${BASH_REMATCH[1]}
+
+if [[ -z $bad ]]; then
+  # One check that is well at least: a runner that printed nothing proves nothing.
+  if [[ $state == *DRAIN* && $reason == "$mark"* ]] && grep -q $'\tok\t' <<<"$found"; then
+    timeout 5 scontrol update NodeName="$node" State=RESUME && tell "resumed"
+  fi
+  exit 0
+fi
+if [[ -n $reason || $state == *DRAIN* ]]; then
+  exit 0
+fi
+read -r all ours < <(timeout 5 sinfo --noheader --Node --format='%N %E' | sort -u |
+  awk -v mark="$mark" '!seen[$1]++ { all++ } $2 == mark && !bad[$1]++ { ours++ } END { print all + 0, ours + 0 }')
+if ((all == 0 || (ours > 0 && (ours + 1) * 100 > all * most_percent))); then
+  tell "not drained, because $ours of $all nodes are: $bad"
+  exit 0
+fi
+timeout 5 scontrol update NodeName="$node" State=DRAIN Reason="$mark ${bad:0:200}" && tell "drained: $bad"
+exit 0
