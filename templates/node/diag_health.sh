@@ -2,7 +2,7 @@
 # Slurm's HealthCheckProgram and Epilog, from `nexa-slurm diag install`: checks this node with the rows of diag_checks.sh beside
 # it. A node with a critical finding is drained, and one that it drained is resumed when it is well again. It never touches a
 # node with somebody else's reason, never drains more than a share of the nodes, and always ends with 0: Slurm would drain the
-# node for a fault of this script. diag.conf beside it says enabled=yes or no, and the share.
+# node for a fault of this script. diag.conf beside it says enabled=yes or no, the share, and where the storage is.
 set -uo pipefail
 export LC_ALL=C
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
@@ -15,11 +15,12 @@ enabled=no most_percent=10
 
 tell() { logger -t nexa-diag -- "$node: $1" 2>/dev/null || true; }
 
-# Slurm kills this program after 60 s.
-found=$(timeout -k 1 50 bash "$here/diag.sh" node quick -) || { tell "the checks did not end in 50 s"; exit 0; }
-bad=$(grep $'\tcritical\t' <<<"$found" | bash "$here/diag.sh" words)
 shown=$(timeout 5 scontrol --oneliner show node "$node") || { tell "scontrol gives no answer"; exit 0; }
-reason='' state=''
+reason='' state='' gpus=0
+[[ ! $shown =~ \ Gres=([^ ]+) ]] || gpus=$(grep -oE '(^|,)gpu(:[^:,(]+)?:[0-9]+' <<<"${BASH_REMATCH[1]}" | awk -F: '{ n += $NF } END { print n + 0 }')
+# Slurm kills this program after 60 s.
+found=$(timeout -k 1 45 bash "$here/diag.sh" node quick "$gpus") || { tell "the checks did not end in 45 s"; exit 0; }
+bad=$(grep $'\tcritical\t' <<<"$found" | bash "$here/diag.sh" words)
 [[ ! $shown =~ \ State=([^ ]+) ]] || state=${BASH_REMATCH[1]}
 [[ ! $shown =~ \ Reason=(.*) ]] || reason=${BASH_REMATCH[1]}
 

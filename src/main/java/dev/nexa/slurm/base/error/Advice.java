@@ -85,11 +85,12 @@ public record Advice(Kind kind, List<String> command, String text) {
     if (kind != Kind.COMMAND) {
       return kind == Kind.NOTE ? "note: " + text : text;
     }
-    String line = command.stream().map(Advice::quoted).collect(Collectors.joining(" "));
+    String line = command.stream().map(Advice::word).collect(Collectors.joining(" "));
     return text.isEmpty() ? line : line + "  # " + text;
   }
 
-  private static String quoted(String word) {
+  /** Returns the word as a POSIX shell reads it: in single quotes unless it needs none. */
+  public static String word(String word) {
     return word.matches("[A-Za-z0-9_./:=@%+,-]+") ? word : "'" + word.replace("'", "'\\''") + "'";
   }
 }

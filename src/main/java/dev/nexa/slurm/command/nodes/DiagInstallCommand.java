@@ -1,7 +1,11 @@
 package dev.nexa.slurm.command.nodes;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Model.OptionSpec;
@@ -27,13 +31,16 @@ final class DiagInstallCommand extends Subcommand {
     Path folder = Path.of(value(to).orElse("/etc/nexa-slurm/diag")).toAbsolutePath().normalize();
     DurableFiles files = DurableFiles.onDisk();
     files.directories(folder);
-    DiagFiles ours = new DiagFiles(anywhere().source());
+    Context context = anywhere();
+    DiagFiles ours = new DiagFiles(context.source());
     ours.writeTo(folder);
     Path program = folder.resolve(PROGRAM);
     files.replace(program, ours.text("templates/node/" + PROGRAM));
     if (!program.toFile().setExecutable(true, false)) {
       throw invalid(program + ": cannot make it executable");
     }
+    Storage tiers = context.configs().cluster(Prepared.clusterName(context)).storage();
+    String conf = environment().getOrDefault("SLURM_CONF", "");
     Path settings = folder.resolve(SETTINGS);
     if (!Files.exists(settings)) {
       files.replace(
@@ -43,7 +50,17 @@ final class DiagInstallCommand extends Subcommand {
           enabled=yes
           # No further node is drained while this share of all nodes is drained by these checks.
           most_percent=10
-          """);
+          # The storage that each node must have; an empty one is not checked.
+          export NEXA_SCRATCH=%s NEXA_DURABLE=%s NEXA_SHARED=%s
+          # slurmd passes on neither.
+          export PATH=%s%s
+          """
+              .formatted(
+                  Advice.word(tiers.scratch()),
+                  Advice.word(tiers.durable()),
+                  Advice.word(tiers.shared()),
+                  Advice.word(environment().getOrDefault("PATH", "/usr/bin:/bin")),
+                  conf.isEmpty() ? "" : " SLURM_CONF=" + Advice.word(conf)));
     }
     say("wrote " + program + " and the checks beside it; " + settings + " switches them off");
     say("add to slurm.conf, then type `scontrol reconfigure`:");

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.serve;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.base.units.Money;
@@ -15,7 +16,7 @@ public final class ServerText {
   public static String ready(Registration server, ServerCost cost) {
     String ask =
         "curl -H \"Authorization: Bearer $(cat %s)\" %s/v1/models"
-            .formatted(word(server.apiKeyFile().toString()), server.endpoint());
+            .formatted(Advice.word(server.apiKeyFile().toString()), server.endpoint());
     return """
         ready: %s, %s an hour while it stands
           base URL  %s/v1
@@ -68,10 +69,5 @@ public final class ServerText {
             server.port(),
             System.getProperty("user.name", "USER"),
             ProcessIdentity.localHost());
-  }
-
-  /** Quotes a path for the shell. */
-  private static String word(String path) {
-    return path.matches("[A-Za-z0-9_@%+=:,./-]+") ? path : "'" + path.replace("'", "'\\''") + "'";
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config.foreign;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.run.Overrides;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
@@ -268,18 +269,14 @@ public record ScriptConfig(
     // exec: a signal for the job reaches the script itself.
     StringBuilder command = new StringBuilder("exec ");
     if (start == Start.COMMAND) {
-      return command.append("/bin/sh -c ").append(word(args.get(0))).toString();
+      return command.append("/bin/sh -c ").append(Advice.word(args.get(0))).toString();
     }
     command.append(start == Start.BASH ? "bash " : "").append("\"$NEXA_RUN_DIR/runner/");
     command.append(fileName().replaceAll("([\\\\\"$`])", "\\\\$1")).append('"');
     for (String arg : args) {
-      command.append(' ').append(word(arg));
+      command.append(' ').append(Advice.word(arg));
     }
     return command.toString();
-  }
-
-  private static String word(String arg) {
-    return arg.matches("[A-Za-z0-9_./:=@%+,-]+") ? arg : "'" + arg.replace("'", "'\\''") + "'";
   }
 
   private static void line(StringBuilder text, String key, String value, String remark) {
