@@ -50,7 +50,7 @@ check() {
   4) return ;;
   1) value='' text=$answer ;;
   124 | 137)
-    [[ $limit != - ]] || bad=unknown
+    [[ $compare$limit != '>=-' ]] || bad=unknown
     value='' text="no answer in $seconds s"
     ;;
   *) value='' text="the check ended with $status: $answer" bad=unknown ;;

@@ -133,7 +133,7 @@ xid() {
   awk -F '\t' -v table="${BASH_SOURCE[0]%/*}/xid.tsv" '
     BEGIN { while ((getline < table) > 0) if ($1 ~ /^[0-9]+$/) why[$1] = $3 }
     /NVRM: Xid/ && match($0, /\): [0-9]+/) { x = substr($0, RSTART + 3, RLENGTH - 3); if (x in why) { n++; said[x] = why[x] } }
-    END { for (x in said) text = text "Xid " x ": " said[x] "; "; printf "%d||%s\n", n, text }' <<<"$log"
+    END { for (x in said) text = text (text == "" ? "" : "; ") "Xid " x ": " said[x]; printf "%d||%s\n", n, text }' <<<"$log"
 }
 # A driver that hangs, or shows too few: then no other check of GPUs is made.
 row gpus gpu quick '==' - GPUs critical 30
@@ -176,7 +176,7 @@ nvlink() {
   local answer
   answer=$(nvidia-smi nvlink --status 2>&1)
   grep -q 'Link [0-9]' <<<"$answer" || none
-  say "$(grep -c 'inActive' <<<"$answer")" '' 'inactive'
+  say "$(grep -ci 'inactive' <<<"$answer")" '' 'inactive'
 }
 row pcie gpu quick '==' 0 GPUs warning 60
 pcie() {
