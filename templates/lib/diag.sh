@@ -165,7 +165,10 @@ job() {
       : >"$NEXA_ATTEMPT.fit.$one"
     fi
   done
-  awk -F '\t' '{ n[$3]++ } END { printf "%d checks: %d ok, %d warning, %d critical, %d unknown\n", NR, n["ok"], n["warning"], n["critical"], n["unknown"] }' "$found"
+  awk -F '\t' -v metrics="${NEXA_METRICS:-/dev/null}" '{ n[$3]++ } !seen[$1]++ { nodes++ } END {
+    printf "%d checks: %d ok, %d warning, %d critical, %d unknown\n", NR, n["ok"], n["warning"], n["critical"], n["unknown"]
+    printf "{\"nodes\": %d, \"checks\": %d, \"warnings\": %d, \"critical\": %d}\n", nodes, NR, n["warning"], n["critical"] >metrics
+  }' "$found"
   ! grep -q $'^[^\t]*\t[^\t]*\tcritical' "$found"
 }
 

@@ -127,6 +127,8 @@ class WorkspaceWalkTest {
               Map.entry("sync verify", ""),
               Map.entry("sync abort-leftovers", ""),
               Map.entry("doctor", "policy"),
+              Map.entry("diag", "--exclude-bad"),
+              Map.entry("diag show", ""),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
@@ -255,7 +257,13 @@ class WorkspaceWalkTest {
     root.getSubcommands().forEach((name, command) -> add(name, command, leaves));
     // These read no workspace.
     leaves.removeAll(
-        Set.of("bootstrap", "generate-completion", "generate-man", "explain", "sync mirror"));
+        Set.of(
+            "bootstrap",
+            "diag install",
+            "explain",
+            "generate-completion",
+            "generate-man",
+            "sync mirror"));
     leaves.removeIf(leaf -> leaf.startsWith("data "));
     return leaves;
   }
