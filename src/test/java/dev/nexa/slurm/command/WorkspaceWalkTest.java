@@ -273,7 +273,8 @@ class WorkspaceWalkTest {
         name.equals("serve")
             || name.equals("costs")
             || name.equals("cleanup")
-            || name.equals("archive");
+            || name.equals("archive")
+            || name.equals("diag");
     if (command.getSubcommands().isEmpty() || alsoItself) {
       leaves.add(name);
     }
