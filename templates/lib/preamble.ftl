@@ -172,6 +172,7 @@ nexa_software() {
   source [=venv]/bin/activate
 </#if>
 <#if uv??>
+  nexa_run bash "$NEXA_RUN_DIR/runner/check_uv.sh" [=uv]
   # shellcheck disable=SC1091
   source [=uv]/.venv/bin/activate
 </#if>

@@ -94,6 +94,7 @@ class ImagesTest {
       assertThat(dockerfile(image).argument("TORCH")).isEqualTo(releases.get("torch"));
     }
     assertThat(known).containsExactlyInAnyOrderElementsOf(releases.keySet());
+    assertThat(otherReleases(pinsText("cuda_13.0.txt"), List.of("torch"), releases)).isEmpty();
   }
 
   @Test

@@ -169,6 +169,9 @@ public final class Renderer {
         add(files, templates.verbatim(name), plan.config());
       }
     }
+    if (plan.environment().software().uv().isPresent()) {
+      add(files, templates.verbatim("check_uv.sh"), plan.config());
+    }
     if (!launch.serves()) {
       add(files, templates.verbatim("attempt.sh"), plan.config());
       add(files, templates.verbatim("first_failure.sh"), plan.config());

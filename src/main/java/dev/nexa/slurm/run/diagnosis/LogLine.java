@@ -25,7 +25,7 @@ public record LogLine(int number, String text) {
   private static final Pattern OUR_FAULT =
       Pattern.compile(
           "^\\S*: line \\d+: nexa_\\w+: "
-              + "|^\\S*/runner/(attempt|check_node|checkpoints|first_failure|inputs|monitor"
+              + "|^\\S*/runner/(attempt|check_node|check_uv|checkpoints|first_failure|inputs|monitor"
               + "|nexa_storage|pack|sampler|watchdog)\\.sh: line \\d+: ");
 
   /** Makes a line from the text of a file. */

@@ -181,6 +181,16 @@ public record SubmitRun(Context context) {
                 .formatted(String.join(", ", not), site.cluster()));
   }
 
+  /** Returns a note about a uv project of this host that has no environment. */
+  private static Optional<String> notSynced(String folder) {
+    return !Files.isDirectory(Path.of(folder))
+            || Files.exists(Path.of(folder, ".venv", "bin", "activate"))
+        ? Optional.empty()
+        : Optional.of(
+            "note: software.uv: there is no %s/.venv on this host: type `uv sync --locked` in that folder"
+                .formatted(folder));
+  }
+
   /** Returns the notes about nodes that the submission leaves out. */
   public static List<String> withoutNodes(Context context, Prepared prepared) {
     if (context.missing().isPresent() || !Files.isDirectory(context.workspace().badNodes())) {
@@ -216,6 +226,13 @@ public record SubmitRun(Context context) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
     notWritable(prepared.plan().site()).ifPresent(notes::add);
+    prepared
+        .plan()
+        .environment()
+        .software()
+        .uv()
+        .flatMap(SubmitRun::notSynced)
+        .ifPresent(notes::add);
     for (String note : context.configs().ignored(prepared.plan().site().cluster())) {
       notes.add("note: " + note);
     }

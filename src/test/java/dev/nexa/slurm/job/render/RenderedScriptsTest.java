@@ -393,7 +393,14 @@ class RenderedScriptsTest {
     }
     assertThat(argv).hasSizeGreaterThan(60);
     for (String script :
-        List.of("check_node", "attempt", "first_failure", "rank", "watchdog", "nexa_storage")) {
+        List.of(
+            "check_node",
+            "check_uv",
+            "attempt",
+            "first_failure",
+            "rank",
+            "watchdog",
+            "nexa_storage")) {
       argv.add("templates/lib/" + script + ".sh");
     }
 

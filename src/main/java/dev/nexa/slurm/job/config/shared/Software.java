@@ -47,7 +47,8 @@ public record Software(
           optional(
               "uv",
               ValueType.PATH,
-              "The absolute path of a uv project that you have synced (`uv sync`). Its .venv is activated."),
+              "The absolute path of a uv project that you have synced (`uv sync`). Its .venv is activated. A task fails"
+                  + " before its command if the .venv does not agree with uv.lock."),
           optional(
               "container",
               ValueType.PATH,
