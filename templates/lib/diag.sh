@@ -93,22 +93,11 @@ round() {
   (($# % 2 == 0)) || pair "$number" "${@:$#}" "$1"
 }
 
-# Two rounds name a slow node: in the second one the slowest pair's nodes have the fastest as partners. A node's figure is its
-# better one.
-between() {
-  local pairs=$NEXA_ATTEMPT.pairs order
-  : >"$pairs"
-  round 1 "$@"
-  mapfile -t order < <(sort -k3,3g "$pairs" | awk '{ for (i = 1; i <= 2; i++) if (!seen[$i]++) print $i }')
-  if (($# > 2)); then
-    local mixed=() i
-    for ((i = 0; i < $# / 2; i++)); do mixed+=("${order[i]}" "${order[$# - 1 - i]}"); done
-    (($# % 2 == 0)) || mixed+=("${order[$# / 2]}")
-    round 2 "${mixed[@]}"
-  fi
+# The file `pairs` as lines of checks. A node's figure is its best one.
+judge() {
   awk -v OFS='\t' -v least=0.7 '
     { for (i = 1; i <= 2; i++) { nodes[$i]; if ($3 != "-" && $3 + 0 > best[$i]) best[$i] = $3 + 0 } }
-    function median(but,   n, sorted, i, j, x) {
+    function median(but,   n, sorted, i, x) {
       for (x in best) if (x != but && best[x] > 0) {
         for (i = n++; i > 0 && sorted[i - 1] > best[x]; i--) sorted[i] = sorted[i - 1]
         sorted[i] = best[x]
@@ -120,9 +109,27 @@ between() {
         limit = median(x) * least
         if (!best[x]) print x, "pair", "unknown", "-", ">=-", "GB/s", 0, "no other node could measure it"
         else print x, "pair", best[x] < limit ? "critical" : "ok", best[x], limit ? sprintf(">=%.3f", limit) : ">=-", "GB/s", 0,
-          best[x] < limit ? "slower than the others, with two of them" : ""
+          best[x] < limit ? "slower than the others, with each of its partners" : ""
       }
     }' "$pairs"
+}
+
+# Two rounds name a slow node: in the second one the slowest pair's nodes have the fastest as partners. Who is slow after both is
+# tried once more, alone with the fastest.
+between() {
+  local pairs=$NEXA_ATTEMPT.pairs order one fastest
+  : >"$pairs"
+  round 1 "$@"
+  mapfile -t order < <(sort -k3,3g "$pairs" | awk '{ for (i = 1; i <= 2; i++) if (!seen[$i]++) print $i }')
+  if (($# > 2)); then
+    local mixed=() i
+    for ((i = 0; i < $# / 2; i++)); do mixed+=("${order[i]}" "${order[$# - 1 - i]}"); done
+    (($# % 2 == 0)) || mixed+=("${order[$# / 2]}")
+    round 2 "${mixed[@]}"
+    fastest=$(judge | sort -t $'\t' -k4,4gr | head -n 1 | cut -f 1)
+    for one in $(judge | awk -F '\t' '$3 == "critical" { print $1 }' | head -n 10); do pair 3 "$one" "$fastest"; done
+  fi
+  judge
   rm -f -- "$pairs"
 }
 
