@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.error;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -181,6 +182,26 @@ public enum ErrorCode {
   /** Returns the printed name, such as {@code config-unknown-key}. */
   public String text() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /**
+   * Returns a failure of this code, to be thrown.
+   *
+   * @param message the reason, with the value at fault
+   * @param advice what the user can do next, one line each
+   */
+  public NexaException error(String message, Advice... advice) {
+    return new NexaException(this, message, advice);
+  }
+
+  /** Returns a failure of this code whose advice is a list, to be thrown. */
+  public NexaException error(String message, List<Advice> advice) {
+    return new NexaException(this, message, advice);
+  }
+
+  /** Returns a failure of this code with the exception that caused it, to be thrown. */
+  public NexaException error(String message, Throwable cause, Advice... advice) {
+    return new NexaException(this, message, cause, advice);
   }
 
   /** Returns the group of people who can mend the failure. */

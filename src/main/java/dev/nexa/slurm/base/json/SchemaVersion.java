@@ -35,8 +35,7 @@ public final class SchemaVersion {
    */
   public static void require(long version, String file, long newest) {
     if (version > newest) {
-      throw new NexaException(
-          ErrorCode.RECORD_TOO_NEW,
+      throw ErrorCode.RECORD_TOO_NEW.error(
           file + " has schema_version " + version + "; this nexa-slurm reads up to " + newest,
           Advice.step("use the nexa-slurm that made the run, or a newer one"));
     }

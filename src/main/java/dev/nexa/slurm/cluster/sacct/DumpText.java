@@ -145,8 +145,7 @@ public final class DumpText extends OutputStream {
   private void endLine() {
     line++;
     if (line == 1 && isUtf16(bytes.toByteArray())) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_UTF8,
+      throw ErrorCode.FILE_NOT_UTF8.error(
           "the file is UTF-16, expected UTF-8",
           Advice.step(
               "PowerShell writes UTF-16 where it redirects; on Linux: iconv -f UTF-16 -t UTF-8 FILE"));
@@ -363,8 +362,7 @@ public final class DumpText extends OutputStream {
   private static NexaException foreign(DumpColumns header) {
     String names =
         IntStream.range(0, header.size()).mapToObj(header::name).collect(Collectors.joining(", "));
-    return new NexaException(
-        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+    return ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
         "the header is not sacct's: of " + names + " it has only the job's id",
         Advice.step(
             "expected names that `sacct --helpformat` lists, such as " + String.join(",", FIELDS)),
@@ -374,8 +372,7 @@ public final class DumpText extends OutputStream {
   }
 
   private static NexaException noHeader() {
-    return new NexaException(
-        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+    return ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
         "the file has no header line with the column JobID",
         Advice.step(
             "save it with a header: sacct --parsable2 --duplicates --format=JobID,State,… >FILE"),

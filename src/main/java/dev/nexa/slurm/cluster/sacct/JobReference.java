@@ -19,8 +19,7 @@ public record JobReference(String text) {
    */
   public JobReference {
     if (parsed(text) == null) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "expected a job id such as 123, 123_4 or 123+1, got '" + text + "'",
           Advice.step("a run of ours is shown by: nexa-slurm runs show " + text));
     }

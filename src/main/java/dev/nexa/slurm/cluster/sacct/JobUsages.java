@@ -66,8 +66,7 @@ public final class JobUsages {
    */
   void begin(int line, boolean namesJobsByRawId) {
     if (passedOn) {
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           "line %d begins another table, and the file has more than %d jobs: a job of both tables would count twice"
               .formatted(line, most),
           Advice.step("save one table: sacct --starttime=… --endtime=… for the whole time"));

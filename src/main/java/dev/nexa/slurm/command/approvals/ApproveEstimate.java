@@ -143,13 +143,11 @@ public final class ApproveEstimate {
     if (lookup.isConfig(typed) && submitter.isEmpty()) {
       lookup.requireFile(typed);
       if (Files.isDirectory(Path.of(typed))) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
+        throw ErrorCode.FILE_NOT_REGULAR.error(
             typed + " is a folder; expected an estimate or a config",
             Advice.step("name the estimate that submit wrote: estimates/NAME"));
       }
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "the submitter is not known: %s is a config, which does not say who will submit the run"
               .formatted(typed),
           Advice.step("add --for USER, or --for any"),
@@ -188,8 +186,8 @@ public final class ApproveEstimate {
       }
       pipeline = new ApprovedPipeline(file.config(), file.digest(), stages);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
+          typed + " is no estimate: " + broken.getMessage(), broken);
     }
     unknown(terms.submitter()).ifPresent(notes::add);
     Money reservation = pipeline.reservation();
@@ -266,8 +264,8 @@ public final class ApproveEstimate {
           priced.rates().toJson(),
           reservation);
     } catch (IllegalArgumentException | ArithmeticException broken) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
+          typed + " is no estimate: " + broken.getMessage(), broken);
     }
   }
 
@@ -301,8 +299,7 @@ public final class ApproveEstimate {
    */
   public Outcome envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
     if (terms.upTo().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "--envelope needs --up-to: the most that one run may cost",
           Advice.step("add --up-to AMOUNT, such as --up-to 200"));
     }
@@ -328,16 +325,14 @@ public final class ApproveEstimate {
       Estimate again = estimate.ofLimits();
       BigDecimal total = estimate.reserved();
       if (again.total().amount().compareTo(total) != 0) {
-        throw new NexaException(
-            ErrorCode.ESTIMATE_UNUSABLE,
+        throw ErrorCode.ESTIMATE_UNUSABLE.error(
             "%s: its reservation is %s, but its rates and limits come to %s: it was edited"
                 .formatted(typed, total.toPlainString(), again.total()),
             Advice.step("ask for the estimate anew, or approve the config itself"));
       }
       return again;
     } catch (IllegalArgumentException | ArithmeticException notWhole) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE,
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
           typed + " is no estimate that can be approved: " + notWhole.getMessage(),
           notWhole,
           Advice.step(
@@ -416,7 +411,7 @@ public final class ApproveEstimate {
               terms.note(),
               scope);
     } catch (IllegalArgumentException wrong) {
-      throw new NexaException(ErrorCode.OPTION_INVALID, String.valueOf(wrong.getMessage()), wrong);
+      throw ErrorCode.OPTION_INVALID.error(String.valueOf(wrong.getMessage()), wrong);
     }
     requireUsable(approval);
     // Before the approver reads and signs: a signature that does not count is work for nothing.
@@ -469,8 +464,7 @@ public final class ApproveEstimate {
       }
       return expires;
     } catch (DateTimeException | IllegalArgumentException wrong) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           ("--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in"
                   + " UTC), or a time such as 2026-12-01T18:00:00Z, got '%s'")
               .formatted(text),
@@ -491,8 +485,7 @@ public final class ApproveEstimate {
     Optional<UnixUser> submitter = approval.scope().submitter();
     if (submitter.filter(user -> user.mayBe(approval.approver())).isPresent()
         && !rules.selfApproval()) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_BY_SUBMITTER,
+      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
           approval.approver() + " would submit this run: submitters cannot approve their own runs",
           Advice.step(
               "somebody else of allowed_signers can; or --for USER, if another submits it"));
@@ -509,8 +502,7 @@ public final class ApproveEstimate {
         approvals.signers().allowed().problems().isEmpty()
             ? approvals.signers().revokedList().map(Path::toString).orElse("")
             : approvals.signers().allowed().file();
-    throw new NexaException(
-        ErrorCode.APPROVAL_REFUSED,
+    throw ErrorCode.APPROVAL_REFUSED.error(
         "nobody can approve until this is mended: " + String.join("; ", problems),
         Advice.step(Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it"),
         Advice.step("nothing was signed"));
@@ -528,8 +520,7 @@ public final class ApproveEstimate {
     String file = approvals.signers().allowed().file();
     String rule = ": submitters cannot approve their own runs";
     if (AllowedSigners.isName(own.get())) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_BY_SUBMITTER,
+      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
           file + " gives this key to " + own.get() + ", who would submit this run" + rule,
           Advice.step(
               "somebody else of allowed_signers can; or --for USER, if another submits it"));
@@ -538,8 +529,7 @@ public final class ApproveEstimate {
     String site = at < 0 ? "" : own.get().substring(at);
     String who =
         submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter");
-    throw new NexaException(
-        ErrorCode.APPROVAL_BY_SUBMITTER,
+    throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
         "%s gives this key only to the pattern %s. A pattern names nobody, so it may mean %s%s"
             .formatted(file, own.get(), who, rule),
         Advice.step(
@@ -588,8 +578,7 @@ public final class ApproveEstimate {
                       : "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
                           .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
     }
-    return new NexaException(
-        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);
+    return ErrorCode.APPROVAL_REFUSED.error("submit would refuse this approval: " + why, advice);
   }
 
   /**
@@ -607,8 +596,7 @@ public final class ApproveEstimate {
         return folder;
       }
     }
-    throw new NexaException(
-        ErrorCode.APPROVALS_UNUSABLE,
+    throw ErrorCode.APPROVALS_UNUSABLE.error(
         "the approval can't be written: you may write neither to " + policys + " nor to " + root,
         Advice.step("type this in a folder of your own, such as your home folder"),
         Advice.step(lets(policys)));

@@ -79,7 +79,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
   }
 
   private static NexaException refused(String why, Advice... advice) {
-    return new NexaException(ErrorCode.MONTH_NOT_CLOSABLE, why, advice);
+    return ErrorCode.MONTH_NOT_CLOSABLE.error(why, advice);
   }
 
   /** Returns the runs that were made before the month's end and are not settled. */
@@ -130,8 +130,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
       problems.add("the ledger has no line of " + run + ", which an earlier statement has");
     }
     if (!problems.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           "the ledger is not whole, so nothing was closed: " + String.join("; ", problems),
           Advice.command("writes it again", "nexa-slurm", "audit", "--repair"));
     }
@@ -204,8 +203,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
   }
 
   private NexaException notCounting(String why) {
-    return new NexaException(
-        ErrorCode.APPROVAL_REFUSED,
+    return ErrorCode.APPROVAL_REFUSED.error(
         "this signature would not count: " + why,
         Advice.step(
             "the line of a person who closes months has the namespace "
@@ -251,8 +249,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
           ? Optional.of(new Statements.Closed(statement, sha256, signed))
           : Optional.empty();
     } catch (FileLock.LockedException busy) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_BUSY,
+      throw ErrorCode.WORKSPACE_BUSY.error(
           "another `costs close` is at work: " + busy.getMessage(),
           busy,
           Advice.step("type the command again when it is done"));

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.data;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchFiles;
@@ -105,8 +104,7 @@ final class GenerateCommand extends DataStepCommand {
         .or(settings::url)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.ARGUMENT_MISSING,
+                ErrorCode.ARGUMENT_MISSING.error(
                     "no server is named",
                     Advice.step("add --url, such as --url http://localhost:8000/v1")));
   }
@@ -115,8 +113,7 @@ final class GenerateCommand extends DataStepCommand {
     Optional<String> variable = settings.apiKey();
     Optional<String> key = variable.map(environment()::get).filter(text -> !text.isBlank());
     if (variable.isPresent() && key.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.API_REFUSED,
+      throw ErrorCode.API_REFUSED.error(
           "the variable " + variable.get() + ", which api_key names, is not set",
           Advice.step(
               "write the line "
@@ -134,8 +131,7 @@ final class GenerateCommand extends DataStepCommand {
         ProcessHandle.of(number)
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.API_UNUSABLE,
+                    ErrorCode.API_UNUSABLE.error(
                         "the server ended at once: there is no process " + number,
                         Advice.step("read its last lines in the task's log")));
     String seconds = value(readyWithin).orElse("" + Serving.READY_WITHIN.toSeconds());

@@ -116,8 +116,7 @@ public final class FollowLogs {
             && row.get().tasks().cancelled() == row.get().tasks().all()
             && row.get().elapsed().isZero();
     if (neverRan) {
-      return new NexaException(
-          ErrorCode.LOGS_MISSING,
+      return ErrorCode.LOGS_MISSING.error(
           run.id() + " was cancelled before it started: it printed nothing",
           Advice.step("To run it again: nexa-slurm rerun " + run.id()));
     }
@@ -125,8 +124,7 @@ public final class FollowLogs {
         subject
             .map(one -> one + " of " + run.id() + " has printed nothing")
             .orElse("no task of " + run.id() + " has printed anything");
-    return new NexaException(
-        ErrorCode.LOGS_MISSING,
+    return ErrorCode.LOGS_MISSING.error(
         ended ? message : message + " yet",
         ended
             ? Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id())

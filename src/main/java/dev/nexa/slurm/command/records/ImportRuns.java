@@ -208,8 +208,7 @@ public final class ImportRuns {
         .lockImport(Duration.ofSeconds(20))
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.WORKSPACE_BUSY,
+                ErrorCode.WORKSPACE_BUSY.error(
                     "somebody else imports into this workspace at this moment",
                     Advice.step("try again when that has ended; nothing is imported twice")));
   }
@@ -356,8 +355,7 @@ public final class ImportRuns {
       Optional<RunId> run = Optional.empty();
       if (!dryRun) {
         if (!lock.orElseThrow().holds()) {
-          throw new NexaException(
-              ErrorCode.WORKSPACE_BUSY,
+          throw ErrorCode.WORKSPACE_BUSY.error(
               "another host took over the right to import",
               Advice.step("type the same again: nothing is imported twice"));
         }

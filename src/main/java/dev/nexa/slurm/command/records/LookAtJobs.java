@@ -105,8 +105,7 @@ final class LookAtJobs {
     lacking.retainAll(List.of("User", "State", "End", "AllocTRES"));
     if (!lacking.isEmpty() || !elapsed) {
       lacking.addAll(elapsed ? List.of() : List.of("ElapsedRaw"));
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           "a table of " + file + " has no column " + String.join(", ", lacking),
           Advice.step(
               "save it with: sacct -D -P --noconvert --format="

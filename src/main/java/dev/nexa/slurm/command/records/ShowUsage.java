@@ -92,8 +92,7 @@ public final class ShowUsage {
       throw DumpFile.nothing(file, problems.list().get(0).toString());
     }
     if (counts[0] > 0 && counts[1] == 0 && !wanted.user().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           "--user: no row of " + file + " names the job's user",
           Advice.step(
               "save it with the column User: sacct --format=JobID,User,…; or leave --user out"));

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.report;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -63,8 +62,7 @@ final class PublishReport {
   private String inFolder(Path file, byte[] html) {
     Path folder = file.toAbsolutePath().normalize().resolveSibling("");
     if (!Files.isDirectory(folder)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           OPTION + ": there is no folder " + folder,
           Advice.step("mkdir -p " + folder),
           Advice.step("then type the command again"));
@@ -84,11 +82,12 @@ final class PublishReport {
         ObjectStore store = jar.load(ObjectStores.class).open(bucket)) {
       Upload.document(bucket, store, name, html);
     } catch (StoreException refused) {
-      throw new NexaException(
-          refused.code(),
-          "S3: " + bucket.address() + name + ": " + refused.getMessage(),
-          refused,
-          Advice.step("the report there is the earlier one; type the command again"));
+      throw refused
+          .code()
+          .error(
+              "S3: " + bucket.address() + name + ": " + refused.getMessage(),
+              refused,
+              Advice.step("the report there is the earlier one; type the command again"));
     }
     return bucket.address() + name;
   }

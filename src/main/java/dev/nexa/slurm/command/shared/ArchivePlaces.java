@@ -72,8 +72,7 @@ public final class ArchivePlaces {
     Optional<String> text = to.or(storage::archive);
     if (text.isEmpty()) {
       String file = context.configs().cluster(profile(context)).file();
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "no place for archives is given",
           Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
           Advice.step("or set storage.archive in " + file));

@@ -40,14 +40,10 @@ public final class Failures implements IExecutionExceptionHandler {
           : known;
     }
     if (failure instanceof UncheckedIOException io) {
-      return new NexaException(
-          ErrorCode.IO_FAILED,
-          String.valueOf(io.getMessage()),
-          io,
-          ofFile(io.getCause()).toArray(Advice[]::new));
+      return ErrorCode.IO_FAILED.error(
+          String.valueOf(io.getMessage()), io, ofFile(io.getCause()).toArray(Advice[]::new));
     }
-    return new NexaException(
-        ErrorCode.DEFECT,
+    return ErrorCode.DEFECT.error(
         "this is a defect: " + failure,
         failure,
         Advice.step("please report it with what --stacktrace prints"));
@@ -61,8 +57,9 @@ public final class Failures implements IExecutionExceptionHandler {
   private static NexaException withOwner(NexaException known, UncheckedIOException io) {
     List<Advice> advice = new ArrayList<>(ofFile(io.getCause()));
     advice.addAll(known.advice());
-    return new NexaException(
-        known.code(), String.valueOf(known.getMessage()), io, advice.toArray(Advice[]::new));
+    return known
+        .code()
+        .error(String.valueOf(known.getMessage()), io, advice.toArray(Advice[]::new));
   }
 
   private static List<Advice> ofFile(@Nullable Throwable cause) {

@@ -157,11 +157,9 @@ public record KeyFile(Path path, Map<String, String> environment) {
           ? Optional.of(SshPublicKey.parse(latin(file)))
           : Optional.empty();
     } catch (SshPublicKey.MayNotSignException weak) {
-      throw new NexaException(
-          ErrorCode.SIGNING_FAILED, file + " " + weak.getMessage(), weak, makesKey());
+      throw ErrorCode.SIGNING_FAILED.error(file + " " + weak.getMessage(), weak, makesKey());
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.SIGNING_FAILED,
+      throw ErrorCode.SIGNING_FAILED.error(
           file + " is not a public key that can sign approvals: " + broken.getMessage(),
           broken,
           file.equals(path)
@@ -180,11 +178,11 @@ public record KeyFile(Path path, Map<String, String> environment) {
 
   /** Returns the error for a key that cannot sign. */
   static NexaException failed(String message, Advice... advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
+    return ErrorCode.SIGNING_FAILED.error(message, advice);
   }
 
   /** Returns the error for a key that cannot sign. */
   static NexaException failed(String message, List<Advice> advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
+    return ErrorCode.SIGNING_FAILED.error(message, advice);
   }
 }

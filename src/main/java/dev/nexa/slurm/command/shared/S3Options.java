@@ -58,8 +58,7 @@ public final class S3Options {
     } else if (storage.s3Prefix().isPresent()) {
       place = S3Place.parse(storage.s3Prefix().get(), "storage.s3_prefix");
     } else {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "no address in S3 is given",
           Advice.step("export NEXA_S3_PREFIX=s3://BUCKET/PREFIX"),
           Advice.step(

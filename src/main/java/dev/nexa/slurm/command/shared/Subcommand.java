@@ -367,14 +367,12 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Returns the error for a value that an option does not take, with steps that help. */
   public static NexaException invalid(String message, String... steps) {
-    return new NexaException(
-        ErrorCode.OPTION_INVALID, message, Stream.of(steps).map(Advice::step).toList());
+    return ErrorCode.OPTION_INVALID.error(message, Stream.of(steps).map(Advice::step).toList());
   }
 
   /** Returns the error for options that contradict each other, with steps that help. */
   public static NexaException conflict(String message, String... steps) {
-    return new NexaException(
-        ErrorCode.OPTIONS_CONFLICT, message, Stream.of(steps).map(Advice::step).toList());
+    return ErrorCode.OPTIONS_CONFLICT.error(message, Stream.of(steps).map(Advice::step).toList());
   }
 
   /** Returns the writer for notes, progress and problems. */
@@ -419,7 +417,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
    */
   public final void requirePerson(String problem, Advice... advice) {
     if (!RootCommand.of(spec).canAsk()) {
-      throw new NexaException(ErrorCode.ARGUMENT_MISSING, problem, advice);
+      throw ErrorCode.ARGUMENT_MISSING.error(problem, advice);
     }
   }
 

@@ -65,15 +65,13 @@ final class SyncPlaces {
     Storage storage = tiers(settings);
     List<String> named = typed(false);
     if (named.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "--settings needs the folder to copy",
           Advice.step("name it: nexa-slurm sync push --settings FILE DIR"));
     }
     Path from = Path.of(named.get(0)).toAbsolutePath().normalize();
     if (!Files.exists(from)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "sync.from: there is no folder or file " + from,
           Advice.step("look at the run that makes it, or correct sync.from in the config"));
     }
@@ -92,8 +90,7 @@ final class SyncPlaces {
     try {
       return SyncStage.storage(Json.parseObject(text));
     } catch (IllegalArgumentException | IllegalStateException broken) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--settings: " + settings + " is not the sync.json of a run: " + broken.getMessage(),
           broken,
           Advice.step("name runs/RUN/runner/sync.json, or leave --settings out"));
@@ -117,8 +114,7 @@ final class SyncPlaces {
     if (!prefix.isEmpty() && path.startsWith(tier)) {
       return prefix.replaceAll("/+$", "") + "/" + tier.relativize(path);
     }
-    throw new NexaException(
-        ErrorCode.ARGUMENT_MISSING,
+    throw ErrorCode.ARGUMENT_MISSING.error(
         ("sync.to is missing, and %s is not on the durable tier %s, so its"
                 + " address in S3 is not known")
             .formatted(folder, storage.durable()),
@@ -147,8 +143,7 @@ final class SyncPlaces {
     S3Place address = s3(context, storage, threads);
     Path folder = Path.of(folders.isEmpty() ? storage.durable() : folders.get(0)).toAbsolutePath();
     if (Files.isRegularFile(folder)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           folder + " is a file; sync copies folders",
           Advice.command(
               "copies only this file",
@@ -164,8 +159,7 @@ final class SyncPlaces {
     boolean missing = !Files.isDirectory(folder);
     boolean made = missing && pulls && !folders.isEmpty();
     if (missing && !(made && Files.isDirectory(folder.normalize().resolveSibling("")))) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no folder " + folder,
           made
               ? Advice.command("makes it; then type the command again", "mkdir", "-p", folder)
@@ -180,8 +174,7 @@ final class SyncPlaces {
     boolean folder = addresses.isEmpty();
     String only = folder ? folders.get(0) : addresses.get(0);
     String both = folder ? " " + only + " s3://BUCKET/PREFIX" : " DIR " + only;
-    return new NexaException(
-        ErrorCode.ARGUMENT_MISSING,
+    return ErrorCode.ARGUMENT_MISSING.error(
         "'%s' is %s is missing"
             .formatted(only, folder ? "a folder; its address in S3" : "an address; its folder"),
         folder && !Files.exists(Path.of(only))

@@ -225,8 +225,7 @@ final class SyncStepCommand extends Subcommand {
     }
     out().print(text.skipped(planned));
     if (!equal) {
-      throw new NexaException(
-          ErrorCode.SYNC_DIFFERS,
+      throw ErrorCode.SYNC_DIFFERS.error(
           text.differs(planned, report),
           report.count(Outcome.DIFFERING) == 0 && report.count(Outcome.NOT_COMPARED) > 0
               ? Advice.command("reads the bytes of the objects", typed("verify", "--checksum"))
@@ -261,8 +260,7 @@ final class SyncStepCommand extends Subcommand {
       return (empty ? ExitCode.DEFECT : ExitCode.OK).status();
     }
     if (refusal.isPresent()) {
-      throw new NexaException(
-          ErrorCode.SYNC_DELETION_REFUSED,
+      throw ErrorCode.SYNC_DELETION_REFUSED.error(
           refusal.get(),
           Advice.step("nothing was copied or deleted"),
           Advice.command("lists the deletions", typed("plan")),
@@ -296,10 +294,8 @@ final class SyncStepCommand extends Subcommand {
     }
     say(text.done(report));
     if (!whole) {
-      throw new NexaException(
-          ErrorCode.SYNC_INCOMPLETE,
-          text.incomplete(planned, report),
-          advice(planned, report, text.folder()));
+      throw ErrorCode.SYNC_INCOMPLETE.error(
+          text.incomplete(planned, report), advice(planned, report, text.folder()));
     }
     return ExitCode.OK.status();
   }
@@ -360,8 +356,7 @@ final class SyncStepCommand extends Subcommand {
 
   private NexaException emptySource(SyncText text) {
     boolean filtered = rules().size() > 1;
-    return new NexaException(
-        ErrorCode.SYNC_SOURCE_EMPTY,
+    return ErrorCode.SYNC_SOURCE_EMPTY.error(
         text.empty(step == Step.VERIFY, filtered),
         Advice.step(
             filtered

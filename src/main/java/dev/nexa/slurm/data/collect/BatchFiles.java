@@ -29,8 +29,7 @@ public final class BatchFiles {
     for (String pattern : patterns) {
       List<String> found = InputFile.paths(engine, pattern, "*.jsonl", BatchFiles::isLines);
       if (found.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             "there is no file of " + what + ": " + pattern,
             Advice.step(
                 "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));

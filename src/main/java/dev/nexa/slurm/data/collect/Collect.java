@@ -83,8 +83,7 @@ public final class Collect {
      */
     public void require(Options options, Path folder) {
       if (lost() > options.maxLost()) {
-        throw new NexaException(
-            ErrorCode.BATCH_INCOMPLETE,
+        throw ErrorCode.BATCH_INCOMPLETE.error(
             "%s of %s requests have no row: %s were rejected and %s are missing; max_lost is %s"
                 .formatted(
                     counts.requests() - out,

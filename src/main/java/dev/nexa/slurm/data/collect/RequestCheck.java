@@ -90,8 +90,7 @@ public final class RequestCheck {
 
   private NexaException failure() {
     long others = problems - named.size();
-    return new NexaException(
-        ErrorCode.BATCH_REQUESTS_INVALID,
+    return ErrorCode.BATCH_REQUESTS_INVALID.error(
         String.join("\n", named) + (others > 0 ? "\nand " + others + " more" : ""),
         Advice.step("correct these lines; requests are sent only if all lines are valid"));
   }

@@ -49,10 +49,8 @@ public record GateVerdict(GateOptions options, List<RuleVerdict> rules) {
    */
   public void require(Path file) {
     if (!passed()) {
-      throw new NexaException(
-          ErrorCode.GATE_FAILED,
-          "the gate failed: " + reason(),
-          Advice.step("read all figures in " + file));
+      throw ErrorCode.GATE_FAILED.error(
+          "the gate failed: " + reason(), Advice.step("read all figures in " + file));
     }
   }
 }

@@ -50,8 +50,7 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
   public static ConversationRequests of(
       Engine engine, List<String> input, GenerateSettings settings, Path scratch, Share share) {
     if (settings.model().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "no model is named: a conversation does not name one",
           Advice.step("write the model's name into the settings under model"));
     }

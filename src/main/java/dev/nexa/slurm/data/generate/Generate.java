@@ -205,8 +205,7 @@ public record Generate(
   }
 
   private static NexaException interrupted(GenerateProgress progress) {
-    return new NexaException(
-        ErrorCode.BATCH_INCOMPLETE,
+    return ErrorCode.BATCH_INCOMPLETE.error(
         "ended by a signal: " + progress.line(),
         Advice.step("run the task again: the answers are kept"));
   }

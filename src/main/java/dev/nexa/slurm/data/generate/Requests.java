@@ -50,8 +50,7 @@ final class Requests {
   private void add(JsonLines.Line line, String server, Generate.Where where) {
     Question question = question(BatchRequest.parse(line.text()));
     if (settings.limited() && question.most().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.BATCH_REQUESTS_INVALID,
+      throw ErrorCode.BATCH_REQUESTS_INVALID.error(
           line.place()
               + ": body has neither max_tokens nor max_completion_tokens; without it the answer could"
               + " use more than max_output_tokens",

@@ -68,8 +68,7 @@ final class Teacher {
     this.key = key.map(String::strip);
     this.timeout = timeout;
     if (this.key.filter(text -> !KEY.matcher(text).matches()).isPresent()) {
-      throw new NexaException(
-          ErrorCode.API_REFUSED,
+      throw ErrorCode.API_REFUSED.error(
           "the server's key has a blank, a line feed or another character that no key has",
           Advice.step("correct the variable in env_file"));
     }

@@ -86,8 +86,7 @@ public record EvalSummary(
     try {
       return of(SchemaVersion.parse(DurableFiles.read(file), file.toString(), NEWEST));
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.EVALUATION_UNUSABLE,
+      throw ErrorCode.EVALUATION_UNUSABLE.error(
           file + " is no summary of an evaluation: " + broken.getMessage(),
           Advice.step("name a file science_eval_RUN.json that `data score` wrote"));
     }

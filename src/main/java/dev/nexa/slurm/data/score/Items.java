@@ -38,8 +38,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
     for (String pattern : patterns) {
       List<String> found = find(engine, pattern);
       if (found.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             "there is no file of items: " + pattern,
             Advice.step("name a .parquet or .jsonl file, a pattern, or a folder of a data stage"));
       }

@@ -67,8 +67,7 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
     }
     String first = sort.orElse(names.contains(ScoreOptions.DSS) ? ScoreOptions.DSS : names.first());
     if (!names.contains(first)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "no evaluated run has the metric '" + first + "'" + Nearest.hint(first, names),
           Advice.step("the metrics are " + String.join(", ", names)));
     }

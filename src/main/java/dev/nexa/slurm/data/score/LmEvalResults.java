@@ -42,8 +42,7 @@ public final class LmEvalResults {
     try {
       return of(parse(DurableFiles.read(file)), runId, evaluated);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.EVALUATION_UNUSABLE,
+      throw ErrorCode.EVALUATION_UNUSABLE.error(
           file + " holds no results of lm_eval: " + broken.getMessage(),
           Advice.step("name a file results_*.json that lm_eval wrote"));
     }

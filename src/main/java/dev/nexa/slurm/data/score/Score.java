@@ -42,8 +42,7 @@ public final class Score {
      */
     public void require(ScoreOptions options, Path rejects) {
       if (unscored == items || (double) unscored / items > options.maxUnscored()) {
-        throw new NexaException(
-            ErrorCode.TOO_MANY_UNSCORED,
+        throw ErrorCode.TOO_MANY_UNSCORED.error(
             "%s of %s items have no score; max_unscored is %s"
                 .formatted(unscored, items, options.maxUnscored()),
             Advice.step("read the reasons in " + rejects));

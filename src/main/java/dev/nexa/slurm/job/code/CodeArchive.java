@@ -131,8 +131,7 @@ final class CodeArchive {
 
   /** Returns the error for a tree that was changed while it was packed. */
   static NexaException changed(Path path) {
-    return new NexaException(
-        ErrorCode.CONCURRENT_CHANGE,
+    return ErrorCode.CONCURRENT_CHANGE.error(
         path + " was changed while the code was packed",
         Advice.step("nothing was submitted; type the command again"));
   }

@@ -123,8 +123,7 @@ public record BillingMode(
     if (usage.nodeSeconds().isPresent()) {
       amounts.put("node", Rates.hours(usage.nodeSeconds().getAsLong()));
     } else if (rate.weights().weights().getOrDefault("node", BigDecimal.ZERO).signum() > 0) {
-      throw new NexaException(
-          ErrorCode.SLURM_ANSWER_UNUSABLE,
+      throw ErrorCode.SLURM_ANSWER_UNUSABLE.error(
           "the billing weights "
               + rate.weights().text()
               + " count nodes, and it is not known how many nodes were held",

@@ -85,8 +85,7 @@ public record EstimateDiff(Side before, Side after) {
     String one = before.estimate.currency();
     String two = after.estimate.currency();
     if (!one.equals(two)) {
-      throw new NexaException(
-          ErrorCode.CURRENCY_MISMATCH,
+      throw ErrorCode.CURRENCY_MISMATCH.error(
           before.name + " is in " + one + ", " + after.name + " in " + two,
           Advice.step(
               "money of two currencies can't be compared: take clusters whose price books are in one"));

@@ -47,8 +47,7 @@ final class TokenRates {
   static NexaException missing(PriceBook book, String model) {
     TreeSet<String> known = new TreeSet<>(book.apiModels());
     String others = known.isEmpty() ? "" : "; it has " + String.join(", ", known);
-    return new NexaException(
-        ErrorCode.PRICE_MISSING,
+    return ErrorCode.PRICE_MISSING.error(
         "price book '%s' has no price for the API's model '%s'%s%s"
             .formatted(book.name(), model, Nearest.product(model, known), others),
         Advice.step(
@@ -62,8 +61,7 @@ final class TokenRates {
   static List<CostLine> lines(ApiTokens used, Rates rates) {
     TokenPrice price = rates.apiTokens().get(used.model());
     if (price == null) {
-      throw new NexaException(
-          ErrorCode.PRICE_MISSING,
+      throw ErrorCode.PRICE_MISSING.error(
           "the rates of price book '%s' have no price for the API's model '%s'"
               .formatted(rates.book(), used.model()),
           Advice.step("a run that is under way keeps the rates it was estimated with"));

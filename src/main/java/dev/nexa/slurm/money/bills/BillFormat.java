@@ -66,22 +66,19 @@ public record BillFormat(Map<String, String> columns) {
       int equals = map.indexOf('=');
       String name = equals < 0 ? map : map.substring(0, equals);
       if (!NAMES.contains(name)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "--map: expected NAME=COLUMN, got '" + map + "'" + Nearest.hint(name, NAMES),
             Advice.step("NAME is one of " + String.join(", ", NAMES)),
             Advice.step("start is the day, what is the service, and run holds the run's id"));
       }
       if (equals < 0 || equals + 1 == map.length()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "--map " + map + ": the column is missing; expected " + name + "=COLUMN",
             Advice.step("--map " + name + "=COLUMN, with a name from the file's first line"));
       }
       Matcher second = SECOND_MAP.matcher(map);
       if (second.find()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "--map " + map + ": expected one NAME=COLUMN, got several",
             Advice.step(
                 "write --map once for each column: --map " + second.replaceAll(" --map $1=")));
@@ -108,8 +105,7 @@ public record BillFormat(Map<String, String> columns) {
         currencyGiven ? List.of("amount", "start") : List.of("amount", "start", "currency");
     for (String name : needed) {
       if (column(name).isEmpty()) {
-        throw new NexaException(
-            ErrorCode.BILL_UNREADABLE,
+        throw ErrorCode.BILL_UNREADABLE.error(
             "%s: which column is the %s%s? It has %s"
                 .formatted(
                     file,
@@ -124,8 +120,7 @@ public record BillFormat(Map<String, String> columns) {
     for (Map.Entry<String, String> column : columns.entrySet()) {
       boolean optional = !needed.contains(column.getKey()) && !column.getKey().equals("run");
       if (!optional && !has.contains(column.getValue())) {
-        throw new NexaException(
-            ErrorCode.BILL_UNREADABLE,
+        throw ErrorCode.BILL_UNREADABLE.error(
             "%s: there is no column '%s'%s; it has %s"
                 .formatted(
                     file,

@@ -66,8 +66,7 @@ public record BillReader(
     Matcher separator = SEPARATOR.matcher(text.lines().findFirst().orElse(""));
     if (separator.matches()) {
       String found = separator.group(1).equals("\t") ? "tabs" : "'" + separator.group(1) + "'";
-      throw new NexaException(
-          ErrorCode.BILL_UNREADABLE,
+      throw ErrorCode.BILL_UNREADABLE.error(
           name + ":1: the columns are separated by " + found + "; expected commas",
           Advice.step("save the file as CSV with commas, and write amounts as 12.34, not 12,34"));
     }
@@ -226,9 +225,7 @@ public record BillReader(
   }
 
   static NexaException wrong(String name, int line, String message) {
-    return new NexaException(
-        ErrorCode.BILL_UNREADABLE,
-        name + ":" + line + ": " + message,
-        Advice.step("nothing of the file was imported"));
+    return ErrorCode.BILL_UNREADABLE.error(
+        name + ":" + line + ": " + message, Advice.step("nothing of the file was imported"));
   }
 }

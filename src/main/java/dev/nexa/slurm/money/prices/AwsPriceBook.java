@@ -167,7 +167,6 @@ public final class AwsPriceBook {
   }
 
   private static NexaException wrong(String message, String advice) {
-    return new NexaException(
-        ErrorCode.PRICE_LIST_UNUSABLE, "the price list: " + message, Advice.step(advice));
+    return ErrorCode.PRICE_LIST_UNUSABLE.error("the price list: " + message, Advice.step(advice));
   }
 }

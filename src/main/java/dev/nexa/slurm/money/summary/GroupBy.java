@@ -34,8 +34,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
 
   private static Part part(String word) {
     if (word.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--by: a name is empty; expected names with single commas between them",
           Advice.step("--by project,user"));
     }
@@ -47,8 +46,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
               ? "unknown name '" + word + "'" + RunField.meant(word, names)
               : "'%s' is %s and makes no groups; --sort sorts by it"
                   .formatted(word, property.get().field().kind());
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--by: " + why,
           Advice.step(
               "--by with one of %s, %s; separate several by commas"

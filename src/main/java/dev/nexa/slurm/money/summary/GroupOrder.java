@@ -63,8 +63,7 @@ public record GroupOrder(Optional<String> column, int most) {
         && !by.words().contains(column.get())) {
       List<String> known = new ArrayList<>(by.words());
       known.addAll(COLUMNS.keySet());
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--sort: unknown column '" + column.get() + "'" + Nearest.hint(column.get(), known),
           Advice.step("--sort with one column of " + String.join(", ", known)));
     }

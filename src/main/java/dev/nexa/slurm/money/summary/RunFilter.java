@@ -119,8 +119,7 @@ public record RunFilter(
     } catch (IllegalArgumentException backwards) {
       wrong = "" + backwards.getMessage();
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw ErrorCode.OPTION_INVALID.error(
         "--month: " + wrong,
         Advice.step("--month last, --month 2025-11 or --month 2025-09..2025-11"));
   }
@@ -422,8 +421,7 @@ public record RunFilter(
   /** The position of a term; number and column count from 1. */
   private record Place(int number, int column, String text) {
     NexaException wrong(@Nullable String message) {
-      return new NexaException(
-          ErrorCode.OPTION_INVALID,
+      return ErrorCode.OPTION_INVALID.error(
           "--where: term " + number + " '" + text + "', at character " + column + ": " + message,
           Advice.step("--where 'status=failed cost>10 created>=7d tag=experiment:science_v1'"));
     }

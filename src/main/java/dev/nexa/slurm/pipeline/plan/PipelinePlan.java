@@ -125,19 +125,19 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
   /** Names the stage in an error that is about no line of a config, such as a missing file. */
   private static NexaException ofStage(
       PipelineConfig config, PipelineConfig.Stage stage, NexaException wrong) {
-    return new NexaException(
-        wrong.code(),
-        config.file() + ": the stage " + stage.name() + ": " + wrong.getMessage(),
-        wrong,
-        wrong.advice().toArray(new Advice[0]));
+    return wrong
+        .code()
+        .error(
+            config.file() + ": the stage " + stage.name() + ": " + wrong.getMessage(),
+            wrong,
+            wrong.advice().toArray(new Advice[0]));
   }
 
   private static void requireOneCurrency(PipelineConfig config, List<PlannedStage> stages) {
     PlannedStage first = stages.get(0);
     for (PlannedStage stage : stages) {
       if (!stage.total().currency().equals(first.total().currency())) {
-        throw new NexaException(
-            ErrorCode.CURRENCY_MISMATCH,
+        throw ErrorCode.CURRENCY_MISMATCH.error(
             "%s: the stage %s is priced in %s and the stage %s in %s, so they have no sum"
                 .formatted(
                     config.file(),
@@ -156,8 +156,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     for (PlannedStage stage : stages) {
       String scheduler = stage.prepared().plan().site().scheduler();
       if (!scheduler.equals(expected)) {
-        throw new NexaException(
-            ErrorCode.CONFIG_CONFLICT,
+        throw ErrorCode.CONFIG_CONFLICT.error(
             ("%s: the stage %s runs on %s and the stage %s on %s, which cannot wait for each"
                     + " other")
                 .formatted(

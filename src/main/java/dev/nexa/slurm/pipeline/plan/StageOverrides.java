@@ -55,8 +55,7 @@ final class StageOverrides {
     List<String> names = config.stages().stream().map(PipelineConfig.Stage::name).toList();
     List<String> known = new ArrayList<>(names);
     config.stages().forEach(stage -> known.add(stage.base()));
-    return new NexaException(
-        ErrorCode.OPTION_INVALID,
+    return ErrorCode.OPTION_INVALID.error(
         "--set %s: expected STAGE.KEY=VALUE with a stage of %s%s"
             .formatted(typed, config.file(), Nearest.hint(typed.split("[.=]", 2)[0], known)),
         Advice.step("the stages are " + String.join(", ", names)));

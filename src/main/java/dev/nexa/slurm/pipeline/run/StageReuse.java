@@ -129,8 +129,7 @@ final class StageReuse {
       } else {
         Choice choice = choice(one, choices);
         if (wish.startAt().isPresent() && choice.run().isEmpty()) {
-          throw new NexaException(
-              ErrorCode.RUN_NOT_SUITABLE,
+          throw ErrorCode.RUN_NOT_SUITABLE.error(
               "--start-at %s: the stage %s cannot be reused: %s"
                   .formatted(wish.startAt().get(), name, choice.why()),
               Advice.step("leave --start-at out, or start at " + name));
@@ -145,8 +144,7 @@ final class StageReuse {
   private static Set<String> from(List<Candidate> candidates, String start) {
     List<String> names = candidates.stream().map(one -> one.stage().name()).toList();
     if (!names.contains(start)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--start-at: there is no stage '" + start + "'" + Nearest.hint(start, names),
           Advice.step("the stages are " + String.join(", ", names)));
     }

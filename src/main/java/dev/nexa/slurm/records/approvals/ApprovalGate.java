@@ -20,8 +20,7 @@ public final class ApprovalGate {
    */
   public static boolean needsApproval(Estimate estimate, Policy policy) {
     if (!estimate.total().currency().equals(policy.approvalOver().currency())) {
-      throw new NexaException(
-          ErrorCode.CURRENCY_MISMATCH,
+      throw ErrorCode.CURRENCY_MISMATCH.error(
           "the policy's threshold is in %s (%s) but the price book '%s' is in %s"
               .formatted(
                   policy.approvalOver().currency(),

@@ -61,8 +61,7 @@ public final class ApprovalUseLog {
     try {
       return read();
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_USES_UNCOUNTED,
+      throw ErrorCode.APPROVAL_USES_UNCOUNTED.error(
           "its uses can't be counted: " + failed.getMessage(),
           failed,
           Advice.step("ask the owner of the approvals directory to check it"));
@@ -213,8 +212,7 @@ public final class ApprovalUseLog {
   }
 
   private NexaException notWritten(UncheckedIOException failed) {
-    return new NexaException(
-        ErrorCode.APPROVAL_USES_UNCOUNTED,
+    return ErrorCode.APPROVAL_USES_UNCOUNTED.error(
         "the use of an approval can't be counted: " + failed.getMessage(),
         failed,
         Advice.step("nothing was submitted"),
@@ -267,8 +265,7 @@ public final class ApprovalUseLog {
       }
       pause();
     }
-    throw new NexaException(
-        ErrorCode.CONCURRENT_CHANGE,
+    throw ErrorCode.CONCURRENT_CHANGE.error(
         "cannot count the uses in " + folder + ": it changes all the time, or shows old names",
         Advice.step("try again"));
   }
@@ -314,8 +311,7 @@ public final class ApprovalUseLog {
   /** A link could lead to a folder with fewer uses, so that an approval is used once more. */
   private static void requireNoLink(Path path) {
     if (Files.isSymbolicLink(path)) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_USES_UNCOUNTED,
+      throw ErrorCode.APPROVAL_USES_UNCOUNTED.error(
           path + " is a symbolic link: uses are not counted through one",
           Advice.step("ask the owner of the approvals directory to check it"));
     }

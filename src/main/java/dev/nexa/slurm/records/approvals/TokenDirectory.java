@@ -39,8 +39,8 @@ public record TokenDirectory(Path path) {
   public Path install(SlurmToken token, DurableFiles files) {
     List<String> problems = problems();
     if (!problems.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_NOT_INSTALLABLE, problems.get(0), Advice.step("nothing was written"));
+      throw ErrorCode.APPROVAL_NOT_INSTALLABLE.error(
+          problems.get(0), Advice.step("nothing was written"));
     }
     Path file = path.resolve(token.id());
     files.replace(file, token.text().getBytes(StandardCharsets.US_ASCII), MODE);

@@ -96,8 +96,7 @@ public final class Outbox {
     for (Path one : List.of(folder, waitingFolder(), doneFolder(), failedFolder())) {
       workspace.files().directories(one);
       if (Workspace.isOfAnotherUser(one)) {
-        throw new NexaException(
-            ErrorCode.RUN_OF_ANOTHER_USER,
+        throw ErrorCode.RUN_OF_ANOTHER_USER.error(
             one + " belongs to another user, so your notifications cannot wait there",
             Advice.step("ask that user to remove the folder"));
       }

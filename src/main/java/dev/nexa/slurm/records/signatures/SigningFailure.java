@@ -102,6 +102,6 @@ public final class SigningFailure {
   }
 
   private static NexaException error(String message, Advice... advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
+    return ErrorCode.SIGNING_FAILED.error(message, advice);
   }
 }

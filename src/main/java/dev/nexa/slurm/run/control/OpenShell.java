@@ -81,8 +81,7 @@ public record OpenShell(Context context) {
         }
       }
     }
-    throw new NexaException(
-        ErrorCode.RUN_NOT_SUITABLE,
+    throw ErrorCode.RUN_NOT_SUITABLE.error(
         (task.isEmpty() ? "no task of " + run.id() : "task " + task.getAsInt() + " of " + run.id())
             + " is running at this moment",
         Advice.command("says why", "nexa-slurm", "why", run.id()));
@@ -90,8 +89,7 @@ public record OpenShell(Context context) {
 
   private static void requireNode(RunFolder run, Running found, Scheduler scheduler, String node) {
     if (scheduler.name().equals(ClusterProfile.LOCAL)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw ErrorCode.OPTIONS_CONFLICT.error(
           "--node " + node + ": " + run.id() + " runs on this machine, without Slurm",
           Advice.command("opens the shell", "nexa-slurm", "shell", run.id()));
     }
@@ -105,8 +103,7 @@ public record OpenShell(Context context) {
     if (nodes.isEmpty() || names.contains(node)) {
       return;
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw ErrorCode.OPTION_INVALID.error(
         "--node %s: task %s of %s%s%s%s"
             .formatted(
                 node,

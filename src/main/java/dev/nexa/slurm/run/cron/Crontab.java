@@ -103,8 +103,7 @@ public record Crontab(String text) {
     String fields = every.fields(command.workspace().toString().hashCode());
     String bytes = latin(fields + words + MARK + every + ": " + escaped(command.workspace()));
     if (bytes.length() > LONGEST) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "the crontab's line would have %s bytes; some cron daemons take no more than %s"
               .formatted(bytes.length(), LONGEST),
           Advice.step(

@@ -71,8 +71,7 @@ public final class BudgetGate implements AutoCloseable {
     }
     Optional<FileLock> lock = context.workspace().lockBudgets(PATIENCE);
     if (lock.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
+      throw ErrorCode.CONCURRENT_CHANGE.error(
           "other submits have held the budgets for " + PATIENCE.toSeconds() + " s",
           Advice.step("nothing was submitted; type it again"));
     }
@@ -183,8 +182,7 @@ public final class BudgetGate implements AutoCloseable {
       if (missing.isEmpty() || accounts.isEmpty()) {
         return missing.map(sentence -> List.of("note: " + sentence)).orElse(List.of());
       }
-      throw new NexaException(
-          ErrorCode.ACCOUNT_NEEDED,
+      throw ErrorCode.ACCOUNT_NEEDED.error(
           ("%s has budgets by account, and Slurm's accounting has no account '%s'%s, so that"
                   + " no budget would count the run")
               .formatted(policy.name(), name, Nearest.hint(name, accounts)),
@@ -199,8 +197,7 @@ public final class BudgetGate implements AutoCloseable {
       // An unknown account is an error below: a run must not start before it is known who pays.
     }
     if (account.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ACCOUNT_NEEDED,
+      throw ErrorCode.ACCOUNT_NEEDED.error(
           ("%s has budgets by account, %s names no account, and accounting reports no default"
                   + " account for you")
               .formatted(policy.name(), plan.config()),

@@ -44,8 +44,7 @@ public record PolicyApprovals(
             .approvals()
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.POLICY_INCOMPLETE,
+                    ErrorCode.POLICY_INCOMPLETE.error(
                         "the policy names nobody who may approve: it has no `approvals`",
                         Advice.step(
                             "the owner of "
@@ -59,8 +58,7 @@ public record PolicyApprovals(
     requireThere(context, allowed, "allowed_signers");
     revoked.ifPresent(file -> requireThere(context, file, "revoked_keys"));
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           place(context, "directory") + directory + " is a file",
           Advice.step("write the path of a folder there"));
     }
@@ -97,15 +95,13 @@ public record PolicyApprovals(
 
   private static void requireThere(Context context, Path file, String key) {
     if (Files.isDirectory(file)) {
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           place(context, key) + file + " is a folder",
           Advice.step("write the path of a file there, such as " + file.resolve(key)));
     }
     if (!Files.isReadable(file)) {
       boolean there = Files.exists(file);
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           "the policy's approvals.%s can't be read: %s%s"
               .formatted(key, file, there ? " is not readable for you" : " does not exist"),
           Advice.step(
@@ -125,8 +121,7 @@ public record PolicyApprovals(
     List<Path> guarded = new ArrayList<>(List.of(ConfigReader.ADMIN_POLICY, allowed));
     Path above = directory.resolveSibling("");
     if (!Files.exists(above)) {
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           "there is no folder " + above + ", in which the approvals' folder lies",
           Advice.step("root types: " + Advice.command("", "install", "-d", "-m", "755", above)));
     }
@@ -135,8 +130,7 @@ public record PolicyApprovals(
     for (Path path : guarded) {
       Optional<String> problem = GuardedPath.problem(path, trusted);
       if (problem.isPresent()) {
-        throw new NexaException(
-            ErrorCode.APPROVALS_UNUSABLE,
+        throw ErrorCode.APPROVALS_UNUSABLE.error(
             "approvals can't be trusted here: " + problem.get(),
             Advice.step(
                 ("%s and each folder above it must belong to root or to the owner of %s, and"

@@ -49,8 +49,7 @@ public record SmokeTest(Context context, Consumer<String> progress) {
     Plan plan = Prepared.of(context, request.serving()).plan();
     String model = plan.site().storage().written(plan.model().orElse(""));
     if (!Path.of(model).toAbsolutePath().normalize().equals(current.toAbsolutePath().normalize())) {
-      throw new NexaException(
-          ErrorCode.CONFIG_CONFLICT,
+      throw ErrorCode.CONFIG_CONFLICT.error(
           ("%s: model_name is %s, so a server of it does not show whether the release works;"
                   + " expected %s")
               .formatted(request.config(), plan.model().orElse("missing"), current),

@@ -123,8 +123,7 @@ public record AwaitRun(Context context, Duration patience) {
    * @param why what is not known
    */
   public static NexaException unknown(RunId run, String why) {
-    return new NexaException(
-        ErrorCode.RUN_STATE_UNKNOWN,
+    return ErrorCode.RUN_STATE_UNKNOWN.error(
         why,
         Advice.command("tells more", "nexa-slurm", "why", run),
         Advice.command(
@@ -138,8 +137,7 @@ public record AwaitRun(Context context, Duration patience) {
     if (isLost(manifest)) {
       return unknown(run.id(), run.id() + ": " + String.join("; ", why));
     }
-    return new NexaException(
-        ErrorCode.SLURM_ANSWER_UNUSABLE,
+    return ErrorCode.SLURM_ANSWER_UNUSABLE.error(
         ("%s has ended (%s), but Slurm's accounting does not settle it%s. Later passes of"
                 + " `nexa-slurm reconcile` settle it; nobody has to wait for them")
             .formatted(
@@ -171,8 +169,7 @@ public record AwaitRun(Context context, Duration patience) {
    */
   public static List<String> problems(ReconcileRuns.Pass pass) {
     if (!pass.broken().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           String.join("\n", pass.problems()),
           Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
     }

@@ -74,11 +74,12 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
   }
 
   private NexaException failure(String key, StoreException refused) {
-    return new NexaException(
-        refused.code(),
-        "S3: s3://" + place.bucket() + "/" + key + ": " + refused.getMessage(),
-        refused,
-        Advice.step("nothing was removed; type the command again"));
+    return refused
+        .code()
+        .error(
+            "S3: s3://" + place.bucket() + "/" + key + ": " + refused.getMessage(),
+            refused,
+            Advice.step("nothing was removed; type the command again"));
   }
 
   private ObjectStore.Body read(String key, Stored there) {
@@ -93,8 +94,7 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
       String restore =
           "aws s3api restore-object --bucket %s --key %s --restore-request"
               + " 'Days=7,GlacierJobParameters={Tier=Standard}'";
-      throw new NexaException(
-          ErrorCode.S3_REFUSED,
+      throw ErrorCode.S3_REFUSED.error(
           what.formatted(place.bucket(), key),
           refused,
           Advice.step(restore.formatted(place.bucket(), key)),
@@ -115,8 +115,7 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
     Upload.file(place, store, staged, there.map(Stored::etag), sending);
     Optional<String> difference = difference(archive);
     if (difference.isPresent()) {
-      throw new NexaException(
-          ErrorCode.ARCHIVE_DAMAGED,
+      throw ErrorCode.ARCHIVE_DAMAGED.error(
           "the archive " + archive.where() + " is damaged: " + difference.get(),
           Advice.step("nothing was removed; type the command again"));
     }
@@ -165,8 +164,7 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
         head(key)
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.ARCHIVE_DAMAGED,
+                    ErrorCode.ARCHIVE_DAMAGED.error(
                         "the archive of %s is damaged: there is no object %s"
                             .formatted(archive.run(), archive.where()),
                         Advice.step(

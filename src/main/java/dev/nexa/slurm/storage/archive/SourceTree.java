@@ -80,8 +80,7 @@ record SourceTree(List<SourceTree.Item> items) {
             ? Kind.FILE
             : facts.isDirectory() ? Kind.FOLDER : facts.isSymbolicLink() ? Kind.LINK : Kind.OTHER;
     if (kind == Kind.OTHER || path.indexOf('\uFFFD') >= 0) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_REGULAR,
+      throw ErrorCode.FILE_NOT_REGULAR.error(
           file
               + (kind == Kind.OTHER
                   ? " is neither a file nor a folder nor a link, and cannot be archived"
@@ -228,8 +227,7 @@ record SourceTree(List<SourceTree.Item> items) {
   }
 
   private static NexaException changed(String what) {
-    return new NexaException(
-        ErrorCode.FILE_CHANGED,
+    return ErrorCode.FILE_CHANGED.error(
         what + ": the run's files changed while they were archived, or since",
         Advice.step("nothing was removed; type the command again when nobody writes there"));
   }

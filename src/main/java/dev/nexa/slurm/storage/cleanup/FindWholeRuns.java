@@ -128,10 +128,8 @@ record FindWholeRuns(
         }
       }
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.IO_FAILED,
-          run.durable() + " cannot be read: " + DurableFiles.reason(failed),
-          failed);
+      throw ErrorCode.IO_FAILED.error(
+          run.durable() + " cannot be read: " + DurableFiles.reason(failed), failed);
     }
     return new WholeRun(run.run(), run.durable(), run.name(), plan.candidates(), Optional.empty());
   }

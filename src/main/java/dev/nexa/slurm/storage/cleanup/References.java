@@ -335,8 +335,7 @@ final class References {
   }
 
   private static NexaException unreadable(Path file, String why) {
-    return new NexaException(
-        ErrorCode.FILE_UNREADABLE,
+    return ErrorCode.FILE_UNREADABLE.error(
         file + " cannot be read, and may refer to files that must stay: " + why,
         Advice.step("nothing was removed; make the file readable, or move it away"));
   }

@@ -77,8 +77,7 @@ record RegistryText(
         return way;
       }
     }
-    throw new NexaException(
-        ErrorCode.CONFIG_SYNTAX,
+    throw ErrorCode.CONFIG_SYNTAX.error(
         file + " is written in a way that cannot be extended, for example in one pair of braces",
         Advice.step(
             "write each dataset on a line of its own, as `name: {rows: 7}`; nothing changed"));

@@ -53,8 +53,7 @@ public record CurrentModel(Path deploy, DurableFiles files) {
   }
 
   private NexaException foreign(String what) {
-    return new NexaException(
-        ErrorCode.FILE_EXISTS,
+    return ErrorCode.FILE_EXISTS.error(
         "%s is %s, which no release deployment made; expected a link to releases/NAME/model"
             .formatted(path(), what),
         Advice.step("move it away yourself, when nothing reads it any more; it is never replaced"));

@@ -296,7 +296,7 @@ public record ModelSource(
   }
 
   static NexaException invalid(String message, Advice... advice) {
-    return new NexaException(ErrorCode.MODEL_INVALID, message, advice);
+    return ErrorCode.MODEL_INVALID.error(message, advice);
   }
 
   /**

@@ -259,8 +259,7 @@ public record ReleaseDraft(
 
   private static void requireNotNamed(Optional<RunId> named, Optional<String> later) {
     if (named.isPresent() && later.isPresent()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           later.get(),
           Advice.step("evaluate the model as it is now, and type release package again"));
     }
@@ -292,8 +291,7 @@ public record ReleaseDraft(
   private static void requireNoJudgementNamed(Choices choices, ModelSource model, RunId run) {
     Optional<RunId> named = choices.gate().or(choices::evaluation);
     if (named.isPresent()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           named.get() + " has not judged " + model.root() + ", which --checkpoint names",
           Advice.step("leave out --checkpoint to package the final checkpoint of " + run),
           Advice.step("or evaluate that folder: model_name: " + model.root()));
@@ -306,8 +304,7 @@ public record ReleaseDraft(
     }
     ManifestFile manifest = FinalManifest.of(run).orElseThrow(() -> unsettled(run));
     if (manifest.status() == RunStatus.FAILED) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " is " + manifest.state() + ": only a completed run can be packaged",
           Advice.command("says why it failed", "nexa-slurm why", run.id()));
     }
@@ -317,8 +314,7 @@ public record ReleaseDraft(
   }
 
   private static NexaException unsettled(RunFolder run) {
-    return new NexaException(
-        ErrorCode.RUN_NOT_SETTLED,
+    return ErrorCode.RUN_NOT_SETTLED.error(
         run.id()
             + " is not settled: only a completed run can be packaged, and no pass of reconcile has"
             + " recorded that it completed",

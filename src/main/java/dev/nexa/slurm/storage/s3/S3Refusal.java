@@ -266,6 +266,6 @@ final class S3Refusal {
   }
 
   private static NexaException error(ErrorCode code, String message, String... advice) {
-    return new NexaException(code, message, Stream.of(advice).map(Advice::step).toList());
+    return code.error(message, Stream.of(advice).map(Advice::step).toList());
   }
 }

@@ -237,8 +237,7 @@ public final class S3Stores implements ObjectStores {
     }
 
     private NexaException wrong(String what) {
-      return new NexaException(
-          ErrorCode.S3_REFUSED,
+      return ErrorCode.S3_REFUSED.error(
           "S3: " + from + " is " + file + ", " + what,
           Advice.step("name a file with the certificates of the store's authority, in PEM"));
     }

@@ -284,8 +284,7 @@ public record Clutter(ObjectStore store, String prefix, Progress progress, Retry
     try {
       return retry.call(request);
     } catch (StoreException refused) {
-      throw new NexaException(
-          ErrorCode.S3_UNAVAILABLE, before + refused.getMessage(), Advice.step(advice));
+      throw ErrorCode.S3_UNAVAILABLE.error(before + refused.getMessage(), Advice.step(advice));
     }
   }
 }

@@ -123,8 +123,7 @@ final class SyncState implements Closeable {
   }
 
   private static NexaException busy(Path root, S3Place place, Path lock, String holder) {
-    return new NexaException(
-        ErrorCode.WORKSPACE_BUSY,
+    return ErrorCode.WORKSPACE_BUSY.error(
         "another sync of %s with %s is running: %s"
             .formatted(root, place.address(), LockOwner.words(holder)),
         Advice.step("wait until it ends; if its host is gone, delete " + lock));
@@ -167,8 +166,7 @@ final class SyncState implements Closeable {
   }
 
   private static NexaException nowhere(Path here, Path elsewhere, String reason) {
-    return new NexaException(
-        ErrorCode.PATH_UNUSABLE,
+    return ErrorCode.PATH_UNUSABLE.error(
         "the record of a sync can be written neither in " + here + " nor in " + elsewhere + reason,
         Advice.step(
             "name a folder that you may write, and type the command again:"

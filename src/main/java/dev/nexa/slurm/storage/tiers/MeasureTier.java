@@ -92,10 +92,8 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
   }
 
   private static NexaException failed(TierRoot root, String why) {
-    return new NexaException(
-        ErrorCode.IO_FAILED,
-        root.path() + " could not be measured: " + why,
-        Advice.step("install GNU findutils"));
+    return ErrorCode.IO_FAILED.error(
+        root.path() + " could not be measured: " + why, Advice.step("install GNU findutils"));
   }
 
   /** Returns find's messages, {@code find: '/a/b': Permission denied}, without its name. */
@@ -303,8 +301,7 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
           case "user" -> USER;
           case "folder" -> FOLDER;
           default ->
-              throw new NexaException(
-                  ErrorCode.OPTION_INVALID,
+              throw ErrorCode.OPTION_INVALID.error(
                   "--by: expected run, user or folder, got '" + name + "'",
                   Advice.step("--by run"));
         };

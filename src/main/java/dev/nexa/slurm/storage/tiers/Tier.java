@@ -54,8 +54,7 @@ public enum Tier {
       }
     }
     List<String> keys = List.of("scratch", "durable", "shared");
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw ErrorCode.OPTION_INVALID.error(
         "--tier: expected scratch, durable or shared, got '" + key + "'" + Nearest.hint(key, keys),
         Advice.step("--tier scratch"));
   }

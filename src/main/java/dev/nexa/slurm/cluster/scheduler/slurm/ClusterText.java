@@ -97,8 +97,7 @@ public final class ClusterText {
   }
 
   private static NexaException unusable(String message, String advice) {
-    return new NexaException(
-        ErrorCode.SLURM_CONFIG_UNSUITABLE,
+    return ErrorCode.SLURM_CONFIG_UNSUITABLE.error(
         "`scontrol show config` says that " + message,
         Advice.step("nothing was written"),
         Advice.step(advice));

@@ -446,8 +446,7 @@ public final class SlurmScheduler implements Scheduler {
     Matcher wrong = TYPED_WRONG.matcher(said);
     if (wrong.find()) {
       boolean time = wrong.group().startsWith("Start");
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           said.strip(),
           Advice.step(
               time

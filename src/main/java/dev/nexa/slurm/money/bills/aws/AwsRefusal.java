@@ -142,16 +142,14 @@ final class AwsRefusal {
   }
 
   private static NexaException credentials(String message, String... advice) {
-    return new NexaException(
-        ErrorCode.AWS_CREDENTIALS, message, Stream.of(advice).map(Advice::step).toList());
+    return ErrorCode.AWS_CREDENTIALS.error(message, Stream.of(advice).map(Advice::step).toList());
   }
 
   private static NexaException refused(String message, String advice) {
-    return new NexaException(ErrorCode.AWS_QUERY_REFUSED, message, Advice.step(advice));
+    return ErrorCode.AWS_QUERY_REFUSED.error(message, Advice.step(advice));
   }
 
   private static NexaException failure(String message, String... advice) {
-    return new NexaException(
-        ErrorCode.AWS_UNAVAILABLE, message, Stream.of(advice).map(Advice::step).toList());
+    return ErrorCode.AWS_UNAVAILABLE.error(message, Stream.of(advice).map(Advice::step).toList());
   }
 }
