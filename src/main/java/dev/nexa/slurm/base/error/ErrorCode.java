@@ -184,14 +184,24 @@ public enum ErrorCode {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
+  /** Returns a failure of this code, to be thrown. */
+  public NexaException error(String message) {
+    return error(message, List.of());
+  }
+
   /**
    * Returns a failure of this code, to be thrown.
    *
    * @param message the reason, with the value at fault
-   * @param advice what the user can do next, one line each
+   * @param steps what the user can do next, one line each
    */
+  public NexaException error(String message, String... steps) {
+    return error(message, Stream.of(steps).map(Advice::step).toList());
+  }
+
+  /** Returns a failure of this code, to be thrown, with commands that the user can type next. */
   public NexaException error(String message, Advice... advice) {
-    return new NexaException(this, message, advice);
+    return error(message, List.of(advice));
   }
 
   /** Returns a failure of this code whose advice is a list, to be thrown. */

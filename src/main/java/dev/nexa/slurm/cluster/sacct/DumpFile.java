@@ -62,7 +62,7 @@ public final class DumpFile {
   /** Returns the error of a file without a job. */
   public static NexaException nothing(Path file, String why) {
     return ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
-        "no row of " + file + " could be read: " + why, Advice.step(TAKES));
+        "no row of " + file + " could be read: " + why, TAKES);
   }
 
   /** Files.newInputStream seeks, which fails on a pipe. */

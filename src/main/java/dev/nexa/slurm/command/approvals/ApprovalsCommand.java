@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.approvals;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -128,7 +127,7 @@ public final class ApprovalsCommand extends CommandGroup {
       ShowApprovals.Row row = approvals.show(id.getValue());
       if (row.file().isEmpty()) {
         throw ErrorCode.APPROVAL_UNKNOWN.error(
-            row.reasons().get(0), Advice.step("it allows nothing, so nothing is to be revoked"));
+            row.reasons().get(0), "it allows nothing, so nothing is to be revoked");
       }
       boolean now = approvals.revoke(row, value(reason));
       String approval = row.file().get().approval().id();
@@ -192,7 +191,7 @@ public final class ApprovalsCommand extends CommandGroup {
         String why = String.join("; ", row.reasons());
         throw ErrorCode.APPROVAL_REFUSED.error(
             path + " is " + row.state().text() + (why.isEmpty() ? "" : ": " + why),
-            Advice.step("nothing was written"));
+            "nothing was written");
       }
       ApprovalFile valid = row.file().orElseThrow();
       UnixUser submitter = submitter(valid.approval(), value(user));
@@ -243,8 +242,7 @@ public final class ApprovalsCommand extends CommandGroup {
     PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
     Optional<String> self = approvals.signers().selfApproval(approval, submitter);
     if (!approvals.policy().selfApproval() && self.isPresent()) {
-      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
-          file + ": " + self.get(), Advice.step("nothing was written"));
+      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(file + ": " + self.get(), "nothing was written");
     }
   }
 
@@ -256,8 +254,7 @@ public final class ApprovalsCommand extends CommandGroup {
     }
     if (signed.isEmpty() && named.isEmpty()) {
       throw ErrorCode.ARGUMENT_MISSING.error(
-          "the approval is for any submitter, but Slurm needs one user",
-          Advice.step("add --for USER"));
+          "the approval is for any submitter, but Slurm needs one user", "add --for USER");
     }
     return signed.orElseGet(() -> new UnixUser(named.orElseThrow(), Optional.empty()));
   }

@@ -229,7 +229,7 @@ public final class ApproveCommand extends Subcommand {
         .allMatch(names -> list(names).isEmpty())) {
       throw ErrorCode.ARGUMENT_MISSING.error(
           "the envelope has no limits: add --configs, --accounts or --users",
-          Advice.step("nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT"));
+          "nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT");
     }
     try {
       return new ApprovalEnvelope(

@@ -145,13 +145,13 @@ public final class ApproveEstimate {
       if (Files.isDirectory(Path.of(typed))) {
         throw ErrorCode.FILE_NOT_REGULAR.error(
             typed + " is a folder; expected an estimate or a config",
-            Advice.step("name the estimate that submit wrote: estimates/NAME"));
+            "name the estimate that submit wrote: estimates/NAME");
       }
       throw ErrorCode.ARGUMENT_MISSING.error(
           "the submitter is not known: %s is a config, which does not say who will submit the run"
               .formatted(typed),
-          Advice.step("add --for USER, or --for any"),
-          Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
+          "add --for USER, or --for any",
+          "for a pipeline: `pipeline run` writes the estimate that you can approve");
     }
     Optional<PipelineEstimateFile> pipeline = lookup.pipeline(typed);
     if (pipeline.isPresent()) {
@@ -301,7 +301,7 @@ public final class ApproveEstimate {
     if (terms.upTo().isEmpty()) {
       throw ErrorCode.ARGUMENT_MISSING.error(
           "--envelope needs --up-to: the most that one run may cost",
-          Advice.step("add --up-to AMOUNT, such as --up-to 200"));
+          "add --up-to AMOUNT, such as --up-to 200");
     }
     Money most = inPolicysCurrency(terms.upTo().get());
     return sign(most, most, envelope, List.of(), new ArrayList<>(), review);
@@ -328,7 +328,7 @@ public final class ApproveEstimate {
         throw ErrorCode.ESTIMATE_UNUSABLE.error(
             "%s: its reservation is %s, but its rates and limits come to %s: it was edited"
                 .formatted(typed, total.toPlainString(), again.total()),
-            Advice.step("ask for the estimate anew, or approve the config itself"));
+            "ask for the estimate anew, or approve the config itself");
       }
       return again;
     } catch (IllegalArgumentException | ArithmeticException notWhole) {
@@ -487,8 +487,7 @@ public final class ApproveEstimate {
         && !rules.selfApproval()) {
       throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
           approval.approver() + " would submit this run: submitters cannot approve their own runs",
-          Advice.step(
-              "somebody else of allowed_signers can; or --for USER, if another submits it"));
+          "somebody else of allowed_signers can; or --for USER, if another submits it");
     }
   }
 
@@ -504,8 +503,8 @@ public final class ApproveEstimate {
             : approvals.signers().allowed().file();
     throw ErrorCode.APPROVAL_REFUSED.error(
         "nobody can approve until this is mended: " + String.join("; ", problems),
-        Advice.step(Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it"),
-        Advice.step("nothing was signed"));
+        Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it",
+        "nothing was signed");
   }
 
   /** Checks that no name of the key may be the submitter: submit would refuse the approval. */
@@ -522,8 +521,7 @@ public final class ApproveEstimate {
     if (AllowedSigners.isName(own.get())) {
       throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
           file + " gives this key to " + own.get() + ", who would submit this run" + rule,
-          Advice.step(
-              "somebody else of allowed_signers can; or --for USER, if another submits it"));
+          "somebody else of allowed_signers can; or --for USER, if another submits it");
     }
     int at = own.get().indexOf('@');
     String site = at < 0 ? "" : own.get().substring(at);
@@ -532,11 +530,10 @@ public final class ApproveEstimate {
     throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
         "%s gives this key only to the pattern %s. A pattern names nobody, so it may mean %s%s"
             .formatted(file, own.get(), who, rule),
-        Advice.step(
-            SigningKey.owners(approvals)
-                + " writes a line with the name of the key's owner in its place:"),
-        Advice.step(SigningKey.line("NAME" + site, key, Approval.NAMESPACE)),
-        Advice.step("nothing was signed"));
+        SigningKey.owners(approvals)
+            + " writes a line with the name of the key's owner in its place:",
+        SigningKey.line("NAME" + site, key, Approval.NAMESPACE),
+        "nothing was signed");
   }
 
   private void requireMaySign(Approval approval, SshPublicKey key, Instant now) {
@@ -598,8 +595,8 @@ public final class ApproveEstimate {
     }
     throw ErrorCode.APPROVALS_UNUSABLE.error(
         "the approval can't be written: you may write neither to " + policys + " nor to " + root,
-        Advice.step("type this in a folder of your own, such as your home folder"),
-        Advice.step(lets(policys)));
+        "type this in a folder of your own, such as your home folder",
+        lets(policys));
   }
 
   /** Returns whether this user can write to the folder, or make it. */

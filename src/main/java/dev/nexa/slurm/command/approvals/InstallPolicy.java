@@ -47,9 +47,9 @@ public record InstallPolicy(Context context) {
     if (policy.gate().isEmpty()) {
       throw ErrorCode.POLICY_INCOMPLETE.error(
           policy.name() + " does not say what Slurm itself lets through",
-          Advice.step("add to it:"),
-          Advice.step("  slurm:"),
-          Advice.step("    gpu_hours_over: 64"));
+          "add to it:",
+          "  slurm:",
+          "    gpu_hours_over: 64");
     }
     Policy.Gate gate = policy.gate().get();
     String name = cluster.orElseGet(() -> Prepared.clusterName(context));
@@ -105,8 +105,7 @@ public record InstallPolicy(Context context) {
     if (Files.exists(file) && !DurableFiles.read(file).startsWith(JobSubmitLua.FIRST_WORDS)) {
       throw ErrorCode.FILE_EXISTS.error(
           file + " is not nexa-slurm's",
-          Advice.step(
-              "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: `nexa-slurm explain docs/policy.md`"));
+          "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: `nexa-slurm explain docs/policy.md`");
     }
     context.workspace().files().replace(file, rendered.text());
   }

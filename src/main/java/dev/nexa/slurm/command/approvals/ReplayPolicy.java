@@ -186,7 +186,7 @@ public final class ReplayPolicy {
     if (asked.file.isPresent() && !requests.missing().isEmpty()) {
       throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           asked.file.get() + " lacks the columns " + String.join(", ", requests.missing()),
-          Advice.step("write the file with: " + takes()));
+          "write the file with: " + takes());
     }
     if (!requests.hasLimits()) {
       notes.add(

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -193,15 +192,14 @@ final class CostsImportCommand extends CommandGroup {
   private static String text(Path file) {
     if (!Files.isRegularFile(file)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
-          "there is no file " + file,
-          Advice.step("name the provider's file, by its path from here"));
+          "there is no file " + file, "name the provider's file, by its path from here");
     }
     String text = DurableFiles.read(file);
     if (text.indexOf('\0') >= 0 || text.startsWith("PK\u0003\u0004") || text.startsWith("%PDF")) {
       String kind = text.startsWith("PK") ? "an Excel file or a zip archive" : "not a text file";
       throw ErrorCode.BILL_UNREADABLE.error(
           file + " is " + kind + "; expected CSV or JSON lines",
-          Advice.step("open it in a spreadsheet and save it as CSV (UTF-8) with commas"));
+          "open it in a spreadsheet and save it as CSV (UTF-8) with commas");
     }
     return text;
   }
@@ -210,8 +208,7 @@ final class CostsImportCommand extends CommandGroup {
     if (rows.isEmpty()) {
       throw ErrorCode.BILL_UNREADABLE.error(
           file + " has no rows; nothing was imported",
-          Advice.step(
-              "export the bill again; a CSV file has a heading and a line for each charge"));
+          "export the bill again; a CSV file has a heading and a line for each charge");
     }
     return rows;
   }

@@ -170,9 +170,8 @@ public final class PricesCommand extends CommandGroup {
       if (Files.exists(written) && !given(replace)) {
         throw ErrorCode.FILE_EXISTS.error(
             written.normalize() + " is there already",
-            Advice.step(
-                "--replace writes it anew; runs keep the prices that they were estimated with"),
-            Advice.step("--name OTHER writes another"));
+            "--replace writes it anew; runs keep the prices that they were estimated with",
+            "--name OTHER writes another");
       }
       String today = LocalDate.now(ZoneOffset.UTC).toString();
       List<String> instances =
@@ -201,7 +200,7 @@ public final class PricesCommand extends CommandGroup {
     if (Files.isDirectory(list)) {
       throw ErrorCode.FILE_UNREADABLE.error(
           list + " is a folder; expected a file: the offer file of AmazonEC2",
-          Advice.step("nexa-slurm prices import aws FILE"));
+          "nexa-slurm prices import aws FILE");
     }
     try (Reader text = Files.newBufferedReader(list, StandardCharsets.UTF_8)) {
       return AwsPriceList.read(text, region);

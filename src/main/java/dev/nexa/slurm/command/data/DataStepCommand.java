@@ -104,7 +104,7 @@ abstract class DataStepCommand extends Subcommand {
       throw ErrorCode.CONFIG_CONFLICT.error(
           "data %s sees all rows at once, so it needs one task, not %s"
               .formatted(spec().name(), share.tasks()),
-          Advice.step("leave out array.shards"));
+          "leave out array.shards");
     }
   }
 
@@ -140,8 +140,7 @@ abstract class DataStepCommand extends Subcommand {
   private static JsonObject read(Path settings) {
     if (!Files.isRegularFile(settings)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
-          "--settings: there is no file " + settings,
-          Advice.step("name a JSON file with the step's keys"));
+          "--settings: there is no file " + settings, "name a JSON file with the step's keys");
     }
     String text = DurableFiles.read(settings);
     try {

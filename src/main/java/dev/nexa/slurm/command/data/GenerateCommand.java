@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.data;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -105,8 +104,7 @@ final class GenerateCommand extends DataStepCommand {
         .orElseThrow(
             () ->
                 ErrorCode.ARGUMENT_MISSING.error(
-                    "no server is named",
-                    Advice.step("add --url, such as --url http://localhost:8000/v1")));
+                    "no server is named", "add --url, such as --url http://localhost:8000/v1"));
   }
 
   private Optional<String> key(GenerateSettings settings) {
@@ -115,12 +113,11 @@ final class GenerateCommand extends DataStepCommand {
     if (variable.isPresent() && key.isEmpty()) {
       throw ErrorCode.API_REFUSED.error(
           "the variable " + variable.get() + ", which api_key names, is not set",
-          Advice.step(
-              "write the line "
-                  + variable.get()
-                  + "=KEY into the file that env_file of the run's config names, with mode 0600; if the config"
-                  + " has no env_file, add: env_file: ${env:HOME}/.config/nexa/secrets.env"
-                  + " (`nexa-slurm explain docs/secrets.md`)"));
+          "write the line "
+              + variable.get()
+              + "=KEY into the file that env_file of the run's config names, with mode 0600; if the config"
+              + " has no env_file, add: env_file: ${env:HOME}/.config/nexa/secrets.env"
+              + " (`nexa-slurm explain docs/secrets.md`)");
     }
     return key;
   }
@@ -133,7 +130,7 @@ final class GenerateCommand extends DataStepCommand {
                 () ->
                     ErrorCode.API_UNUSABLE.error(
                         "the server ended at once: there is no process " + number,
-                        Advice.step("read its last lines in the task's log")));
+                        "read its last lines in the task's log"));
     String seconds = value(readyWithin).orElse("" + Serving.READY_WITHIN.toSeconds());
     return new OwnServer(process, Duration.ofSeconds(whole("--ready-within", seconds)));
   }

@@ -419,7 +419,7 @@ public final class DatasetsCommand extends CommandGroup {
         throw ErrorCode.DATASET_NOT_PROMOTABLE.error(
             "%s cannot be promoted: these bytes were %s"
                 .formatted(version.reference(), DatasetText.retired(version)),
-            Advice.step(DatasetText.again(version)));
+            DatasetText.again(version));
       }
       List<String> missing = new ArrayList<>();
       if (text(source.getValue(), version.source()).isEmpty()) {
@@ -432,9 +432,8 @@ public final class DatasetsCommand extends CommandGroup {
         throw ErrorCode.DATASET_NOT_PROMOTABLE.error(
             "%s lacks %s: a dataset must say where it comes from before it is promoted"
                 .formatted(version.reference(), String.join(" and ", missing)),
-            Advice.step(
-                "nexa-slurm datasets promote %s --source URL --licence NAME"
-                    .formatted(version.reference())));
+            "nexa-slurm datasets promote %s --source URL --licence NAME"
+                .formatted(version.reference()));
       }
     }
 

@@ -118,7 +118,7 @@ public final class FollowLogs {
     if (neverRan) {
       return ErrorCode.LOGS_MISSING.error(
           run.id() + " was cancelled before it started: it printed nothing",
-          Advice.step("To run it again: nexa-slurm rerun " + run.id()));
+          "To run it again: nexa-slurm rerun " + run.id());
     }
     String message =
         subject

@@ -90,7 +90,7 @@ public final class LogsCommand extends Subcommand {
     if (array && ofRank.isPresent()) {
       throw ErrorCode.REFERENCE_AMBIGUOUS.error(
           "--rank " + asked + ": " + run.id() + " has several tasks, each with ranks of its own",
-          Advice.step("nexa-slurm logs --task 0 --rank " + asked + " " + run.id()));
+          "nexa-slurm logs --task 0 --rank " + asked + " " + run.id());
     }
     if (array) {
       boolean colour = TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();

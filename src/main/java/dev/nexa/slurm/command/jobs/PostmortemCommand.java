@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.jobs;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -65,7 +64,7 @@ public final class PostmortemCommand extends Subcommand {
     Path file = Path.of(value(output).orElse("postmortem_" + run.id() + ".tar.gz"));
     if (Files.exists(file)) {
       throw ErrorCode.FILE_EXISTS.error(
-          file + " exists, and is not replaced", Advice.step("name another file: -o FILE"));
+          file + " exists, and is not replaced", "name another file: -o FILE");
     }
     List<String> problems = new ArrayList<>();
     CollectPostmortem collected = CollectPostmortem.of(context, run, problems);

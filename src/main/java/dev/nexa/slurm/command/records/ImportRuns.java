@@ -210,7 +210,7 @@ public final class ImportRuns {
             () ->
                 ErrorCode.WORKSPACE_BUSY.error(
                     "somebody else imports into this workspace at this moment",
-                    Advice.step("try again when that has ended; nothing is imported twice")));
+                    "try again when that has ended; nothing is imported twice"));
   }
 
   /** Reads accounting in windows. A job belongs to the window in which it ended. */
@@ -357,7 +357,7 @@ public final class ImportRuns {
         if (!lock.orElseThrow().holds()) {
           throw ErrorCode.WORKSPACE_BUSY.error(
               "another host took over the right to import",
-              Advice.step("type the same again: nothing is imported twice"));
+              "type the same again: nothing is imported twice");
         }
         run = Optional.of(adoption.adopt(job, now, problems).id());
       }

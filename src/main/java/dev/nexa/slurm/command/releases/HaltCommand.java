@@ -407,13 +407,11 @@ public final class HaltCommand extends Subcommand {
       if (refusal.isPresent()) {
         throw ErrorCode.HALTED.error(
             halt.halt().id() + " is still in force: " + refusal.get() + "; nothing was written",
-            Advice.step(
-                "people may lift it whose line in "
-                    + place.policy().approvals().orElseThrow().allowedSigners()
-                    + " has the namespace "
-                    + SignOff.NAMESPACE),
-            Advice.step(
-                "one of them types: nexa-slurm unhalt " + halt.halt().id() + " --key FILE"));
+            "people may lift it whose line in "
+                + place.policy().approvals().orElseThrow().allowedSigners()
+                + " has the namespace "
+                + SignOff.NAMESPACE,
+            "one of them types: nexa-slurm unhalt " + halt.halt().id() + " --key FILE");
       }
       halts.lift(signed);
       return halts.existing(halt.halt().id(), place.signers());

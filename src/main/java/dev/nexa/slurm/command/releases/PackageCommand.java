@@ -171,7 +171,7 @@ final class PackageCommand extends Subcommand {
     if (!Files.exists(run.plan())) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " has no plan, so its model cannot be packaged",
-          Advice.step("an imported job has none; package a run that nexa-slurm submitted"));
+          "an imported job has none; package a run that nexa-slurm submitted");
     }
     return ProvenFiles.of(run).plan();
   }
@@ -192,7 +192,7 @@ final class PackageCommand extends Subcommand {
               + pickles.size()
               + ": "
               + VisibleText.line(pickles.stream().limit(5).collect(Collectors.joining(", "))),
-          Advice.step("save the model as safetensors, then package it again"));
+          "save the model as safetensors, then package it again");
     }
   }
 

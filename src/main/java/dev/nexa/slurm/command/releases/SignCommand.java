@@ -182,8 +182,8 @@ final class SignCommand extends OfTier {
       if (!signers.problems().isEmpty()) {
         throw ErrorCode.APPROVAL_REFUSED.error(
             "nobody can sign until this is mended: " + String.join("; ", signers.problems()),
-            Advice.step(SigningKey.owners(approvals) + " can mend " + signers.allowed().file()),
-            Advice.step("nothing was signed"));
+            SigningKey.owners(approvals) + " can mend " + signers.allowed().file(),
+            "nothing was signed");
       }
       requireWritable();
       SigningKey key =
@@ -196,7 +196,7 @@ final class SignCommand extends OfTier {
       if (untimely.isPresent()) {
         throw ErrorCode.APPROVAL_REFUSED.error(
             "this signature would not count: " + untimely.get(),
-            Advice.step("set the clock of this host, then sign; nothing was signed"));
+            "set the clock of this host, then sign; nothing was signed");
       }
       key.publicKey().ifPresent(half -> requireMaySign(approvals, signer, half, submitter, now));
       SignOff unsigned =
@@ -253,18 +253,17 @@ final class SignCommand extends OfTier {
             ("%s gives this key to %s, who may be %s, who submitted the run:"
                     + " submitters cannot sign releases of their own runs")
                 .formatted(signers.allowed().file(), own.get(), submitter.user()),
-            Advice.step("somebody else of allowed_signers can sign it"),
-            Advice.step("nothing was signed"));
+            "somebody else of allowed_signers can sign it",
+            "nothing was signed");
       }
     }
 
     private static NexaException refused(PolicyApprovals approvals, String why) {
       return ErrorCode.APPROVAL_REFUSED.error(
           "this signature would not count: " + why,
-          Advice.step(
-              "%s can change the line: namespaces=\"%s\" lets a key sign approvals and releases"
-                  .formatted(SigningKey.owners(approvals), NAMESPACES)),
-          Advice.step("nothing was signed"));
+          "%s can change the line: namespaces=\"%s\" lets a key sign approvals and releases"
+              .formatted(SigningKey.owners(approvals), NAMESPACES),
+          "nothing was signed");
     }
 
     /**
@@ -316,11 +315,10 @@ final class SignCommand extends OfTier {
         String owner = Workspace.ownerOf(there);
         throw ErrorCode.SIGNING_FAILED.error(
             "the signature can't be written: you may not write to " + folder.signatures(),
-            Advice.step(
-                ("to let all approvers write there, %s types: install -d -m 2775 -g"
-                        + " APPROVERS %s (APPROVERS: a Unix group of the approvers)")
-                    .formatted(owner, Advice.command("", folder.signatures()))),
-            Advice.step("nothing was signed"));
+            ("to let all approvers write there, %s types: install -d -m 2775 -g"
+                    + " APPROVERS %s (APPROVERS: a Unix group of the approvers)")
+                .formatted(owner, Advice.command("", folder.signatures())),
+            "nothing was signed");
       }
     }
 

@@ -111,7 +111,7 @@ final class VerifyCommand extends OfTier {
       throw ErrorCode.RELEASE_UNSIGNED.error(
           "all files of %s are right, but no signature of an approver on it counts%s"
               .formatted(name, signatures.isEmpty() ? ": nobody has signed it" : ""),
-          Advice.step("an approver types: nexa-slurm release sign " + name));
+          "an approver types: nexa-slurm release sign " + name);
     }
     say(
         "%s is right: %s files, %s, digest %s"
@@ -233,8 +233,8 @@ final class VerifyCommand extends OfTier {
     if (Files.notExists(bundle)) {
       throw ErrorCode.RELEASE_UNSIGNED.error(
           "there is no signature " + bundle,
-          Advice.step("name the signature: --signature FILE"),
-          Advice.step("or sign a release: nexa-slurm release sign NAME --format oms --key FILE"));
+          "name the signature: --signature FILE",
+          "or sign a release: nexa-slurm release sign NAME --format oms --key FILE");
     }
     List<String> problems;
     try {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.report;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -64,8 +65,8 @@ final class PublishReport {
     if (!Files.isDirectory(folder)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
           OPTION + ": there is no folder " + folder,
-          Advice.step("mkdir -p " + folder),
-          Advice.step("then type the command again"));
+          "mkdir -p " + folder,
+          "then type the command again");
     }
     context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
     return file.toString();
@@ -82,12 +83,11 @@ final class PublishReport {
         ObjectStore store = jar.load(ObjectStores.class).open(bucket)) {
       Upload.document(bucket, store, name, html);
     } catch (StoreException refused) {
-      throw refused
-          .code()
-          .error(
-              "S3: " + bucket.address() + name + ": " + refused.getMessage(),
-              refused,
-              Advice.step("the report there is the earlier one; type the command again"));
+      throw new NexaException(
+          refused.code(),
+          "S3: " + bucket.address() + name + ": " + refused.getMessage(),
+          refused,
+          Advice.step("the report there is the earlier one; type the command again"));
     }
     return bucket.address() + name;
   }

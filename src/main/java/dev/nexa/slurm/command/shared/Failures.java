@@ -57,9 +57,8 @@ public final class Failures implements IExecutionExceptionHandler {
   private static NexaException withOwner(NexaException known, UncheckedIOException io) {
     List<Advice> advice = new ArrayList<>(ofFile(io.getCause()));
     advice.addAll(known.advice());
-    return known
-        .code()
-        .error(String.valueOf(known.getMessage()), io, advice.toArray(Advice[]::new));
+    return new NexaException(
+        known.code(), String.valueOf(known.getMessage()), io, advice.toArray(Advice[]::new));
   }
 
   private static List<Advice> ofFile(@Nullable Throwable cause) {

@@ -367,12 +367,12 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Returns the error for a value that an option does not take, with steps that help. */
   public static NexaException invalid(String message, String... steps) {
-    return ErrorCode.OPTION_INVALID.error(message, Stream.of(steps).map(Advice::step).toList());
+    return ErrorCode.OPTION_INVALID.error(message, steps);
   }
 
   /** Returns the error for options that contradict each other, with steps that help. */
   public static NexaException conflict(String message, String... steps) {
-    return ErrorCode.OPTIONS_CONFLICT.error(message, Stream.of(steps).map(Advice::step).toList());
+    return ErrorCode.OPTIONS_CONFLICT.error(message, steps);
   }
 
   /** Returns the writer for notes, progress and problems. */

@@ -147,7 +147,7 @@ public final class ArchiveCommand extends Subcommand {
         if (!lock.holds()) {
           throw ErrorCode.WORKSPACE_BUSY.error(
               "another archive took over the lock",
-              Advice.step("type the command again: what was archived is not archived again"));
+              "type the command again: what was archived is not archived again");
         }
         Archived one = archive.archive(run, stays, roots);
         done.add(one);

@@ -150,11 +150,10 @@ final class MirrorCommand extends Subcommand {
               ? "--delete: the source has no files, and " + stats.deleted() + " would be deleted"
               : "--delete: %s files and folders would be deleted, more than --max-delete %s"
                   .formatted(stats.deleted(), limit.text()),
-          Advice.step("nothing was copied or deleted"),
-          Advice.step(
-              stats.files() == 0
-                  ? "check that the tier is mounted there, and that the folder is right"
-                  : "--dry-run lists them; then --max-delete " + stats.deleted()));
+          "nothing was copied or deleted",
+          stats.files() == 0
+              ? "check that the tier is mounted there, and that the folder is right"
+              : "--dry-run lists them; then --max-delete " + stats.deleted());
     }
   }
 
@@ -213,10 +212,9 @@ final class MirrorCommand extends Subcommand {
       result.err().lines().limit(MOST_LINES).forEach(line -> said.append("\n  ").append(line));
       throw ErrorCode.SYNC_INCOMPLETE.error(
           "rsync ended with " + result.exit() + ": " + Rsync.words(result.exit()) + said,
-          Advice.step(
-              "type the command again when that is mended: what was copied from "
-                  + rsync.source()
-                  + " is not copied again"));
+          "type the command again when that is mended: what was copied from "
+              + rsync.source()
+              + " is not copied again");
     }
     return result.out();
   }

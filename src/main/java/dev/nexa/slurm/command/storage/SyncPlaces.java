@@ -67,13 +67,13 @@ final class SyncPlaces {
     if (named.isEmpty()) {
       throw ErrorCode.ARGUMENT_MISSING.error(
           "--settings needs the folder to copy",
-          Advice.step("name it: nexa-slurm sync push --settings FILE DIR"));
+          "name it: nexa-slurm sync push --settings FILE DIR");
     }
     Path from = Path.of(named.get(0)).toAbsolutePath().normalize();
     if (!Files.exists(from)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
           "sync.from: there is no folder or file " + from,
-          Advice.step("look at the run that makes it, or correct sync.from in the config"));
+          "look at the run that makes it, or correct sync.from in the config");
     }
     boolean file = Files.isRegularFile(from);
     // The link's own name would be skipped as a link.
@@ -118,7 +118,7 @@ final class SyncPlaces {
         ("sync.to is missing, and %s is not on the durable tier %s, so its"
                 + " address in S3 is not known")
             .formatted(folder, storage.durable()),
-        Advice.step("write sync.to: s3://BUCKET/PREFIX into the config, and submit it again"));
+        "write sync.to: s3://BUCKET/PREFIX into the config, and submit it again");
   }
 
   /**

@@ -358,10 +358,9 @@ final class SyncStepCommand extends Subcommand {
     boolean filtered = rules().size() > 1;
     return ErrorCode.SYNC_SOURCE_EMPTY.error(
         text.empty(step == Step.VERIFY, filtered),
-        Advice.step(
-            filtered
-                ? "check the folder, the address, and the patterns: `*` alone matches all"
-                : "check that the folder is mounted, and that the address is right"));
+        filtered
+            ? "check the folder, the address, and the patterns: `*` alone matches all"
+            : "check that the folder is mounted, and that the address is right");
   }
 
   /** Returns the command that was typed, as another step and with further words. */

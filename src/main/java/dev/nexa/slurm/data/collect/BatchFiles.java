@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.collect;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.data.engine.Engine;
@@ -31,8 +30,7 @@ public final class BatchFiles {
       if (found.isEmpty()) {
         throw ErrorCode.FILE_NOT_FOUND.error(
             "there is no file of " + what + ": " + pattern,
-            Advice.step(
-                "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));
+            "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files");
       }
       TaskReport.require(pattern, found, BatchFiles::isLines);
       paths.addAll(found);

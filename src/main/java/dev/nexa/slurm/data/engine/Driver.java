@@ -47,7 +47,7 @@ record Driver(java.sql.Driver driver) {
       throw ErrorCode.DATA_ENGINE_UNUSABLE.error(
           "the data commands need Linux on amd64 (x86_64); this machine is %s on %s"
               .formatted(system, architecture),
-          Advice.step("run them on an amd64 node, for example with resources.constraint"));
+          "run them on an amd64 node, for example with resources.constraint");
     }
   }
 

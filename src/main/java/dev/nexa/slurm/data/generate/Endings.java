@@ -16,7 +16,7 @@ final class Endings {
   static NexaException unreached(String base, String reason) {
     return ErrorCode.API_UNUSABLE.error(
         base + " cannot be reached: " + reason,
-        Advice.step("check data.generate.url, and whether the nodes reach other networks"));
+        "check data.generate.url, and whether the nodes reach other networks");
   }
 
   /**
@@ -73,9 +73,8 @@ final class Endings {
                 limit.input(),
                 left.output(),
                 limit.output()),
-        Advice.step(
-            "raise "
-                + (most.input() > left.input() ? "max_input_tokens" : "max_output_tokens")
-                + " and submit the config again: answers in the cache are not paid twice"));
+        "raise "
+            + (most.input() > left.input() ? "max_input_tokens" : "max_output_tokens")
+            + " and submit the config again: answers in the cache are not paid twice");
   }
 }

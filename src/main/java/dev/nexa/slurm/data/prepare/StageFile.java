@@ -138,7 +138,6 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
 
   /** Returns the error about a stage's files, with the page that explains them. */
   static NexaException invalid(Kind kind, String message, String step) {
-    return ErrorCode.DATA_INVALID.error(
-        message, Advice.step(step), Advice.step("see " + kind.page()));
+    return ErrorCode.DATA_INVALID.error(message, step, "see " + kind.page());
   }
 }

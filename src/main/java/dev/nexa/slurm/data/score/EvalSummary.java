@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -88,7 +87,7 @@ public record EvalSummary(
     } catch (IllegalArgumentException broken) {
       throw ErrorCode.EVALUATION_UNUSABLE.error(
           file + " is no summary of an evaluation: " + broken.getMessage(),
-          Advice.step("name a file science_eval_RUN.json that `data score` wrote"));
+          "name a file science_eval_RUN.json that `data score` wrote");
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -40,7 +39,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
       if (found.isEmpty()) {
         throw ErrorCode.FILE_NOT_FOUND.error(
             "there is no file of items: " + pattern,
-            Advice.step("name a .parquet or .jsonl file, a pattern, or a folder of a data stage"));
+            "name a .parquet or .jsonl file, a pattern, or a folder of a data stage");
       }
       TaskReport.require(pattern, found, name -> false);
       files.addAll(found);

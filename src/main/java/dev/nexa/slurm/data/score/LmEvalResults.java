@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -44,7 +43,7 @@ public final class LmEvalResults {
     } catch (IllegalArgumentException broken) {
       throw ErrorCode.EVALUATION_UNUSABLE.error(
           file + " holds no results of lm_eval: " + broken.getMessage(),
-          Advice.step("name a file results_*.json that lm_eval wrote"));
+          "name a file results_*.json that lm_eval wrote");
     }
   }
 

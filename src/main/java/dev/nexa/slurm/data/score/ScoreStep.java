@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -89,13 +88,13 @@ public final class ScoreStep {
     if (!Files.exists(file)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
           file + " does not exist; it has the rubrics that the judge was asked for",
-          Advice.step("leave the requests in the folder to which `data judge` wrote them"));
+          "leave the requests in the folder to which `data judge` wrote them");
     }
     try {
       return SchemaVersion.parse(DurableFiles.read(file), file.toString(), JUDGE_NEWEST);
     } catch (IllegalArgumentException broken) {
       throw ErrorCode.EVALUATION_UNUSABLE.error(
-          file + ": " + broken.getMessage(), Advice.step("run `data judge` again"));
+          file + ": " + broken.getMessage(), "run `data judge` again");
     }
   }
 
@@ -201,7 +200,7 @@ public final class ScoreStep {
     if (found.isEmpty()) {
       throw ErrorCode.FILE_NOT_FOUND.error(
           "there are no results of lm_eval: " + glob,
-          Advice.step("name a results_*.json, or the output_path of lm_eval"));
+          "name a results_*.json, or the output_path of lm_eval");
     }
     Path results = Path.of(found.get(found.size() - 1));
     return new Written(

@@ -92,7 +92,7 @@ final class PluginJar {
   }
 
   private static NexaException broken(Path jar, String what) {
-    return ErrorCode.PLUGIN_UNUSABLE.error(jar.normalize() + " " + what, Advice.step(ADVICE));
+    return ErrorCode.PLUGIN_UNUSABLE.error(jar.normalize() + " " + what, ADVICE);
   }
 
   private static NexaException broken(Path jar, String what, Throwable cause, String advice) {

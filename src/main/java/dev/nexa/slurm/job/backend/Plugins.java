@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.backend;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -83,7 +82,7 @@ public final class Plugins {
       if (earlier != null) {
         throw ErrorCode.PLUGIN_UNUSABLE.error(
             "two backends have the name '" + name + "': " + earlier + " and " + owner,
-            Advice.step("give one of them another name, or take its jar out of " + FOLDER + "/"));
+            "give one of them another name, or take its jar out of " + FOLDER + "/");
       }
     }
   }

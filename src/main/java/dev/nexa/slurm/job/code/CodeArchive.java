@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.code;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
@@ -133,6 +132,6 @@ final class CodeArchive {
   static NexaException changed(Path path) {
     return ErrorCode.CONCURRENT_CHANGE.error(
         path + " was changed while the code was packed",
-        Advice.step("nothing was submitted; type the command again"));
+        "nothing was submitted; type the command again");
   }
 }

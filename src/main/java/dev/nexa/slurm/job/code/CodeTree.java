@@ -227,8 +227,8 @@ final class CodeTree {
     }
     throw ErrorCode.CODE_TOO_LARGE.error(
         written.problem("code.max_size", message.toString()).toString(),
-        Advice.step("leave data out: exclude: [" + glob(largest.get(0).path()) + "]"),
-        Advice.step("or let git ignore it, or raise code.max_size"));
+        "leave data out: exclude: [" + glob(largest.get(0).path()) + "]",
+        "or let git ignore it, or raise code.max_size");
   }
 
   /**

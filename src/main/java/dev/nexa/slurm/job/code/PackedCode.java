@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.code;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.NamesOfFiles;
@@ -70,7 +69,7 @@ public record PackedCode(
       if (!Files.isDirectory(named)) {
         throw ErrorCode.FILE_NOT_FOUND.error(
             written.problem("code.path", "there is no folder " + named).toString(),
-            Advice.step("a relative path begins at the config's folder, " + beside));
+            "a relative path begins at the config's folder, " + beside);
       }
       Path top = new Git(named, written, environment).top();
       Path root = (code.path().isPresent() ? named : top).toRealPath();
@@ -114,7 +113,7 @@ public record PackedCode(
     if (file.isEmpty()) {
       throw ErrorCode.CODE_NOT_IN_GIT.error(
           config.written().problem("code", "this config is in the jar, not in git").toString(),
-          Advice.step("copy the config into your working tree"));
+          "copy the config into your working tree");
     }
     return file.get().toAbsolutePath().normalize().resolveSibling("");
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -127,7 +126,7 @@ public record BillingMode(
           "the billing weights "
               + rate.weights().text()
               + " count nodes, and it is not known how many nodes were held",
-          Advice.step("nothing is priced too low instead: ask for the estimate anew"));
+          "nothing is priced too low instead: ask for the estimate anew");
     }
     return rate.weights().units(amounts);
   }

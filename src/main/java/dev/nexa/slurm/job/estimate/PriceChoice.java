@@ -66,9 +66,8 @@ final class PriceChoice {
           ("price book '%s' has prices for partitions of their own (%s), and it is"
                   + " not known which partition the run gets")
               .formatted(book.name(), String.join(", ", partitions)),
-          Advice.step(
-              "name it: resources.partition, or default_partition in configs/clusters/%s.yaml"
-                  .formatted(key.cluster())));
+          "name it: resources.partition, or default_partition in configs/clusters/%s.yaml"
+              .formatted(key.cluster()));
     }
     PriceEntry off = best(entry -> entry.discount().isPresent());
     this.discount = off == null ? null : off.discount().orElseThrow();
@@ -292,8 +291,7 @@ final class PriceChoice {
       String others = gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet());
       throw ErrorCode.PRICE_MISSING.error(
           "price book '%s' has no price for GPU type '%s'%s".formatted(book.name(), type, others),
-          Advice.step(
-              "add %s under slurm.pricing.accelerators in %s".formatted(type, book.file())));
+          "add %s under slurm.pricing.accelerators in %s".formatted(type, book.file()));
     }
   }
 
@@ -337,7 +335,7 @@ final class PriceChoice {
       message.append(of.apply(next).orElseThrow()).append(", begins on ").append(begins(next));
       message.append(" (").append(next.at()).append(')');
     }
-    throw ErrorCode.PRICE_MISSING.error(message.toString(), Advice.step(advice()));
+    throw ErrorCode.PRICE_MISSING.error(message.toString(), advice());
   }
 
   private String advice() {
@@ -396,10 +394,8 @@ final class PriceChoice {
           ("the billing weights of partition '%s' (%s) say nothing of GPUs, and"
                   + " the run holds %s")
               .formatted(partition, weights.text(), String.join(", ", key.gpuTypes())),
-          Advice.step(
-              "price GPUs by gpu_hour, for this partition alone if you like (`nexa-slurm explain docs/prices.md`)"),
-          Advice.step(
-              "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile"));
+          "price GPUs by gpu_hour, for this partition alone if you like (`nexa-slurm explain docs/prices.md`)",
+          "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile");
     }
     return weights;
   }

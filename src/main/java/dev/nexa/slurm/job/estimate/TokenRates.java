@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -50,11 +49,10 @@ final class TokenRates {
     return ErrorCode.PRICE_MISSING.error(
         "price book '%s' has no price for the API's model '%s'%s%s"
             .formatted(book.name(), model, Nearest.product(model, known), others),
-        Advice.step(
-            ("write into %s, below api_tokens: \"%s\": {input: {price: P,"
-                    + " source: S}, output: {price: Q, source: S}}. P and Q are the prices of 10^6"
-                    + " tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)")
-                .formatted(book.file(), model)));
+        ("write into %s, below api_tokens: \"%s\": {input: {price: P,"
+                + " source: S}, output: {price: Q, source: S}}. P and Q are the prices of 10^6"
+                + " tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)")
+            .formatted(book.file(), model));
   }
 
   /** Returns a line for the tokens that the model reads, and one for those that it writes. */
@@ -64,7 +62,7 @@ final class TokenRates {
       throw ErrorCode.PRICE_MISSING.error(
           "the rates of price book '%s' have no price for the API's model '%s'"
               .formatted(rates.book(), used.model()),
-          Advice.step("a run that is under way keeps the rates it was estimated with"));
+          "a run that is under way keeps the rates it was estimated with");
     }
     List<CostLine> lines = new ArrayList<>();
     lines.add(line(used.model() + " input", used.input(), price.input(), rates));

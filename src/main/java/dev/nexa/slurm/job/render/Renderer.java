@@ -317,7 +317,7 @@ public final class Renderer {
     if (earlier != null && !earlier.hasSameContent(file)) {
       throw ErrorCode.CONFIG_CONFLICT.error(
           config + ": files: two different files would be runner/" + file.name(),
-          Advice.step("give one of them another name"));
+          "give one of them another name");
     }
   }
 

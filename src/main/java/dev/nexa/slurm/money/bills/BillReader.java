@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.bills;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
@@ -68,7 +67,7 @@ public record BillReader(
       String found = separator.group(1).equals("\t") ? "tabs" : "'" + separator.group(1) + "'";
       throw ErrorCode.BILL_UNREADABLE.error(
           name + ":1: the columns are separated by " + found + "; expected commas",
-          Advice.step("save the file as CSV with commas, and write amounts as 12.34, not 12,34"));
+          "save the file as CSV with commas, and write amounts as 12.34, not 12,34");
     }
   }
 
@@ -226,6 +225,6 @@ public record BillReader(
 
   static NexaException wrong(String name, int line, String message) {
     return ErrorCode.BILL_UNREADABLE.error(
-        name + ":" + line + ": " + message, Advice.step("nothing of the file was imported"));
+        name + ":" + line + ": " + message, "nothing of the file was imported");
   }
 }

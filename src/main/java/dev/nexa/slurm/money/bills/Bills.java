@@ -78,7 +78,7 @@ public record Bills(Workspace workspace) {
       throw ErrorCode.OPTION_INVALID.error(
           "'%s' is no name for a provider: lower case letters, digits, '_' and '-', such as gcp"
               .formatted(provider),
-          Advice.step("--provider NAME"));
+          "--provider NAME");
     }
     Map<String, Map<String, BillRow>> byPeriod = new TreeMap<>();
     whole.forEach(month -> byPeriod.put(month, new LinkedHashMap<>()));

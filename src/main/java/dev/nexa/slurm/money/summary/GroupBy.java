@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.summary;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -36,7 +35,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
     if (word.isEmpty()) {
       throw ErrorCode.OPTION_INVALID.error(
           "--by: a name is empty; expected names with single commas between them",
-          Advice.step("--by project,user"));
+          "--by project,user");
     }
     Optional<RunProperty> property = RunProperty.of(word);
     if (property.isEmpty() || property.get().field().type() != RunField.Type.TEXT) {
@@ -48,9 +47,8 @@ public record GroupBy(List<String> words, List<Part> parts) {
                   .formatted(word, property.get().field().kind());
       throw ErrorCode.OPTION_INVALID.error(
           "--by: " + why,
-          Advice.step(
-              "--by with one of %s, %s; separate several by commas"
-                  .formatted(String.join(", ", names), RunProperty.TAGS)));
+          "--by with one of %s, %s; separate several by commas"
+              .formatted(String.join(", ", names), RunProperty.TAGS));
     }
     RunProperty known = property.get();
     return run -> {

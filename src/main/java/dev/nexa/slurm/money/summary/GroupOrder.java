@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.summary;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -65,7 +64,7 @@ public record GroupOrder(Optional<String> column, int most) {
       known.addAll(COLUMNS.keySet());
       throw ErrorCode.OPTION_INVALID.error(
           "--sort: unknown column '" + column.get() + "'" + Nearest.hint(column.get(), known),
-          Advice.step("--sort with one column of " + String.join(", ", known)));
+          "--sort with one column of " + String.join(", ", known));
     }
     return new GroupOrder(column, most);
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.summary;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -120,8 +119,7 @@ public record RunFilter(
       wrong = "" + backwards.getMessage();
     }
     throw ErrorCode.OPTION_INVALID.error(
-        "--month: " + wrong,
-        Advice.step("--month last, --month 2025-11 or --month 2025-09..2025-11"));
+        "--month: " + wrong, "--month last, --month 2025-11 or --month 2025-09..2025-11");
   }
 
   /** Returns a filter that accepts the runs that both filters accept. */
@@ -423,7 +421,7 @@ public record RunFilter(
     NexaException wrong(@Nullable String message) {
       return ErrorCode.OPTION_INVALID.error(
           "--where: term " + number + " '" + text + "', at character " + column + ": " + message,
-          Advice.step("--where 'status=failed cost>10 created>=7d tag=experiment:science_v1'"));
+          "--where 'status=failed cost>10 created>=7d tag=experiment:science_v1'");
     }
   }
 }

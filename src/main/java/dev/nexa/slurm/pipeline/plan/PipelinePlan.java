@@ -125,12 +125,11 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
   /** Names the stage in an error that is about no line of a config, such as a missing file. */
   private static NexaException ofStage(
       PipelineConfig config, PipelineConfig.Stage stage, NexaException wrong) {
-    return wrong
-        .code()
-        .error(
-            config.file() + ": the stage " + stage.name() + ": " + wrong.getMessage(),
-            wrong,
-            wrong.advice().toArray(new Advice[0]));
+    return new NexaException(
+        wrong.code(),
+        config.file() + ": the stage " + stage.name() + ": " + wrong.getMessage(),
+        wrong,
+        wrong.advice().toArray(new Advice[0]));
   }
 
   private static void requireOneCurrency(PipelineConfig config, List<PlannedStage> stages) {
@@ -145,7 +144,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
                     first.total().currency(),
                     stage.stage().name(),
                     stage.total().currency()),
-            Advice.step("give all stages one `cluster`, or price books of one currency"));
+            "give all stages one `cluster`, or price books of one currency");
       }
     }
   }
@@ -161,7 +160,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
                     + " other")
                 .formatted(
                     config.file(), first.stage().name(), expected, stage.stage().name(), scheduler),
-            Advice.step("give all stages one `cluster`"));
+            "give all stages one `cluster`");
       }
     }
   }

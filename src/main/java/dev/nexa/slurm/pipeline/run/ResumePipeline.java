@@ -97,7 +97,6 @@ public record ResumePipeline(Context context, Optional<String> approval) {
 
   private static NexaException other(PipelineFolder folder) {
     return ErrorCode.RUN_OF_ANOTHER_USER.error(
-        folder.id() + " belongs to another user: only that user can resume it",
-        Advice.step("ask that user"));
+        folder.id() + " belongs to another user: only that user can resume it", "ask that user");
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.pipeline.run;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -132,7 +131,7 @@ final class StageReuse {
           throw ErrorCode.RUN_NOT_SUITABLE.error(
               "--start-at %s: the stage %s cannot be reused: %s"
                   .formatted(wish.startAt().get(), name, choice.why()),
-              Advice.step("leave --start-at out, or start at " + name));
+              "leave --start-at out, or start at " + name);
         }
         choices.put(name, choice);
       }
@@ -146,7 +145,7 @@ final class StageReuse {
     if (!names.contains(start)) {
       throw ErrorCode.OPTION_INVALID.error(
           "--start-at: there is no stage '" + start + "'" + Nearest.hint(start, names),
-          Advice.step("the stages are " + String.join(", ", names)));
+          "the stages are " + String.join(", ", names));
     }
     Set<String> from = new HashSet<>(Set.of(start));
     candidates.stream()

@@ -121,8 +121,7 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
     Path file = path.resolve(approval.approval().fileName());
     files.directories(path);
     if (!files.claim(file, approval.text().getBytes(StandardCharsets.UTF_8), "rw-r--r--")) {
-      throw ErrorCode.CONCURRENT_CHANGE.error(
-          file + " is there already", Advice.step("approve it once more"));
+      throw ErrorCode.CONCURRENT_CHANGE.error(file + " is there already", "approve it once more");
     }
     return file;
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.records.approvals;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
@@ -27,7 +26,7 @@ public final class ApprovalGate {
                   policy.name(),
                   estimate.rates().book(),
                   estimate.total().currency()),
-          Advice.step("give both the same currency"));
+          "give both the same currency");
     }
     return estimate.total().compareTo(policy.approvalOver()) > 0;
   }

@@ -267,7 +267,7 @@ public final class ApprovalUseLog {
     }
     throw ErrorCode.CONCURRENT_CHANGE.error(
         "cannot count the uses in " + folder + ": it changes all the time, or shows old names",
-        Advice.step("try again"));
+        "try again");
   }
 
   /** Records which run holds the use. */
@@ -313,7 +313,7 @@ public final class ApprovalUseLog {
     if (Files.isSymbolicLink(path)) {
       throw ErrorCode.APPROVAL_USES_UNCOUNTED.error(
           path + " is a symbolic link: uses are not counted through one",
-          Advice.step("ask the owner of the approvals directory to check it"));
+          "ask the owner of the approvals directory to check it");
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.records.notices;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -98,7 +97,7 @@ public final class Outbox {
       if (Workspace.isOfAnotherUser(one)) {
         throw ErrorCode.RUN_OF_ANOTHER_USER.error(
             one + " belongs to another user, so your notifications cannot wait there",
-            Advice.step("ask that user to remove the folder"));
+            "ask that user to remove the folder");
       }
     }
   }

@@ -119,7 +119,7 @@ public record CancelRun(Context context) {
             () ->
                 ErrorCode.WORKSPACE_BUSY.error(
                     run.id() + " is being submitted or reconciled at this moment",
-                    Advice.step("try again in a minute")));
+                    "try again in a minute"));
   }
 
   private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {

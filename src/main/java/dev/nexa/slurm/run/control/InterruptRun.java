@@ -48,7 +48,7 @@ public record InterruptRun(Context context) {
     if (files.plan().requeues() == 0) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " may not be queued again: a preemption would end it",
-          Advice.step("give its config requeues: 1 or more"));
+          "give its config requeues: 1 or more");
     }
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
     try (FileLock lock = CancelRun.lock(run)) {
@@ -92,7 +92,7 @@ public record InterruptRun(Context context) {
     if (used >= allowed) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           "task " + task + " of " + run.id() + " has been queued again " + used + " times already",
-          Advice.step("that is all its requeues allow; a preemption would end it now"));
+          "that is all its requeues allow; a preemption would end it now");
     }
   }
 }

@@ -406,7 +406,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
   static NexaException notSubmittedHere(RunFolder run) {
     return ErrorCode.RERUN_IMPOSSIBLE.error(
         run.id() + " was not submitted from here: there is no script to run again",
-        Advice.step("submit its config"));
+        "submit its config");
   }
 
   /**

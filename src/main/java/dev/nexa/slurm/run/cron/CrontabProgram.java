@@ -86,7 +86,7 @@ public final class CrontabProgram {
     if (!read().equals(crontab)) {
       throw ErrorCode.CRON_FAILED.error(
           "crontab(1) took the new crontab, and `crontab -l` shows another one",
-          Advice.step("look at it: crontab -l"));
+          "look at it: crontab -l");
     }
   }
 

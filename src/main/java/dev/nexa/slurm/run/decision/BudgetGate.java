@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.decision;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -73,7 +72,7 @@ public final class BudgetGate implements AutoCloseable {
     if (lock.isEmpty()) {
       throw ErrorCode.CONCURRENT_CHANGE.error(
           "other submits have held the budgets for " + PATIENCE.toSeconds() + " s",
-          Advice.step("nothing was submitted; type it again"));
+          "nothing was submitted; type it again");
     }
     try {
       return of(lock, context, policy, plans, notes);
@@ -186,9 +185,8 @@ public final class BudgetGate implements AutoCloseable {
           ("%s has budgets by account, and Slurm's accounting has no account '%s'%s, so that"
                   + " no budget would count the run")
               .formatted(policy.name(), name, Nearest.hint(name, accounts)),
-          Advice.step(
-              "name another one: --set resources.account=NAME (`sacctmgr show account` lists the"
-                  + " accounts)"));
+          "name another one: --set resources.account=NAME (`sacctmgr show account` lists the"
+              + " accounts)");
     }
     Optional<String> account = Optional.empty();
     try {
@@ -201,9 +199,8 @@ public final class BudgetGate implements AutoCloseable {
           ("%s has budgets by account, %s names no account, and accounting reports no default"
                   + " account for you")
               .formatted(policy.name(), plan.config()),
-          Advice.step(
-              "name it: --set resources.account=NAME (`sacctmgr show associations user=$USER` lists"
-                  + " yours)"));
+          "name it: --set resources.account=NAME (`sacctmgr show associations user=$USER` lists"
+              + " yours)");
     }
     plan.chargedTo(account.get());
     return List.of();

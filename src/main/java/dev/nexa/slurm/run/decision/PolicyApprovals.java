@@ -46,10 +46,9 @@ public record PolicyApprovals(
                 () ->
                     ErrorCode.POLICY_INCOMPLETE.error(
                         "the policy names nobody who may approve: it has no `approvals`",
-                        Advice.step(
-                            "the owner of "
-                                + policy.name()
-                                + " can add it (`nexa-slurm explain docs/approvals.md`)")));
+                        "the owner of "
+                            + policy.name()
+                            + " can add it (`nexa-slurm explain docs/approvals.md`)"));
     Path root = context.root().toAbsolutePath().normalize();
     Path directory = root.resolve(approvals.directory());
     Path allowed = root.resolve(approvals.allowedSigners());
@@ -60,7 +59,7 @@ public record PolicyApprovals(
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
       throw ErrorCode.APPROVALS_UNUSABLE.error(
           place(context, "directory") + directory + " is a file",
-          Advice.step("write the path of a folder there"));
+          "write the path of a folder there");
     }
     if (admins) {
       requireGuarded(allowed, directory, revoked);
@@ -97,17 +96,16 @@ public record PolicyApprovals(
     if (Files.isDirectory(file)) {
       throw ErrorCode.APPROVALS_UNUSABLE.error(
           place(context, key) + file + " is a folder",
-          Advice.step("write the path of a file there, such as " + file.resolve(key)));
+          "write the path of a file there, such as " + file.resolve(key));
     }
     if (!Files.isReadable(file)) {
       boolean there = Files.exists(file);
       throw ErrorCode.APPROVALS_UNUSABLE.error(
           "the policy's approvals.%s can't be read: %s%s"
               .formatted(key, file, there ? " is not readable for you" : " does not exist"),
-          Advice.step(
-              there
-                  ? Workspace.ownerOf(file) + " types: chmod a+r " + file
-                  : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)"));
+          there
+              ? Workspace.ownerOf(file) + " types: chmod a+r " + file
+              : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)");
     }
   }
 
@@ -123,7 +121,7 @@ public record PolicyApprovals(
     if (!Files.exists(above)) {
       throw ErrorCode.APPROVALS_UNUSABLE.error(
           "there is no folder " + above + ", in which the approvals' folder lies",
-          Advice.step("root types: " + Advice.command("", "install", "-d", "-m", "755", above)));
+          "root types: " + Advice.command("", "install", "-d", "-m", "755", above));
     }
     guarded.add(above);
     revoked.ifPresent(guarded::add);
@@ -132,10 +130,9 @@ public record PolicyApprovals(
       if (problem.isPresent()) {
         throw ErrorCode.APPROVALS_UNUSABLE.error(
             "approvals can't be trusted here: " + problem.get(),
-            Advice.step(
-                ("%s and each folder above it must belong to root or to the owner of %s, and"
-                        + " nobody else may write there")
-                    .formatted(path, ConfigReader.ADMIN_POLICY)));
+            ("%s and each folder above it must belong to root or to the owner of %s, and"
+                    + " nobody else may write there")
+                .formatted(path, ConfigReader.ADMIN_POLICY));
       }
     }
   }

@@ -31,8 +31,7 @@ public record Rerun(RunFolder run, Proposal whole, Estimate today, Supplier<RunM
       throw ErrorCode.NEEDS_APPROVAL.error(
           "the rates of %s differ from the approved rates, and it is settled at its own"
               .formatted(run.id()),
-          Advice.step(
-              "approve the estimate of this rerun: " + workspace.estimate(own.configDigest())));
+          "approve the estimate of this rerun: " + workspace.estimate(own.configDigest()));
     }
     Grant grant = approved.grant();
     Money limit = grant.approval().maxCost();

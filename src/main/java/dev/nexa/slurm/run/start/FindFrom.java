@@ -114,7 +114,7 @@ final class FindFrom {
     if (runs.containsKey(name)) {
       throw ErrorCode.OPTIONS_CONFLICT.error(
           "--from names two runs '" + name + "'",
-          Advice.step("give each run a name of its own: --from train=RUN --from eval=RUN"));
+          "give each run a name of its own: --from train=RUN --from eval=RUN");
     }
   }
 
@@ -129,7 +129,7 @@ final class FindFrom {
                   planned
                       ? ": it is a server, which leaves no files"
                       : ": it was submitted without nexa-slurm, so its files are not known"),
-          Advice.step("write the path of the files into the config, or name another run"));
+          "write the path of the files into the config, or name another run");
     }
   }
 
@@ -140,7 +140,7 @@ final class FindFrom {
           ("--from %s: it has completed, but its folder done/ does not name all tasks; an"
                   + " earlier version of nexa-slurm made it, or somebody removed files")
               .formatted(run.id()),
-          Advice.step("write the path of the files into the config instead"));
+          "write the path of the files into the config instead");
     }
   }
 
@@ -177,8 +177,8 @@ final class FindFrom {
   private static NexaException lacks(RunFolder run) {
     return ErrorCode.RUN_NOT_SUITABLE.error(
         "--from " + run.id() + ": its manifest names no checkpoint",
-        Advice.step("a program names it in $NEXA_METRICS, as `checkpoint`"),
-        Advice.step("or name it here: --set model_name=… instead of --from"));
+        "a program names it in $NEXA_METRICS, as `checkpoint`",
+        "or name it here: --set model_name=… instead of --from");
   }
 
   private static List<String> nodes(RunFolder run, boolean completed) {
@@ -190,7 +190,7 @@ final class FindFrom {
     if (nodes.isEmpty() || run.shownPlan().isLocal()) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           "--same-node: it is not known on which of Slurm's nodes " + run.id() + " ran",
-          Advice.step("leave --same-node out"));
+          "leave --same-node out");
     }
     return HostList.names(nodes);
   }

@@ -184,7 +184,7 @@ public record NewRun(
     clearance.release();
     throw ErrorCode.CONCURRENT_CHANGE.error(
         run.id() + " was given up by a pass of reconcile: its submitter stood still for too long",
-        Advice.step("no job was made; submit again"));
+        "no job was made; submit again");
   }
 
   /** Returns the error for a failure before sbatch was called. */
@@ -200,13 +200,12 @@ public record NewRun(
       return ErrorCode.SUBMIT_NOT_STARTED.error(
           "you may not submit runs in %s, which belongs to %s; no job was made"
               .formatted(root, owner),
-          Advice.step("for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init"),
-          Advice.step(
-              "to share this one, %s types: %s"
-                  .formatted(
-                      owner,
-                      Advice.command(
-                          "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP"))));
+          "for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init",
+          "to share this one, %s types: %s"
+              .formatted(
+                  owner,
+                  Advice.command(
+                      "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP")));
     }
     return ErrorCode.SUBMIT_NOT_STARTED.error(
         String.valueOf(failed.getMessage()),

@@ -126,11 +126,9 @@ public final class ArchiveRuns {
       if (!done.failed().isEmpty()) {
         throw ErrorCode.CONCURRENT_CHANGE.error(
             done.failed().get(0).path() + " stays: " + done.failed().get(0).reason(),
-            Advice.step(
-                "the bundle " + made.where() + " is whole, and the run's files are in place"),
-            Advice.step(
-                "when that reason is gone, type the command again: it moves the files and writes no"
-                    + " second bundle"));
+            "the bundle " + made.where() + " is whole, and the run's files are in place",
+            "when that reason is gone, type the command again: it moves the files and writes no"
+                + " second bundle");
       }
       String cleanup = done.id().orElseThrow().value();
       journal.moved(made, cleanup);
@@ -160,17 +158,16 @@ public final class ArchiveRuns {
 
   private static NexaException failure(Exception failed) {
     if (failed instanceof StoreException refused) {
-      return refused
-          .code()
-          .error(
-              "S3: " + refused.getMessage(),
-              Advice.step("nothing was removed; type the command again"));
+      return new NexaException(
+          refused.code(),
+          "S3: " + refused.getMessage(),
+          Advice.step("nothing was removed; type the command again"));
     }
     String what =
         failed instanceof IOException io ? DurableFiles.reason(io) : "" + failed.getMessage();
     return ErrorCode.IO_FAILED.error(
         "the bundle could not be written: " + what,
-        Advice.step("nothing was removed; make room or mend the disk, and type the command again"));
+        "nothing was removed; make room or mend the disk, and type the command again");
   }
 
   /** Returns what belongs to a run, by its first part of the path in the bundle. */
@@ -267,7 +264,7 @@ public final class ArchiveRuns {
     if (!known.run().equals(run.run()) || !known.workspace().equals(workspace.root())) {
       throw ErrorCode.FILE_EXISTS.error(
           known.where() + " is the archive of " + known.run() + " in " + known.workspace(),
-          Advice.step("archive this run elsewhere: --to DIR"));
+          "archive this run elsewhere: --to DIR");
     }
     return Optional.of(known);
   }
@@ -291,9 +288,8 @@ public final class ArchiveRuns {
   private static NexaException other(ArchiveFile known, String what) {
     return ErrorCode.FILE_EXISTS.error(
         "there is an older archive of other files at " + known.where() + ": " + what,
-        Advice.step("nothing was removed; archive the run elsewhere: --to DIR"),
-        Advice.step(
-            "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away"));
+        "nothing was removed; archive the run elsewhere: --to DIR",
+        "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away");
   }
 
   /** Returns false for a bundle that is missing or damaged: it is written again, the same bytes. */

@@ -74,12 +74,11 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
   }
 
   private NexaException failure(String key, StoreException refused) {
-    return refused
-        .code()
-        .error(
-            "S3: s3://" + place.bucket() + "/" + key + ": " + refused.getMessage(),
-            refused,
-            Advice.step("nothing was removed; type the command again"));
+    return new NexaException(
+        refused.code(),
+        "S3: s3://" + place.bucket() + "/" + key + ": " + refused.getMessage(),
+        refused,
+        Advice.step("nothing was removed; type the command again"));
   }
 
   private ObjectStore.Body read(String key, Stored there) {
@@ -117,7 +116,7 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
     if (difference.isPresent()) {
       throw ErrorCode.ARCHIVE_DAMAGED.error(
           "the archive " + archive.where() + " is damaged: " + difference.get(),
-          Advice.step("nothing was removed; type the command again"));
+          "nothing was removed; type the command again");
     }
     removeStaged(staged.resolveSibling(""), archive.name());
   }
@@ -167,8 +166,7 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
                     ErrorCode.ARCHIVE_DAMAGED.error(
                         "the archive of %s is damaged: there is no object %s"
                             .formatted(archive.run(), archive.where()),
-                        Advice.step(
-                            "bring the bundle back from a copy, or a version of the bucket")));
+                        "bring the bundle back from a copy, or a version of the bucket"));
     return read(key, there).in();
   }
 

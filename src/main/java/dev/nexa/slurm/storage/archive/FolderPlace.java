@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
@@ -29,7 +28,7 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
     if (!Files.isDirectory(folder)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no folder " + folder,
-          Advice.step("make it, or name another one: --to DIR, or storage.archive in the profile"));
+          "make it, or name another one: --to DIR, or storage.archive in the profile");
     }
   }
 
@@ -63,7 +62,7 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
     Path file = folder.resolve(ArchiveFile.document(name));
     if (!files.claim(file, text.getBytes(StandardCharsets.UTF_8), READABLE)) {
       throw ErrorCode.CONCURRENT_CHANGE.error(
-          "another command has just written " + file, Advice.step("type the command again"));
+          "another command has just written " + file, "type the command again");
     }
   }
 
@@ -110,7 +109,7 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
     } catch (NoSuchFileException none) {
       throw ErrorCode.ARCHIVE_DAMAGED.error(
           "the archive of " + archive.run() + " is damaged: there is no file " + bundle,
-          Advice.step("is the disk mounted on this host? else bring the bundle back from a copy"));
+          "is the disk mounted on this host? else bring the bundle back from a copy");
     }
   }
 

@@ -47,7 +47,7 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
     if (targets.isEmpty()) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           "the run " + archive.run() + " had no durable files; its records are in the workspace",
-          Advice.step("to see what the bundle holds: --to DIR"));
+          "to see what the bundle holds: --to DIR");
     }
     return restore(archive, tier(targets.values().iterator().next()), targets);
   }

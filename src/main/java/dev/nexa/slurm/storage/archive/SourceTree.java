@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -85,7 +84,7 @@ record SourceTree(List<SourceTree.Item> items) {
               + (kind == Kind.OTHER
                   ? " is neither a file nor a folder nor a link, and cannot be archived"
                   : " has a name that is not UTF-8, and cannot be archived"),
-          Advice.step("remove it, or move it out of the run's folder"));
+          "remove it, or move it out of the run's folder");
     }
     int mode = (Integer) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
     items.add(
@@ -229,6 +228,6 @@ record SourceTree(List<SourceTree.Item> items) {
   private static NexaException changed(String what) {
     return ErrorCode.FILE_CHANGED.error(
         what + ": the run's files changed while they were archived, or since",
-        Advice.step("nothing was removed; type the command again when nobody writes there"));
+        "nothing was removed; type the command again when nobody writes there");
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.cleanup;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
@@ -435,7 +434,6 @@ public record CleanTiers(
   /** Returns the error of a lock of the workspace that another command holds. */
   public static NexaException busy(String what, Workspace workspace) {
     return ErrorCode.WORKSPACE_BUSY.error(
-        what + " in " + workspace.root(),
-        Advice.step("wait until it has ended, then type the command again"));
+        what + " in " + workspace.root(), "wait until it has ended, then type the command again");
   }
 }

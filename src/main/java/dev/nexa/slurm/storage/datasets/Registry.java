@@ -262,7 +262,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
       if (asked.equals(Optional.of(one.version())) && !one.root().equals(totals.root())) {
         throw ErrorCode.FILE_EXISTS.error(
             one.reference() + " is registered already, with other bytes: a version never changes",
-            Advice.step("leave --as out; the next version gets a number of its own"));
+            "leave --as out; the next version gets a number of its own");
       }
     }
     Optional<DatasetVersion> same = same(versions, totals.root(), data.written());
@@ -285,8 +285,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     files.unmark(list(version));
     if (!files.claim(list(version), out -> Files.copy(list, out), "r--r--r--")) {
       throw ErrorCode.CONCURRENT_CHANGE.error(
-          list(version) + " appeared while its dataset was registered",
-          Advice.step("type the command again"));
+          list(version) + " appeared while its dataset was registered", "type the command again");
     }
     replace(changed.text());
     return new Done(version, true, changed.rewritten(), false);
@@ -345,7 +344,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     if (text.getBytes(StandardCharsets.UTF_8).length > DatasetRegistry.MAX_BYTES) {
       throw ErrorCode.FILE_TOO_LARGE.error(
           file() + " would become larger than 3 MiB, the most that is read",
-          Advice.step("use a durable tier of its own for each project, or remove retired entries"));
+          "use a durable tier of its own for each project, or remove retired entries");
     }
   }
 
@@ -353,7 +352,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     if (Files.isSymbolicLink(file())) {
       throw ErrorCode.FILE_NOT_REGULAR.error(
           file() + " is a link, and the folder is one that others can write to; nothing changed",
-          Advice.step("put the registry itself in the place of the link"));
+          "put the registry itself in the place of the link");
     }
     try {
       files.replace(file(), text.getBytes(StandardCharsets.UTF_8), FileModes.USUAL);
@@ -408,7 +407,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
       if (!real.get().written().equals(version.path())) {
         throw ErrorCode.FILE_OUTSIDE_FOLDER.error(
             data + " is a link to " + real.get().real() + " now, which is not what was registered",
-            Advice.step("put the data back, or register the other folder as a new version"));
+            "put the data back, or register the other folder as a new version");
       }
     }
     // First the list alone: differences from a list that somebody changed say nothing.

@@ -260,8 +260,7 @@ public final class VersionFiles {
         throw ErrorCode.FILE_NOT_REGULAR.error(
             "%s is %s: a dataset holds regular files only"
                 .formatted(VisibleText.line(file.toString()), kind),
-            Advice.step(
-                "copy the file to its place, or register the folder that the link leads to"));
+            "copy the file to its place, or register the folder that the link leads to");
       }
       return new Found(path, file, attributes);
     }
@@ -299,9 +298,8 @@ public final class VersionFiles {
             ("the name %s has a control character, '\"', '\\' or bytes that are not UTF-8:"
                     + " the list of a dataset's files cannot hold it")
                 .formatted(VisibleText.line(file.toString())),
-            Advice.step("rename the file"),
-            Advice.step(
-                "if the name is right, this shell's locale cannot express it: set LC_ALL=C.UTF-8"));
+            "rename the file",
+            "if the name is right, this shell's locale cannot express it: set LC_ALL=C.UTF-8");
       }
       return name;
     }
@@ -343,7 +341,7 @@ public final class VersionFiles {
           || !after.lastModifiedTime().equals(found.attributes().lastModifiedTime())) {
         throw ErrorCode.CONCURRENT_CHANGE.error(
             found.file() + " changed while it was read",
-            Advice.step("type the command again when nobody writes to the dataset"));
+            "type the command again when nobody writes to the dataset");
       }
       reading.done(1, 0);
       return new DatasetFile(found.path(), size, Sha256.hex(digest));

@@ -163,7 +163,7 @@ final class FindJudgement {
     if (found.isEmpty()) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           option + ": the run " + named + " has not ended with " + article(key),
-          Advice.step("leave out " + option + ", or name a run of the step " + step(key)));
+          "leave out " + option + ", or name a run of the step " + step(key));
     }
     if (!isOfRun.test(found.get())) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(

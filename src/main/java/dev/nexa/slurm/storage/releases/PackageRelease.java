@@ -131,8 +131,8 @@ public record PackageRelease(Path parent, DurableFiles files) {
           "the release %s exists with the licence %s, not %s"
               .formatted(
                   name, VisibleText.line(old.licence()), VisibleText.line(document.licence())),
-          Advice.step("name that licence: --licence " + VisibleText.line(old.licence())),
-          Advice.step("or package it under another name: --name " + name + "-2"));
+          "name that licence: --licence " + VisibleText.line(old.licence()),
+          "or package it under another name: --name " + name + "-2");
     }
     throw ErrorCode.RELEASE_DIFFERS.error(
         "the release %s exists with other content: %s differs"
@@ -231,7 +231,7 @@ public record PackageRelease(Path parent, DurableFiles files) {
   private static NexaException changed(Path file) {
     return ErrorCode.CONCURRENT_CHANGE.error(
         VisibleText.line(file.toString()) + " changed while the checkpoint was read",
-        Advice.step("package the run again when nobody writes to its checkpoint"));
+        "package the run again when nobody writes to its checkpoint");
   }
 
   private static ReleaseFile.Entry copy(String path, Path file, OutputStream out, Running reading)

@@ -260,8 +260,7 @@ public record ReleaseDraft(
   private static void requireNotNamed(Optional<RunId> named, Optional<String> later) {
     if (named.isPresent() && later.isPresent()) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
-          later.get(),
-          Advice.step("evaluate the model as it is now, and type release package again"));
+          later.get(), "evaluate the model as it is now, and type release package again");
     }
   }
 
@@ -293,8 +292,8 @@ public record ReleaseDraft(
     if (named.isPresent()) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(
           named.get() + " has not judged " + model.root() + ", which --checkpoint names",
-          Advice.step("leave out --checkpoint to package the final checkpoint of " + run),
-          Advice.step("or evaluate that folder: model_name: " + model.root()));
+          "leave out --checkpoint to package the final checkpoint of " + run,
+          "or evaluate that folder: model_name: " + model.root());
     }
   }
 
@@ -401,9 +400,9 @@ public record ReleaseDraft(
       Optional<String> reported = manifest.checkpoint();
       if (plan.tasks() > 1) {
         if (task.isEmpty()) {
-          throw ModelSource.invalid(
+          throw ErrorCode.MODEL_INVALID.error(
               run + " has " + plan.tasks() + " tasks, and each has a model of its own",
-              Advice.step("name one task as JOB_INDEX, such as 12345_0, or: --checkpoint DIR"));
+              "name one task as JOB_INDEX, such as 12345_0, or: --checkpoint DIR");
         }
         folder = folder.resolve("task_" + task.getAsInt());
         reported =
@@ -414,11 +413,11 @@ public record ReleaseDraft(
       }
       Path at = reported.map(Path::of).orElse(folder);
       if (!Files.exists(at)) {
-        throw ModelSource.invalid(
+        throw ErrorCode.MODEL_INVALID.error(
             reported.isPresent()
                 ? "the checkpoint that " + run + " reported does not exist: " + at
                 : run + " reported no checkpoint, and its folder " + at + " does not exist",
-            Advice.step("name the model's folder: --checkpoint DIR"));
+            "name the model's folder: --checkpoint DIR");
       }
       return inside(at);
     }
@@ -447,10 +446,10 @@ public record ReleaseDraft(
               .filter(Checkpoints::isCheckpoint)
               .toList();
       if (!own && !checkpoints.isEmpty()) {
-        throw ModelSource.invalid(
+        throw ErrorCode.MODEL_INVALID.error(
             "%s holds the checkpoints %s and no final model"
                 .formatted(at, String.join(", ", checkpoints.stream().limit(5).toList())),
-            Advice.step("choose one: --checkpoint " + at.resolve(checkpoints.get(0))));
+            "choose one: --checkpoint " + at.resolve(checkpoints.get(0)));
       }
       return at;
     }

@@ -59,7 +59,7 @@ public record ReleaseFolder(Path path) {
           ("'%s' cannot name a release: expected 1 to 128 letters, digits, '.', '_' and '-',"
                   + " beginning with a letter or digit")
               .formatted(name),
-          Advice.step("a release is called by its run's id, or: --name NAME"));
+          "a release is called by its run's id, or: --name NAME");
     }
     return name;
   }

@@ -90,7 +90,7 @@ public final class ReleaseTar {
     if (!digest.equals(listed)) {
       throw ErrorCode.RELEASE_DAMAGED.error(
           file + " is not the file that was packaged: it has another SHA-256",
-          Advice.step("package the run again under another name: --name NAME"));
+          "package the run again under another name: --name NAME");
     }
   }
 

@@ -51,9 +51,8 @@ public record SwitchRelease(
     } catch (FileLock.LockedException held) {
       throw ErrorCode.WORKSPACE_BUSY.error(
           "somebody deploys or rolls back now: " + LockOwner.words(held.holder()),
-          Advice.step(
-              "wait until it has ended; or end that process there with kill: the next `release"
-                  + " deploy` or `release rollback` settles what it began"));
+          "wait until it has ended; or end that process there with kill: the next `release"
+              + " deploy` or `release rollback` settles what it began");
     }
     return new SwitchRelease(
         new ReleaseHistory(deploy, files), new CurrentModel(deploy, files), signer, lock, files);

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.util.Optional;
@@ -31,7 +30,7 @@ public record DeleteLimit(long number, boolean percent) {
     if (!digits.matches("\\d{1,12}") || (percent && Long.parseLong(digits) > 100)) {
       throw ErrorCode.OPTION_INVALID.error(
           "--max-delete: expected a number of " + what + " or a percentage, got '" + typed + "'",
-          Advice.step("--max-delete 10%"));
+          "--max-delete 10%");
     }
     return new DeleteLimit(Long.parseLong(digits), percent);
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -126,7 +125,7 @@ final class SyncState implements Closeable {
     return ErrorCode.WORKSPACE_BUSY.error(
         "another sync of %s with %s is running: %s"
             .formatted(root, place.address(), LockOwner.words(holder)),
-        Advice.step("wait until it ends; if its host is gone, delete " + lock));
+        "wait until it ends; if its host is gone, delete " + lock);
   }
 
   /** Returns the name of the state's folder: one for each user and address. */
@@ -168,9 +167,8 @@ final class SyncState implements Closeable {
   private static NexaException nowhere(Path here, Path elsewhere, String reason) {
     return ErrorCode.PATH_UNUSABLE.error(
         "the record of a sync can be written neither in " + here + " nor in " + elsewhere + reason,
-        Advice.step(
-            "name a folder that you may write, and type the command again:"
-                + " export XDG_STATE_HOME=DIR"));
+        "name a folder that you may write, and type the command again:"
+            + " export XDG_STATE_HOME=DIR");
   }
 
   /** Makes a folder that only this user can read; empty if it is not ours or cannot be written. */

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.tiers;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -56,6 +55,6 @@ public enum Tier {
     List<String> keys = List.of("scratch", "durable", "shared");
     throw ErrorCode.OPTION_INVALID.error(
         "--tier: expected scratch, durable or shared, got '" + key + "'" + Nearest.hint(key, keys),
-        Advice.step("--tier scratch"));
+        "--tier scratch");
   }
 }

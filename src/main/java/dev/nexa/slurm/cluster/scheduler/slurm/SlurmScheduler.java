@@ -448,11 +448,10 @@ public final class SlurmScheduler implements Scheduler {
       boolean time = wrong.group().startsWith("Start");
       throw ErrorCode.OPTION_INVALID.error(
           said.strip(),
-          Advice.step(
-              time
-                  ? "correct --since"
-                  : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
-                      + " `sacctmgr show account` list those of accounting"));
+          time
+              ? "correct --since"
+              : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
+                  + " `sacctmgr show account` list those of accounting");
     }
   }
 
