@@ -363,11 +363,10 @@ public final class RootCommand implements Runnable {
 
   /** Returns all of standard input. */
   byte[] input() {
-    try {
-      return keyboard == null ? new byte[0] : keyboard.readAllBytes();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/dev/stdin"), failed);
-    }
+    return DurableFiles.attempt(
+        "read",
+        Path.of("/dev/stdin"),
+        () -> keyboard == null ? new byte[0] : keyboard.readAllBytes());
   }
 
   /** Returns whether a person can be asked. */

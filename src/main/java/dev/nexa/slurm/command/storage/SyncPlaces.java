@@ -14,7 +14,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.S3Place;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -99,11 +98,7 @@ final class SyncPlaces {
 
   /** Returns the path without links. */
   static Path real(Path path) {
-    try {
-      return path.toRealPath();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", path, failed);
-    }
+    return DurableFiles.attempt("read", path, () -> path.toRealPath());
   }
 
   /** Returns the address below the profile's prefix that a sync of the whole tier would give. */

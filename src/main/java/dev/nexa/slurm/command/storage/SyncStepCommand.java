@@ -26,7 +26,6 @@ import dev.nexa.slurm.storage.sync.SyncPlan;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -166,27 +165,18 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private static Path temporary() {
-    try {
-      return Files.createTempDirectory("nexa-sync-");
-    } catch (IOException failed) {
-      throw DurableFiles.failure("make", Path.of(System.getProperty("java.io.tmpdir", "")), failed);
-    }
+    return DurableFiles.attempt(
+        "make",
+        Path.of(System.getProperty("java.io.tmpdir", "")),
+        () -> Files.createTempDirectory("nexa-sync-"));
   }
 
   private static void delete(Path folder) {
-    try {
-      OpenFolder.deleteWhole(folder);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("delete", folder, failed);
-    }
+    DurableFiles.attempt("delete", folder, () -> OpenFolder.deleteWhole(folder));
   }
 
   private static void make(Path folder) {
-    try {
-      FileModes.createDirectory(folder);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("make", folder, failed);
-    }
+    DurableFiles.attempt("make", folder, () -> FileModes.createDirectory(folder));
   }
 
   private Integer call(SyncPlaces.Pair pair, Path folder, SyncOptions options, DeleteLimit limit) {

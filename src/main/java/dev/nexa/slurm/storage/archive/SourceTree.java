@@ -57,11 +57,8 @@ record SourceTree(List<SourceTree.Item> items) {
   static SourceTree of(Map<String, Path> sources) {
     SourceTree tree = new SourceTree(new ArrayList<>());
     for (Map.Entry<String, Path> source : sources.entrySet()) {
-      try {
-        tree.add(source.getKey(), source.getValue());
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", source.getValue(), failed);
-      }
+      DurableFiles.attempt(
+          "read", source.getValue(), () -> tree.add(source.getKey(), source.getValue()));
     }
     return tree;
   }

@@ -199,11 +199,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     // Its name says which process makes it, so that the next registration can remove what a dead
     // process has left.
     Path list = DurableFiles.temporary(lists().resolve("register"));
-    try {
-      Files.createFile(list);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("write to", lists(), failed);
-    }
+    DurableFiles.attempt("write to", lists(), () -> Files.createFile(list));
     try {
       VersionFiles.Totals totals;
       try (Running reading = progress.begin(Phase.of("reading", FILES))) {

@@ -305,11 +305,10 @@ public final class VersionFiles {
     }
 
     private static BasicFileAttributes attributes(Path file) {
-      try {
-        return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", file, failed);
-      }
+      return DurableFiles.attempt(
+          "read",
+          file,
+          () -> Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS));
     }
 
     /**

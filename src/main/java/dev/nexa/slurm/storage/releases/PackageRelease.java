@@ -291,11 +291,10 @@ public record PackageRelease(Path parent, DurableFiles files) {
    * Deletes the files that an earlier call or this call left. The caller holds the release's lock.
    */
   private void delete(Path folder) {
-    try {
-      OpenFolder.deleteWhole(parent.toRealPath().resolve(folder.getFileName()));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("delete", folder, failed);
-    }
+    DurableFiles.attempt(
+        "delete",
+        folder,
+        () -> OpenFolder.deleteWhole(parent.toRealPath().resolve(folder.getFileName())));
   }
 
   /** The points at which a test kills the packaging of a release. */

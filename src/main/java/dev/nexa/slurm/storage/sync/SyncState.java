@@ -242,11 +242,7 @@ final class SyncState implements Closeable {
     files.append(folder.resolve("log"), lines);
     logged += records.size();
     if (logged >= MOST_LOGGED) {
-      try {
-        merge();
-      } catch (IOException failed) {
-        throw DurableFiles.failure("write", folder.resolve("state"), failed);
-      }
+      DurableFiles.attempt("write", folder.resolve("state"), () -> merge());
     }
   }
 
