@@ -583,6 +583,15 @@ public final class DurableFiles {
         && text.chars().allMatch(c -> c >= '0' && c <= '9');
   }
 
+  /** Returns the path, or the nearest folder above it that exists. */
+  public static Path nearest(Path path) {
+    Path nearest = path;
+    while (!Files.exists(nearest) && nearest.getParent() != null) {
+      nearest = nearest.getParent();
+    }
+    return nearest;
+  }
+
   static Path parent(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     return parent == null ? file.getRoot() : parent;

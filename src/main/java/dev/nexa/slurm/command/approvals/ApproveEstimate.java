@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.approvals;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -601,17 +602,8 @@ public final class ApproveEstimate {
 
   /** Returns whether this user can write to the folder, or make it. */
   private static boolean mayWrite(Path folder) {
-    Path there = nearest(folder);
+    Path there = DurableFiles.nearest(folder);
     return Files.isDirectory(there) && Files.isWritable(there);
-  }
-
-  /** Returns the folder, or the nearest one above it that exists. */
-  private static Path nearest(Path folder) {
-    Path there = folder;
-    while (there.getParent() != null && !Files.exists(there)) {
-      there = there.getParent();
-    }
-    return there;
   }
 
   /** Returns notes about an approval that submit will not find, and what each person types. */
@@ -634,7 +626,7 @@ public final class ApproveEstimate {
   }
 
   private static String owner(Path folder) {
-    return Workspace.ownerOf(nearest(folder));
+    return Workspace.ownerOf(DurableFiles.nearest(folder));
   }
 
   private Path keep(ApprovalFile file, Path folder) {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
@@ -65,7 +66,7 @@ public final class FollowLogs {
       OutputStream out) {
     Optional<Path> log = log(run, task, rank);
     while (log.isEmpty() && follow && !ended(run)) {
-      pause(PAUSE_MILLIS);
+      Sleep.millis(PAUSE_MILLIS, "following");
       log = log(run, task, rank);
     }
     String subject =
@@ -83,7 +84,7 @@ public final class FollowLogs {
         // Needs one more look after the end, because the last lines may have been written in
         // between.
         last = ended(run);
-        pause(PAUSE_MILLIS);
+        Sleep.millis(PAUSE_MILLIS, "following");
       }
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file, failed);
@@ -162,14 +163,5 @@ public final class FollowLogs {
   private void tell(RunFolder run, String why) {
     reason = why;
     progress.accept(LogText.waits(run.id().value(), why));
-  }
-
-  static void pause(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while following", interrupted);
-    }
   }
 }

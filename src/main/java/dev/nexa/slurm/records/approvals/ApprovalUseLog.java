@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.units.Money;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -263,7 +264,7 @@ public final class ApprovalUseLog {
       if (files.claim(file(number), bytes(next.numbered(number, next.run(), false)), MODE)) {
         return OptionalInt.of(number);
       }
-      pause();
+      Sleep.millis(PAUSE_MILLIS, "counting uses");
     }
     throw ErrorCode.CONCURRENT_CHANGE.error(
         "cannot count the uses in " + folder + ": it changes all the time, or shows old names",
@@ -314,15 +315,6 @@ public final class ApprovalUseLog {
       throw ErrorCode.APPROVAL_USES_UNCOUNTED.error(
           path + " is a symbolic link: uses are not counted through one",
           "ask the owner of the approvals directory to check it");
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(PAUSE_MILLIS);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while counting uses", interrupted);
     }
   }
 }

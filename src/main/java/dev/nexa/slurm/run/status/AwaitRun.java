@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.status;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -213,13 +214,8 @@ public record AwaitRun(Context context, Duration patience) {
    * @throws IllegalStateException if the thread is interrupted
    */
   public static Duration sleep(Duration pause, Duration longest) {
-    try {
-      Thread.sleep(pause.toMillis());
-      Duration longer = pause.multipliedBy(3).dividedBy(2);
-      return longer.compareTo(longest) > 0 ? longest : longer;
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting", interrupted);
-    }
+    Sleep.millis(pause.toMillis(), "waiting");
+    Duration longer = pause.multipliedBy(3).dividedBy(2);
+    return longer.compareTo(longest) > 0 ? longest : longer;
   }
 }
