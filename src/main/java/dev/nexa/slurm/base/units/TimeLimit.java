@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.units;
 
+import dev.nexa.slurm.base.error.Arguments;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -35,10 +36,9 @@ public final class TimeLimit {
   public static Duration parse(String text) {
     Duration exact = read(text, FORMS);
     long minutes = (exact.toSeconds() + 59) / 60;
-    if (minutes == 0 || minutes > 365L * 24 * 60) {
-      throw new IllegalArgumentException(
-          "expected a time limit between 1 minute and 365 days, got '" + text + "'");
-    }
+    Arguments.require(
+        minutes != 0 && minutes <= 365L * 24 * 60,
+        "expected a time limit between 1 minute and 365 days, got '" + text + "'");
     return Duration.ofMinutes(minutes);
   }
 
@@ -49,10 +49,9 @@ public final class TimeLimit {
    */
   public static Duration parseExact(String text) {
     Duration exact = read(text, EXACT_FORMS);
-    if (exact.isZero() || exact.compareTo(Duration.ofDays(365)) > 0) {
-      throw new IllegalArgumentException(
-          "expected a length of time between 1 second and 365 days, got '" + text + "'");
-    }
+    Arguments.require(
+        !exact.isZero() && exact.compareTo(Duration.ofDays(365)) <= 0,
+        "expected a length of time between 1 second and 365 days, got '" + text + "'");
     return exact;
   }
 

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -412,25 +413,22 @@ public record ModelSource(
 
     private static Span span(String name, JsonObject tensor) {
       for (String key : tensor.members().keySet()) {
-        if (!List.of("dtype", "shape", "data_offsets").contains(key)) {
-          throw new IllegalArgumentException("the tensor '" + name + "' has a key '" + key + "'");
-        }
+        Arguments.require(
+            List.of("dtype", "shape", "data_offsets").contains(key),
+            "the tensor '" + name + "' has a key '" + key + "'");
       }
       String type = tensor.text("dtype");
       int bits = bits(type);
-      if (bits == 0) {
-        throw new IllegalArgumentException("the tensor '" + name + "' has the type '" + type + "'");
-      }
+      Arguments.require(bits != 0, "the tensor '" + name + "' has the type '" + type + "'");
       List<Long> offsets = numbers(tensor, "data_offsets");
-      if (offsets.size() != 2 || offsets.get(0) > offsets.get(1)) {
-        throw new IllegalArgumentException("the tensor '" + name + "' has no valid data_offsets");
-      }
+      Arguments.require(
+          offsets.size() == 2 && offsets.get(0) <= offsets.get(1),
+          "the tensor '" + name + "' has no valid data_offsets");
       BigInteger wanted = BigInteger.valueOf(bits);
       for (long dimension : numbers(tensor, "shape")) {
         wanted = wanted.multiply(BigInteger.valueOf(dimension));
-        if (wanted.bitLength() > 80) {
-          throw new IllegalArgumentException("the shape of the tensor '" + name + "' is too large");
-        }
+        Arguments.require(
+            wanted.bitLength() <= 80, "the shape of the tensor '" + name + "' is too large");
       }
       long bytes = offsets.get(1) - offsets.get(0);
       if (!wanted.equals(BigInteger.valueOf(bytes).shiftLeft(3))) {
