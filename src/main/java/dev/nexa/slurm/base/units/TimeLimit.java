@@ -1,6 +1,5 @@
 package dev.nexa.slurm.base.units;
 
-import dev.nexa.slurm.base.error.Arguments;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -36,9 +35,10 @@ public final class TimeLimit {
   public static Duration parse(String text) {
     Duration exact = read(text, FORMS);
     long minutes = (exact.toSeconds() + 59) / 60;
-    Arguments.require(
-        minutes != 0 && minutes <= 365L * 24 * 60,
-        "expected a time limit between 1 minute and 365 days, got '" + text + "'");
+    if (minutes == 0 || minutes > 365L * 24 * 60) {
+      throw new IllegalArgumentException(
+          "expected a time limit between 1 minute and 365 days, got '" + text + "'");
+    }
     return Duration.ofMinutes(minutes);
   }
 
@@ -49,9 +49,10 @@ public final class TimeLimit {
    */
   public static Duration parseExact(String text) {
     Duration exact = read(text, EXACT_FORMS);
-    Arguments.require(
-        !exact.isZero() && exact.compareTo(Duration.ofDays(365)) <= 0,
-        "expected a length of time between 1 second and 365 days, got '" + text + "'");
+    if (exact.isZero() || exact.compareTo(Duration.ofDays(365)) > 0) {
+      throw new IllegalArgumentException(
+          "expected a length of time between 1 second and 365 days, got '" + text + "'");
+    }
     return exact;
   }
 
