@@ -272,6 +272,22 @@ class ArchitectureTest {
     assertThat(found).isEmpty();
   }
 
+  /** Static analysis finds a forgotten `throw` only before `new`. */
+  @Test
+  void eachFailureThatIsMadeIsThrownOrGivenOn() throws IOException {
+    Pattern forgotten = Pattern.compile("[;{}]\\s+ErrorCode\\.\\w+\\s*\\.error\\(");
+    List<Path> found = new ArrayList<>();
+    try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+      for (Path source : (Iterable<Path>) sources::iterator) {
+        if (Files.isRegularFile(source) && forgotten.matcher(Files.readString(source)).find()) {
+          found.add(source);
+        }
+      }
+    }
+
+    assertThat(found).isEmpty();
+  }
+
   /** Two classes of one name are confused by readers and by imports. */
   @Test
   void noClassNameIsTaken() throws IOException {

@@ -111,10 +111,8 @@ public record Context(
     }
     next.addAll(List.of(more));
     boolean open = search.theirs().isEmpty() && search.here() != WorkspaceSearch.Here.OURS;
-    return new NexaException(
-        ErrorCode.WORKSPACE_NOT_FOUND,
-        search.reason() + (open ? ", and others can put files into this folder" : ""),
-        next);
+    return ErrorCode.WORKSPACE_NOT_FOUND.error(
+        search.reason() + (open ? ", and others can put files into this folder" : ""), next);
   }
 
   /** Returns the workspace's folders and files. */

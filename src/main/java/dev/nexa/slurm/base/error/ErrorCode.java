@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.error;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -181,6 +182,36 @@ public enum ErrorCode {
   /** Returns the printed name, such as {@code config-unknown-key}. */
   public String text() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Returns a failure of this code, to be thrown. */
+  public NexaException error(String message) {
+    return error(message, List.of());
+  }
+
+  /**
+   * Returns a failure of this code, to be thrown.
+   *
+   * @param message the reason, with the value at fault
+   * @param steps what the user can do next, one line each
+   */
+  public NexaException error(String message, String... steps) {
+    return error(message, Stream.of(steps).map(Advice::step).toList());
+  }
+
+  /** Returns a failure of this code, to be thrown, with commands that the user can type next. */
+  public NexaException error(String message, Advice... advice) {
+    return error(message, List.of(advice));
+  }
+
+  /** Returns a failure of this code whose advice is a list, to be thrown. */
+  public NexaException error(String message, List<Advice> advice) {
+    return new NexaException(this, message, advice);
+  }
+
+  /** Returns a failure of this code with the exception that caused it, to be thrown. */
+  public NexaException error(String message, Throwable cause, Advice... advice) {
+    return new NexaException(this, message, cause, advice);
   }
 
   /** Returns the group of people who can mend the failure. */

@@ -583,6 +583,15 @@ public final class DurableFiles {
         && text.chars().allMatch(c -> c >= '0' && c <= '9');
   }
 
+  /** Returns the path, or the nearest folder above it that exists. */
+  public static Path nearest(Path path) {
+    Path nearest = path;
+    while (!Files.exists(nearest) && nearest.getParent() != null) {
+      nearest = nearest.getParent();
+    }
+    return nearest;
+  }
+
   static Path parent(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     return parent == null ? file.getRoot() : parent;
@@ -602,6 +611,41 @@ public final class DurableFiles {
     }
     Collections.sort(paths);
     return paths;
+  }
+
+  /** Something that is done with a file, and its result. */
+  @FunctionalInterface
+  public interface Attempt<T> {
+    T result() throws IOException;
+  }
+
+  /** Something that is done with a file. */
+  @FunctionalInterface
+  public interface Act {
+    void run() throws IOException;
+  }
+
+  /**
+   * Does something with a file, and returns the result.
+   *
+   * @param verb what is done, for the message of {@link #failure}
+   * @throws UncheckedIOException if it fails
+   */
+  public static <T> T attempt(String verb, Path file, Attempt<T> attempt) {
+    try {
+      return attempt.result();
+    } catch (IOException failed) {
+      throw failure(verb, file, failed);
+    }
+  }
+
+  /** Does something with a file, as the other {@code attempt}. */
+  public static void attempt(String verb, Path file, Act act) {
+    try {
+      act.run();
+    } catch (IOException failed) {
+      throw failure(verb, file, failed);
+    }
   }
 
   /** Returns an exception with the message {@code Cannot VERB FILE: REASON}. */

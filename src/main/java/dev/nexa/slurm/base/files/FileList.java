@@ -150,11 +150,10 @@ public record FileList(long count, String digest, SortedMap<String, String> file
     if (Files.notExists(root, LinkOption.NOFOLLOW_LINKS)) {
       return;
     }
-    try {
-      Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), depth, visitor);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", root, failed);
-    }
+    DurableFiles.attempt(
+        "read",
+        root,
+        () -> Files.walkFileTree(root, EnumSet.of(FileVisitOption.FOLLOW_LINKS), depth, visitor));
   }
 
   private static String facts(Path file) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.files;
 
+import dev.nexa.slurm.base.process.Sleep;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
@@ -70,7 +71,7 @@ public final class FileLock implements AutoCloseable {
       if (System.nanoTime() > deadline) {
         throw new LockedException(lock, holder.orElse("somebody"));
       }
-      pause();
+      Sleep.millis(PAUSE.toMillis(), "waiting for a lock");
     }
   }
 
@@ -184,15 +185,6 @@ public final class FileLock implements AutoCloseable {
   static Path claim(Path lock, String before) {
     String name = "." + lock.getFileName() + ".claim." + Sha256.of(before).substring(0, 16);
     return lock.resolveSibling(name);
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(PAUSE.toMillis());
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting for a lock", interrupted);
-    }
   }
 
   /** Returns whether this process still holds the lock: no other process took it over. */

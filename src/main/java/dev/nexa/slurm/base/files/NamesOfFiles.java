@@ -1,6 +1,5 @@
 package dev.nexa.slurm.base.files;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.util.Comparator;
@@ -38,10 +37,9 @@ public final class NamesOfFiles {
 
   static void requireUtf8(String command, String encoding) {
     if (!encoding.equalsIgnoreCase("UTF-8")) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "the locale of this process is " + encoding + ", in which names of files cannot be read",
-          Advice.step("type it again with: LC_ALL=C.UTF-8 " + command));
+          "type it again with: LC_ALL=C.UTF-8 " + command);
     }
   }
 }

@@ -143,11 +143,8 @@ public final class OpenFolder implements Closeable {
 
   /** Returns the user of this process. */
   public static UserPrincipal me() {
-    try {
-      return Files.getOwner(Path.of("/proc/self"));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/proc/self"), failed);
-    }
+    return DurableFiles.attempt(
+        "read", Path.of("/proc/self"), () -> Files.getOwner(Path.of("/proc/self")));
   }
 
   /** Returns the identity of an entry: its device and inode. */

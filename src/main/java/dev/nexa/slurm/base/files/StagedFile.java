@@ -84,10 +84,6 @@ public final class StagedFile implements Closeable {
     } catch (IOException full) {
       // The file is removed anyway.
     }
-    try {
-      Files.deleteIfExists(temporary);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("delete", temporary, failed);
-    }
+    DurableFiles.attempt("delete", temporary, () -> Files.deleteIfExists(temporary));
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.base.json;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.math.BigDecimal;
@@ -35,10 +34,9 @@ public final class SchemaVersion {
    */
   public static void require(long version, String file, long newest) {
     if (version > newest) {
-      throw new NexaException(
-          ErrorCode.RECORD_TOO_NEW,
+      throw ErrorCode.RECORD_TOO_NEW.error(
           file + " has schema_version " + version + "; this nexa-slurm reads up to " + newest,
-          Advice.step("use the nexa-slurm that made the run, or a newer one"));
+          "use the nexa-slurm that made the run, or a newer one");
     }
   }
 

@@ -67,11 +67,8 @@ public final class AwsJar implements AutoCloseable {
     if (packed == null) {
       return Optional.empty();
     }
-    try {
-      return Optional.of(ProgramFile.of(NAME, out -> write(packed, out)));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of(NAME), failed);
-    }
+    return DurableFiles.attempt(
+        "read", Path.of(NAME), () -> Optional.of(ProgramFile.of(NAME, out -> write(packed, out))));
   }
 
   private static void write(URL packed, OutputStream out) throws IOException {

@@ -61,8 +61,7 @@ public record ProgramFile(String name, String sha256, DurableFiles.Content conte
     try {
       String found = Sha256.of(file);
       if (!found.equals(sha256)) {
-        throw new NexaException(
-            ErrorCode.FILE_CHANGED,
+        throw ErrorCode.FILE_CHANGED.error(
             file + " was changed: its SHA-256 is " + found + ", expected " + sha256,
             Advice.command(
                 "removes it; the next command that needs it writes it again", "rm", "-f", file));

@@ -184,6 +184,6 @@ public final class Csv {
   }
 
   private NexaException wrong(int where, String message) {
-    return new NexaException(ErrorCode.BILL_UNREADABLE, name + ":" + where + ": " + message);
+    return ErrorCode.BILL_UNREADABLE.error(name + ":" + where + ": " + message);
   }
 }

@@ -54,20 +54,15 @@ public final class DumpFile {
       }
       return reader.lacking();
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
-          "cannot read " + file + ": " + DurableFiles.reason(failed),
-          failed,
-          Advice.step(TAKES));
+      throw ErrorCode.FILE_UNREADABLE.error(
+          "cannot read " + file + ": " + DurableFiles.reason(failed), failed, Advice.step(TAKES));
     }
   }
 
   /** Returns the error of a file without a job. */
   public static NexaException nothing(Path file, String why) {
-    return new NexaException(
-        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
-        "no row of " + file + " could be read: " + why,
-        Advice.step(TAKES));
+    return ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
+        "no row of " + file + " could be read: " + why, TAKES);
   }
 
   /** Files.newInputStream seeks, which fails on a pipe. */

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.cluster.sacct;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.io.ByteArrayOutputStream;
@@ -145,11 +144,9 @@ public final class DumpText extends OutputStream {
   private void endLine() {
     line++;
     if (line == 1 && isUtf16(bytes.toByteArray())) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_UTF8,
+      throw ErrorCode.FILE_NOT_UTF8.error(
           "the file is UTF-16, expected UTF-8",
-          Advice.step(
-              "PowerShell writes UTF-16 where it redirects; on Linux: iconv -f UTF-16 -t UTF-8 FILE"));
+          "PowerShell writes UTF-16 where it redirects; on Linux: iconv -f UTF-16 -t UTF-8 FILE");
     }
     String text = bytes.toString(StandardCharsets.UTF_8);
     bytes.reset();
@@ -363,25 +360,18 @@ public final class DumpText extends OutputStream {
   private static NexaException foreign(DumpColumns header) {
     String names =
         IntStream.range(0, header.size()).mapToObj(header::name).collect(Collectors.joining(", "));
-    return new NexaException(
-        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+    return ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
         "the header is not sacct's: of " + names + " it has only the job's id",
-        Advice.step(
-            "expected names that `sacct --helpformat` lists, such as " + String.join(",", FIELDS)),
-        Advice.step(
-            "if another program wrote the header, remove it and name the columns: --fields"
-                + " JobID,State,…"));
+        "expected names that `sacct --helpformat` lists, such as " + String.join(",", FIELDS),
+        "if another program wrote the header, remove it and name the columns: --fields"
+            + " JobID,State,…");
   }
 
   private static NexaException noHeader() {
-    return new NexaException(
-        ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+    return ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
         "the file has no header line with the column JobID",
-        Advice.step(
-            "save it with a header: sacct --parsable2 --duplicates --format=JobID,State,… >FILE"),
-        Advice.step(
-            "or name them in order: --fields JobID,State,… (and --delimiter X where it is not |)"),
-        Advice.step(
-            "sacct's output without -P cannot be read: its columns are cut to the screen's width"));
+        "save it with a header: sacct --parsable2 --duplicates --format=JobID,State,… >FILE",
+        "or name them in order: --fields JobID,State,… (and --delimiter X where it is not |)",
+        "sacct's output without -P cannot be read: its columns are cut to the screen's width");
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.cluster.sacct;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +18,9 @@ public record JobReference(String text) {
    */
   public JobReference {
     if (parsed(text) == null) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "expected a job id such as 123, 123_4 or 123+1, got '" + text + "'",
-          Advice.step("a run of ours is shown by: nexa-slurm runs show " + text));
+          "a run of ours is shown by: nexa-slurm runs show " + text);
     }
   }
 

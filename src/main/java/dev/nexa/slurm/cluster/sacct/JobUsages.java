@@ -1,6 +1,5 @@
 package dev.nexa.slurm.cluster.sacct;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.util.ArrayList;
@@ -66,11 +65,10 @@ public final class JobUsages {
    */
   void begin(int line, boolean namesJobsByRawId) {
     if (passedOn) {
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           "line %d begins another table, and the file has more than %d jobs: a job of both tables would count twice"
               .formatted(line, most),
-          Advice.step("save one table: sacct --starttime=… --endtime=… for the whole time"));
+          "save one table: sacct --starttime=… --endtime=… for the whole time");
     }
     if (namesJobsByRawId) {
       rawOnly.add(dumps.size());

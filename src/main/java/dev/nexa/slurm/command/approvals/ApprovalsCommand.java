@@ -1,9 +1,7 @@
 package dev.nexa.slurm.command.approvals;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
@@ -128,10 +126,8 @@ public final class ApprovalsCommand extends CommandGroup {
       ShowApprovals approvals = new ShowApprovals(ruled());
       ShowApprovals.Row row = approvals.show(id.getValue());
       if (row.file().isEmpty()) {
-        throw new NexaException(
-            ErrorCode.APPROVAL_UNKNOWN,
-            row.reasons().get(0),
-            Advice.step("it allows nothing, so nothing is to be revoked"));
+        throw ErrorCode.APPROVAL_UNKNOWN.error(
+            row.reasons().get(0), "it allows nothing, so nothing is to be revoked");
       }
       boolean now = approvals.revoke(row, value(reason));
       String approval = row.file().get().approval().id();
@@ -193,10 +189,9 @@ public final class ApprovalsCommand extends CommandGroup {
       ShowApprovals.Row row = new ShowApprovals(context).verify(path);
       if (row.state() != ShowApprovals.State.VALID) {
         String why = String.join("; ", row.reasons());
-        throw new NexaException(
-            ErrorCode.APPROVAL_REFUSED,
+        throw ErrorCode.APPROVAL_REFUSED.error(
             path + " is " + row.state().text() + (why.isEmpty() ? "" : ": " + why),
-            Advice.step("nothing was written"));
+            "nothing was written");
       }
       ApprovalFile valid = row.file().orElseThrow();
       UnixUser submitter = submitter(valid.approval(), value(user));
@@ -211,10 +206,8 @@ public final class ApprovalsCommand extends CommandGroup {
                 .map(one -> new Installed(one, tokens.install(one, context.workspace().files())))
                 .toList();
       } catch (IllegalArgumentException cannot) {
-        throw new NexaException(
-            ErrorCode.APPROVAL_NOT_INSTALLABLE,
-            path + " cannot be installed for Slurm: " + cannot.getMessage(),
-            cannot);
+        throw ErrorCode.APPROVAL_NOT_INSTALLABLE.error(
+            path + " cannot be installed for Slurm: " + cannot.getMessage(), cannot);
       }
       if (given(json)) {
         print(json(installed));
@@ -249,10 +242,7 @@ public final class ApprovalsCommand extends CommandGroup {
     PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
     Optional<String> self = approvals.signers().selfApproval(approval, submitter);
     if (!approvals.policy().selfApproval() && self.isPresent()) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_BY_SUBMITTER,
-          file + ": " + self.get(),
-          Advice.step("nothing was written"));
+      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(file + ": " + self.get(), "nothing was written");
     }
   }
 
@@ -263,10 +253,8 @@ public final class ApprovalsCommand extends CommandGroup {
           "--for " + named.get() + ": the approval is for " + signed.get() + " and nobody else");
     }
     if (signed.isEmpty() && named.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "the approval is for any submitter, but Slurm needs one user",
-          Advice.step("add --for USER"));
+      throw ErrorCode.ARGUMENT_MISSING.error(
+          "the approval is for any submitter, but Slurm needs one user", "add --for USER");
     }
     return signed.orElseGet(() -> new UnixUser(named.orElseThrow(), Optional.empty()));
   }
@@ -282,7 +270,7 @@ public final class ApprovalsCommand extends CommandGroup {
       }
       throw invalid("no user " + user + ": " + result.err().strip());
     } catch (IOException failed) {
-      throw new NexaException(ErrorCode.DEFECT, "cannot ask id for " + user, failed);
+      throw ErrorCode.DEFECT.error("cannot ask id for " + user, failed);
     }
   }
 }

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.approvals;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -228,10 +227,9 @@ public final class ApproveCommand extends Subcommand {
     }
     if (List.of(configs, stages, clusters, accounts, users, projects).stream()
         .allMatch(names -> list(names).isEmpty())) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "the envelope has no limits: add --configs, --accounts or --users",
-          Advice.step("nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT"));
+          "nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT");
     }
     try {
       return new ApprovalEnvelope(
@@ -244,8 +242,7 @@ public final class ApproveCommand extends Subcommand {
           list(projects),
           amount(month).map(approve::inPolicysCurrency));
     } catch (IllegalArgumentException noGlob) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--configs: expected patterns such as 'configs/train/*.yaml': " + noGlob.getMessage(),
           noGlob);
     }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.approvals;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -143,17 +144,15 @@ public final class ApproveEstimate {
     if (lookup.isConfig(typed) && submitter.isEmpty()) {
       lookup.requireFile(typed);
       if (Files.isDirectory(Path.of(typed))) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
+        throw ErrorCode.FILE_NOT_REGULAR.error(
             typed + " is a folder; expected an estimate or a config",
-            Advice.step("name the estimate that submit wrote: estimates/NAME"));
+            "name the estimate that submit wrote: estimates/NAME");
       }
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "the submitter is not known: %s is a config, which does not say who will submit the run"
               .formatted(typed),
-          Advice.step("add --for USER, or --for any"),
-          Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
+          "add --for USER, or --for any",
+          "for a pipeline: `pipeline run` writes the estimate that you can approve");
     }
     Optional<PipelineEstimateFile> pipeline = lookup.pipeline(typed);
     if (pipeline.isPresent()) {
@@ -188,8 +187,8 @@ public final class ApproveEstimate {
       }
       pipeline = new ApprovedPipeline(file.config(), file.digest(), stages);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
+          typed + " is no estimate: " + broken.getMessage(), broken);
     }
     unknown(terms.submitter()).ifPresent(notes::add);
     Money reservation = pipeline.reservation();
@@ -266,8 +265,8 @@ public final class ApproveEstimate {
           priced.rates().toJson(),
           reservation);
     } catch (IllegalArgumentException | ArithmeticException broken) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
+          typed + " is no estimate: " + broken.getMessage(), broken);
     }
   }
 
@@ -301,10 +300,9 @@ public final class ApproveEstimate {
    */
   public Outcome envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
     if (terms.upTo().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "--envelope needs --up-to: the most that one run may cost",
-          Advice.step("add --up-to AMOUNT, such as --up-to 200"));
+          "add --up-to AMOUNT, such as --up-to 200");
     }
     Money most = inPolicysCurrency(terms.upTo().get());
     return sign(most, most, envelope, List.of(), new ArrayList<>(), review);
@@ -328,16 +326,14 @@ public final class ApproveEstimate {
       Estimate again = estimate.ofLimits();
       BigDecimal total = estimate.reserved();
       if (again.total().amount().compareTo(total) != 0) {
-        throw new NexaException(
-            ErrorCode.ESTIMATE_UNUSABLE,
+        throw ErrorCode.ESTIMATE_UNUSABLE.error(
             "%s: its reservation is %s, but its rates and limits come to %s: it was edited"
                 .formatted(typed, total.toPlainString(), again.total()),
-            Advice.step("ask for the estimate anew, or approve the config itself"));
+            "ask for the estimate anew, or approve the config itself");
       }
       return again;
     } catch (IllegalArgumentException | ArithmeticException notWhole) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE,
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
           typed + " is no estimate that can be approved: " + notWhole.getMessage(),
           notWhole,
           Advice.step(
@@ -416,7 +412,7 @@ public final class ApproveEstimate {
               terms.note(),
               scope);
     } catch (IllegalArgumentException wrong) {
-      throw new NexaException(ErrorCode.OPTION_INVALID, String.valueOf(wrong.getMessage()), wrong);
+      throw ErrorCode.OPTION_INVALID.error(String.valueOf(wrong.getMessage()), wrong);
     }
     requireUsable(approval);
     // Before the approver reads and signs: a signature that does not count is work for nothing.
@@ -469,8 +465,7 @@ public final class ApproveEstimate {
       }
       return expires;
     } catch (DateTimeException | IllegalArgumentException wrong) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           ("--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in"
                   + " UTC), or a time such as 2026-12-01T18:00:00Z, got '%s'")
               .formatted(text),
@@ -491,11 +486,9 @@ public final class ApproveEstimate {
     Optional<UnixUser> submitter = approval.scope().submitter();
     if (submitter.filter(user -> user.mayBe(approval.approver())).isPresent()
         && !rules.selfApproval()) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_BY_SUBMITTER,
+      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
           approval.approver() + " would submit this run: submitters cannot approve their own runs",
-          Advice.step(
-              "somebody else of allowed_signers can; or --for USER, if another submits it"));
+          "somebody else of allowed_signers can; or --for USER, if another submits it");
     }
   }
 
@@ -509,11 +502,10 @@ public final class ApproveEstimate {
         approvals.signers().allowed().problems().isEmpty()
             ? approvals.signers().revokedList().map(Path::toString).orElse("")
             : approvals.signers().allowed().file();
-    throw new NexaException(
-        ErrorCode.APPROVAL_REFUSED,
+    throw ErrorCode.APPROVAL_REFUSED.error(
         "nobody can approve until this is mended: " + String.join("; ", problems),
-        Advice.step(Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it"),
-        Advice.step("nothing was signed"));
+        Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it",
+        "nothing was signed");
   }
 
   /** Checks that no name of the key may be the submitter: submit would refuse the approval. */
@@ -528,25 +520,21 @@ public final class ApproveEstimate {
     String file = approvals.signers().allowed().file();
     String rule = ": submitters cannot approve their own runs";
     if (AllowedSigners.isName(own.get())) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_BY_SUBMITTER,
+      throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
           file + " gives this key to " + own.get() + ", who would submit this run" + rule,
-          Advice.step(
-              "somebody else of allowed_signers can; or --for USER, if another submits it"));
+          "somebody else of allowed_signers can; or --for USER, if another submits it");
     }
     int at = own.get().indexOf('@');
     String site = at < 0 ? "" : own.get().substring(at);
     String who =
         submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter");
-    throw new NexaException(
-        ErrorCode.APPROVAL_BY_SUBMITTER,
+    throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
         "%s gives this key only to the pattern %s. A pattern names nobody, so it may mean %s%s"
             .formatted(file, own.get(), who, rule),
-        Advice.step(
-            SigningKey.owners(approvals)
-                + " writes a line with the name of the key's owner in its place:"),
-        Advice.step(SigningKey.line("NAME" + site, key, Approval.NAMESPACE)),
-        Advice.step("nothing was signed"));
+        SigningKey.owners(approvals)
+            + " writes a line with the name of the key's owner in its place:",
+        SigningKey.line("NAME" + site, key, Approval.NAMESPACE),
+        "nothing was signed");
   }
 
   private void requireMaySign(Approval approval, SshPublicKey key, Instant now) {
@@ -588,8 +576,7 @@ public final class ApproveEstimate {
                       : "%s, who owns %s, can correct it (`nexa-slurm explain docs/approvals.md`)"
                           .formatted(Workspace.ownerOf(Path.of(allowed.file())), allowed.file())));
     }
-    return new NexaException(
-        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);
+    return ErrorCode.APPROVAL_REFUSED.error("submit would refuse this approval: " + why, advice);
   }
 
   /**
@@ -607,26 +594,16 @@ public final class ApproveEstimate {
         return folder;
       }
     }
-    throw new NexaException(
-        ErrorCode.APPROVALS_UNUSABLE,
+    throw ErrorCode.APPROVALS_UNUSABLE.error(
         "the approval can't be written: you may write neither to " + policys + " nor to " + root,
-        Advice.step("type this in a folder of your own, such as your home folder"),
-        Advice.step(lets(policys)));
+        "type this in a folder of your own, such as your home folder",
+        lets(policys));
   }
 
   /** Returns whether this user can write to the folder, or make it. */
   private static boolean mayWrite(Path folder) {
-    Path there = nearest(folder);
+    Path there = DurableFiles.nearest(folder);
     return Files.isDirectory(there) && Files.isWritable(there);
-  }
-
-  /** Returns the folder, or the nearest one above it that exists. */
-  private static Path nearest(Path folder) {
-    Path there = folder;
-    while (there.getParent() != null && !Files.exists(there)) {
-      there = there.getParent();
-    }
-    return there;
   }
 
   /** Returns notes about an approval that submit will not find, and what each person types. */
@@ -649,7 +626,7 @@ public final class ApproveEstimate {
   }
 
   private static String owner(Path folder) {
-    return Workspace.ownerOf(nearest(folder));
+    return Workspace.ownerOf(DurableFiles.nearest(folder));
   }
 
   private Path keep(ApprovalFile file, Path folder) {

@@ -45,12 +45,11 @@ public record InstallPolicy(Context context) {
     }
     Policy policy = context.configs().policy();
     if (policy.gate().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.POLICY_INCOMPLETE,
+      throw ErrorCode.POLICY_INCOMPLETE.error(
           policy.name() + " does not say what Slurm itself lets through",
-          Advice.step("add to it:"),
-          Advice.step("  slurm:"),
-          Advice.step("    gpu_hours_over: 64"));
+          "add to it:",
+          "  slurm:",
+          "    gpu_hours_over: 64");
     }
     Policy.Gate gate = policy.gate().get();
     String name = cluster.orElseGet(() -> Prepared.clusterName(context));
@@ -93,24 +92,20 @@ public record InstallPolicy(Context context) {
    */
   public void write(Rendered rendered, Path file, List<String> command) {
     if (Files.isDirectory(file)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--to: expected a file, but " + file + " is a folder",
           writes(command, file.resolve("job_submit.lua")));
     }
     Path folder = file.toAbsolutePath().normalize().getParent();
     if (folder != null && !Files.isDirectory(folder)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "--to: the folder " + folder + " does not exist",
           Advice.command("makes it; then type this again", "mkdir", "-p", folder));
     }
     if (Files.exists(file) && !DurableFiles.read(file).startsWith(JobSubmitLua.FIRST_WORDS)) {
-      throw new NexaException(
-          ErrorCode.FILE_EXISTS,
+      throw ErrorCode.FILE_EXISTS.error(
           file + " is not nexa-slurm's",
-          Advice.step(
-              "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: `nexa-slurm explain docs/policy.md`"));
+          "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: `nexa-slurm explain docs/policy.md`");
     }
     context.workspace().files().replace(file, rendered.text());
   }

@@ -184,10 +184,9 @@ public final class ReplayPolicy {
       }
     }
     if (asked.file.isPresent() && !requests.missing().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           asked.file.get() + " lacks the columns " + String.join(", ", requests.missing()),
-          Advice.step("write the file with: " + takes()));
+          "write the file with: " + takes());
     }
     if (!requests.hasLimits()) {
       notes.add(
@@ -200,8 +199,7 @@ public final class ReplayPolicy {
     try (InputStream in = Files.newInputStream(file)) {
       in.transferTo(reader);
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
+      throw ErrorCode.FILE_UNREADABLE.error(
           "cannot read " + file + ": " + DurableFiles.reason(failed),
           failed,
           Advice.step("write the file with: " + takes()));

@@ -140,8 +140,7 @@ public record ShowApprovals(PolicyApprovals approvals) {
       if (Files.isWritable(directory)) {
         throw failed;
       }
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           me.user() + " may not revoke: " + mayWrite(directory),
           failed,
           Advice.step(

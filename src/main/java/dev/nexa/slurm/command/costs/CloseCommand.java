@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.MonthRange;
@@ -78,8 +77,7 @@ final class CloseCommand extends Subcommand {
     String typed = month.getValue();
     if (typed == null) {
       String next = statements.next().map(YearMonth::toString).orElse("last");
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "expected the month to close, such as 2025-11 or last",
           Advice.command("closes it", "nexa-slurm", "costs", "close", next));
     }

@@ -49,18 +49,18 @@ record CloseMonth(Context context, Statements statements, Instant now) {
   void requireClosable(YearMonth month) {
     Instant end = month.plusMonths(1).atDay(1).atStartOfDay(ZoneOffset.UTC).toInstant();
     if (now.isBefore(end)) {
-      throw refused(
+      throw ErrorCode.MONTH_NOT_CLOSABLE.error(
           month + " is not over: it ends at " + end,
           Advice.command("shows what it cost so far", "nexa-slurm", "costs", "--month", month));
     }
     Optional<YearMonth> next = statements.next();
     if (next.isPresent() && month.isAfter(next.get())) {
-      throw refused(
+      throw ErrorCode.MONTH_NOT_CLOSABLE.error(
           month + " cannot be closed before " + next.get(),
           Advice.command("closes it", "nexa-slurm", "costs", "close", next.get()));
     }
     if (next.isPresent() && month.isBefore(next.get())) {
-      throw refused(
+      throw ErrorCode.MONTH_NOT_CLOSABLE.error(
           "the first month that was closed is %s: an earlier one cannot be closed any more"
               .formatted(statements.closed().first()),
           Advice.command("lists the closed months", "nexa-slurm", "costs", "close", "--list"));
@@ -70,16 +70,12 @@ record CloseMonth(Context context, Statements statements, Instant now) {
         Heartbeat.read(context.workspace())
             .map(beat -> beat.behindSince().orElseGet(beat::lastPass));
     if (begun > 0 && (pass.isEmpty() || pass.get().isBefore(end))) {
-      throw refused(
+      throw ErrorCode.MONTH_NOT_CLOSABLE.error(
           "%d %s not settled, and no pass has looked at %s since %s ended"
               .formatted(
                   begun, begun == 1 ? "run is" : "runs are", begun == 1 ? "it" : "them", month),
           Advice.command("settles what has ended", "nexa-slurm", "reconcile"));
     }
-  }
-
-  private static NexaException refused(String why, Advice... advice) {
-    return new NexaException(ErrorCode.MONTH_NOT_CLOSABLE, why, advice);
   }
 
   /** Returns the runs that were made before the month's end and are not settled. */
@@ -130,8 +126,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
       problems.add("the ledger has no line of " + run + ", which an earlier statement has");
     }
     if (!problems.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           "the ledger is not whole, so nothing was closed: " + String.join("; ", problems),
           Advice.command("writes it again", "nexa-slurm", "audit", "--repair"));
     }
@@ -149,7 +144,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
     Path file = statements.file(month);
     if (statements.unsigned().contains(month)
         && !Sha256.of(DurableFiles.readBytes(file)).equals(Sha256.of(statement.text()))) {
-      throw refused(
+      throw ErrorCode.MONTH_NOT_CLOSABLE.error(
           file + " has no signature, and is not what would be written in its place",
           Advice.step(
               "if the month was closed: bring " + month + ".signature.json back from a backup"),
@@ -204,13 +199,10 @@ record CloseMonth(Context context, Statements statements, Instant now) {
   }
 
   private NexaException notCounting(String why) {
-    return new NexaException(
-        ErrorCode.APPROVAL_REFUSED,
+    return ErrorCode.APPROVAL_REFUSED.error(
         "this signature would not count: " + why,
-        Advice.step(
-            "the line of a person who closes months has the namespace "
-                + ClosingSignature.NAMESPACE),
-        Advice.step("nothing was signed"));
+        "the line of a person who closes months has the namespace " + ClosingSignature.NAMESPACE,
+        "nothing was signed");
   }
 
   /**
@@ -251,8 +243,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
           ? Optional.of(new Statements.Closed(statement, sha256, signed))
           : Optional.empty();
     } catch (FileLock.LockedException busy) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_BUSY,
+      throw ErrorCode.WORKSPACE_BUSY.error(
           "another `costs close` is at work: " + busy.getMessage(),
           busy,
           Advice.step("type the command again when it is done"));

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.command.costs;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.CommandGroup;
@@ -193,29 +191,24 @@ final class CostsImportCommand extends CommandGroup {
 
   private static String text(Path file) {
     if (!Files.isRegularFile(file)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
-          "there is no file " + file,
-          Advice.step("name the provider's file, by its path from here"));
+      throw ErrorCode.FILE_NOT_FOUND.error(
+          "there is no file " + file, "name the provider's file, by its path from here");
     }
     String text = DurableFiles.read(file);
     if (text.indexOf('\0') >= 0 || text.startsWith("PK\u0003\u0004") || text.startsWith("%PDF")) {
       String kind = text.startsWith("PK") ? "an Excel file or a zip archive" : "not a text file";
-      throw new NexaException(
-          ErrorCode.BILL_UNREADABLE,
+      throw ErrorCode.BILL_UNREADABLE.error(
           file + " is " + kind + "; expected CSV or JSON lines",
-          Advice.step("open it in a spreadsheet and save it as CSV (UTF-8) with commas"));
+          "open it in a spreadsheet and save it as CSV (UTF-8) with commas");
     }
     return text;
   }
 
   private static List<BillRow> some(Path file, List<BillRow> rows) {
     if (rows.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.BILL_UNREADABLE,
+      throw ErrorCode.BILL_UNREADABLE.error(
           file + " has no rows; nothing was imported",
-          Advice.step(
-              "export the bill again; a CSV file has a heading and a line for each charge"));
+          "export the bill again; a CSV file has a heading and a line for each charge");
     }
     return rows;
   }

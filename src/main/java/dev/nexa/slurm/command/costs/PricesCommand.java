@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.CommandGroup;
@@ -169,12 +168,10 @@ public final class PricesCommand extends CommandGroup {
         throw invalid("--name: expected letters, digits, '.', '_' and '-', got '" + bookName + "'");
       }
       if (Files.exists(written) && !given(replace)) {
-        throw new NexaException(
-            ErrorCode.FILE_EXISTS,
+        throw ErrorCode.FILE_EXISTS.error(
             written.normalize() + " is there already",
-            Advice.step(
-                "--replace writes it anew; runs keep the prices that they were estimated with"),
-            Advice.step("--name OTHER writes another"));
+            "--replace writes it anew; runs keep the prices that they were estimated with",
+            "--name OTHER writes another");
       }
       String today = LocalDate.now(ZoneOffset.UTC).toString();
       List<String> instances =
@@ -201,22 +198,18 @@ public final class PricesCommand extends CommandGroup {
 
   private static AwsPriceList read(Path list, Optional<String> region) {
     if (Files.isDirectory(list)) {
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
+      throw ErrorCode.FILE_UNREADABLE.error(
           list + " is a folder; expected a file: the offer file of AmazonEC2",
-          Advice.step("nexa-slurm prices import aws FILE"));
+          "nexa-slurm prices import aws FILE");
     }
     try (Reader text = Files.newBufferedReader(list, StandardCharsets.UTF_8)) {
       return AwsPriceList.read(text, region);
     } catch (IOException | UncheckedIOException failed) {
       IOException cause = failed instanceof IOException io ? io : new IOException(failed);
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
-          "cannot read " + list + ": " + DurableFiles.reason(cause),
-          failed);
+      throw ErrorCode.FILE_UNREADABLE.error(
+          "cannot read " + list + ": " + DurableFiles.reason(cause), failed);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.PRICE_LIST_UNUSABLE,
+      throw ErrorCode.PRICE_LIST_UNUSABLE.error(
           list + ": " + broken.getMessage(),
           broken,
           Advice.step(

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.closing.Statement;
@@ -75,8 +74,7 @@ final class StatementCommand extends Subcommand {
     }
     String others =
         closed.isEmpty() ? "" : "; closed are " + closed.first() + " to " + closed.last();
-    throw new NexaException(
-        ErrorCode.MONTH_NOT_CLOSABLE,
+    throw ErrorCode.MONTH_NOT_CLOSABLE.error(
         wanted == null ? "no month is closed" : wanted + " is not closed" + others,
         Advice.command(
             "closes it", "nexa-slurm", "costs", "close", wanted == null ? "last" : "" + wanted),

@@ -101,11 +101,10 @@ abstract class DataStepCommand extends Subcommand {
   /** Refuses a share of the rows, for steps that need all of them. */
   final void requireAll(Share share) {
     if (!share.all()) {
-      throw new NexaException(
-          ErrorCode.CONFIG_CONFLICT,
+      throw ErrorCode.CONFIG_CONFLICT.error(
           "data %s sees all rows at once, so it needs one task, not %s"
               .formatted(spec().name(), share.tasks()),
-          Advice.step("leave out array.shards"));
+          "leave out array.shards");
     }
   }
 
@@ -140,10 +139,8 @@ abstract class DataStepCommand extends Subcommand {
 
   private static JsonObject read(Path settings) {
     if (!Files.isRegularFile(settings)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
-          "--settings: there is no file " + settings,
-          Advice.step("name a JSON file with the step's keys"));
+      throw ErrorCode.FILE_NOT_FOUND.error(
+          "--settings: there is no file " + settings, "name a JSON file with the step's keys");
     }
     String text = DurableFiles.read(settings);
     try {
@@ -156,8 +153,7 @@ abstract class DataStepCommand extends Subcommand {
   }
 
   private static NexaException invalid(Optional<Path> file, IllegalArgumentException broken) {
-    return new NexaException(
-        ErrorCode.DATA_INVALID,
+    return ErrorCode.DATA_INVALID.error(
         file.map(it -> it + ": ").orElse("without --settings: ") + broken.getMessage(),
         broken,
         Advice.step(

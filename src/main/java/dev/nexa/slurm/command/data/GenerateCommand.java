@@ -1,8 +1,6 @@
 package dev.nexa.slurm.command.data;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchFiles;
@@ -105,25 +103,21 @@ final class GenerateCommand extends DataStepCommand {
         .or(settings::url)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.ARGUMENT_MISSING,
-                    "no server is named",
-                    Advice.step("add --url, such as --url http://localhost:8000/v1")));
+                ErrorCode.ARGUMENT_MISSING.error(
+                    "no server is named", "add --url, such as --url http://localhost:8000/v1"));
   }
 
   private Optional<String> key(GenerateSettings settings) {
     Optional<String> variable = settings.apiKey();
     Optional<String> key = variable.map(environment()::get).filter(text -> !text.isBlank());
     if (variable.isPresent() && key.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.API_REFUSED,
+      throw ErrorCode.API_REFUSED.error(
           "the variable " + variable.get() + ", which api_key names, is not set",
-          Advice.step(
-              "write the line "
-                  + variable.get()
-                  + "=KEY into the file that env_file of the run's config names, with mode 0600; if the config"
-                  + " has no env_file, add: env_file: ${env:HOME}/.config/nexa/secrets.env"
-                  + " (`nexa-slurm explain docs/secrets.md`)"));
+          "write the line "
+              + variable.get()
+              + "=KEY into the file that env_file of the run's config names, with mode 0600; if the config"
+              + " has no env_file, add: env_file: ${env:HOME}/.config/nexa/secrets.env"
+              + " (`nexa-slurm explain docs/secrets.md`)");
     }
     return key;
   }
@@ -134,10 +128,9 @@ final class GenerateCommand extends DataStepCommand {
         ProcessHandle.of(number)
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.API_UNUSABLE,
+                    ErrorCode.API_UNUSABLE.error(
                         "the server ended at once: there is no process " + number,
-                        Advice.step("read its last lines in the task's log")));
+                        "read its last lines in the task's log"));
     String seconds = value(readyWithin).orElse("" + Serving.READY_WITHIN.toSeconds());
     return new OwnServer(process, Duration.ofSeconds(whole("--ready-within", seconds)));
   }

@@ -300,8 +300,7 @@ public final class DatasetsCommand extends CommandGroup {
   }
 
   private static NexaException changed(DatasetVersion version, long count) {
-    return new NexaException(
-        ErrorCode.DATASET_CHANGED,
+    return ErrorCode.DATASET_CHANGED.error(
         version.reference() + " is not what was registered: " + differing(count),
         Advice.step("bring the files back from a backup or from S3"),
         Advice.command(
@@ -417,11 +416,10 @@ public final class DatasetsCommand extends CommandGroup {
     /** Refuses a version that lacks a statement, before its files are read. */
     private void require(DatasetVersion version) {
       if (version.status() == Status.RETIRED) {
-        throw new NexaException(
-            ErrorCode.DATASET_NOT_PROMOTABLE,
+        throw ErrorCode.DATASET_NOT_PROMOTABLE.error(
             "%s cannot be promoted: these bytes were %s"
                 .formatted(version.reference(), DatasetText.retired(version)),
-            Advice.step(DatasetText.again(version)));
+            DatasetText.again(version));
       }
       List<String> missing = new ArrayList<>();
       if (text(source.getValue(), version.source()).isEmpty()) {
@@ -431,13 +429,11 @@ public final class DatasetsCommand extends CommandGroup {
         missing.add("a licence (--licence)");
       }
       if (!missing.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.DATASET_NOT_PROMOTABLE,
+        throw ErrorCode.DATASET_NOT_PROMOTABLE.error(
             "%s lacks %s: a dataset must say where it comes from before it is promoted"
                 .formatted(version.reference(), String.join(" and ", missing)),
-            Advice.step(
-                "nexa-slurm datasets promote %s --source URL --licence NAME"
-                    .formatted(version.reference())));
+            "nexa-slurm datasets promote %s --source URL --licence NAME"
+                .formatted(version.reference()));
       }
     }
 
@@ -461,8 +457,7 @@ public final class DatasetsCommand extends CommandGroup {
       DatasetVersion version, String typed, Datasets datasets, String verb) {
     int versions = datasets.registry().read().getOrDefault(version.name(), List.of()).size();
     if ((typed.indexOf('@') < 0 || typed.endsWith("@")) && versions > 1) {
-      throw new NexaException(
-          ErrorCode.REFERENCE_AMBIGUOUS,
+      throw ErrorCode.REFERENCE_AMBIGUOUS.error(
           "'" + typed + "' has " + versions + " versions: name the one to " + verb,
           Advice.command("is the newest", "nexa-slurm datasets", verb, version.reference()));
     }

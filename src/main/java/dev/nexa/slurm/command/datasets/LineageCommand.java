@@ -144,8 +144,7 @@ public final class LineageCommand extends DatasetCommand {
         .node(Kind.RUN, run)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.RECORD_DAMAGED,
+                ErrorCode.RECORD_DAMAGED.error(
                     "the plan or the manifest of " + run + " cannot be read; see the notes above"));
   }
 }

@@ -118,8 +118,7 @@ public final class EvalCommand extends CommandGroup {
     try {
       return EvalSummary.of(json);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.EVALUATION_UNUSABLE,
+      throw ErrorCode.EVALUATION_UNUSABLE.error(
           run.manifest() + ": metrics.evaluation: " + broken.getMessage());
     }
   }

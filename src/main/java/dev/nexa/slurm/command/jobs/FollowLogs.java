@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
@@ -65,7 +66,7 @@ public final class FollowLogs {
       OutputStream out) {
     Optional<Path> log = log(run, task, rank);
     while (log.isEmpty() && follow && !ended(run)) {
-      pause(PAUSE_MILLIS);
+      Sleep.millis(PAUSE_MILLIS, "following");
       log = log(run, task, rank);
     }
     String subject =
@@ -83,7 +84,7 @@ public final class FollowLogs {
         // Needs one more look after the end, because the last lines may have been written in
         // between.
         last = ended(run);
-        pause(PAUSE_MILLIS);
+        Sleep.millis(PAUSE_MILLIS, "following");
       }
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file, failed);
@@ -116,17 +117,15 @@ public final class FollowLogs {
             && row.get().tasks().cancelled() == row.get().tasks().all()
             && row.get().elapsed().isZero();
     if (neverRan) {
-      return new NexaException(
-          ErrorCode.LOGS_MISSING,
+      return ErrorCode.LOGS_MISSING.error(
           run.id() + " was cancelled before it started: it printed nothing",
-          Advice.step("To run it again: nexa-slurm rerun " + run.id()));
+          "To run it again: nexa-slurm rerun " + run.id());
     }
     String message =
         subject
             .map(one -> one + " of " + run.id() + " has printed nothing")
             .orElse("no task of " + run.id() + " has printed anything");
-    return new NexaException(
-        ErrorCode.LOGS_MISSING,
+    return ErrorCode.LOGS_MISSING.error(
         ended ? message : message + " yet",
         ended
             ? Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id())
@@ -164,14 +163,5 @@ public final class FollowLogs {
   private void tell(RunFolder run, String why) {
     reason = why;
     progress.accept(LogText.waits(run.id().value(), why));
-  }
-
-  static void pause(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while following", interrupted);
-    }
   }
 }

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.TerminalOutput;
@@ -79,8 +78,7 @@ public final class LogsCommand extends Subcommand {
 
   private void copy(Context context, RunFolder run, OptionalInt one, OutputStream stream) {
     if (Files.notExists(run.plan())) {
-      throw new NexaException(
-          ErrorCode.LOGS_MISSING,
+      throw ErrorCode.LOGS_MISSING.error(
           run.id() + " has no logs here: it was not submitted from this workspace");
     }
     Integer asked = rank.getValue();
@@ -90,10 +88,9 @@ public final class LogsCommand extends Subcommand {
     OptionalInt ofRank = asked == null ? OptionalInt.empty() : OptionalInt.of(asked);
     boolean array = one.isEmpty() && run.shownPlan().tasks() > 1;
     if (array && ofRank.isPresent()) {
-      throw new NexaException(
-          ErrorCode.REFERENCE_AMBIGUOUS,
+      throw ErrorCode.REFERENCE_AMBIGUOUS.error(
           "--rank " + asked + ": " + run.id() + " has several tasks, each with ranks of its own",
-          Advice.step("nexa-slurm logs --task 0 --rank " + asked + " " + run.id()));
+          "nexa-slurm logs --task 0 --rank " + asked + " " + run.id());
     }
     if (array) {
       boolean colour = TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();
@@ -114,8 +111,7 @@ public final class LogsCommand extends Subcommand {
     if (names.contains(name)) {
       return names.indexOf(name);
     }
-    throw new NexaException(
-        ErrorCode.RUN_UNKNOWN,
+    throw ErrorCode.RUN_UNKNOWN.error(
         "there is no group "
             + name
             + Nearest.hint(name, names)
@@ -132,8 +128,7 @@ public final class LogsCommand extends Subcommand {
     }
     String has = ranks < 2 ? " is one process, without ranks" : " has ranks 0 to " + (ranks - 1);
     String does = ranks < 2 ? "prints its output" : "prints the output of all ranks";
-    throw new NexaException(
-        ErrorCode.RUN_UNKNOWN,
+    throw ErrorCode.RUN_UNKNOWN.error(
         "there is no rank " + rank + ": a task of " + run.id() + has,
         Advice.command(does, "nexa-slurm", "logs", "--task", task, run.id()));
   }

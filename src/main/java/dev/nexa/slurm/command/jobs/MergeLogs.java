@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.jobs;
 
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.command.jobs.EndedTasks.End;
@@ -146,7 +147,7 @@ public final class MergeLogs {
     long lastAsked = System.nanoTime();
     while (!open.isEmpty()) {
       // Needs one more look after the end, because the last lines may have been written in between.
-      FollowLogs.pause(pauseMillis(open.size()));
+      Sleep.millis(pauseMillis(open.size()), "following");
       for (int task : List.copyOf(open)) {
         boolean over = ended.all() || ended.ends().containsKey(task);
         look(task, files, over);

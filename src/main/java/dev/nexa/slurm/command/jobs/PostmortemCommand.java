@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.jobs;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -41,8 +40,7 @@ public final class PostmortemCommand extends Subcommand {
     Context context = existing();
     RunFolder run = new RunLookup(context.workspace()).find(reference.getValue()).run();
     if (!run.hasJournal()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " has no journal here: it was not submitted from this workspace");
     }
     String text = remediation.getValue();
@@ -65,10 +63,8 @@ public final class PostmortemCommand extends Subcommand {
     }
     Path file = Path.of(value(output).orElse("postmortem_" + run.id() + ".tar.gz"));
     if (Files.exists(file)) {
-      throw new NexaException(
-          ErrorCode.FILE_EXISTS,
-          file + " exists, and is not replaced",
-          Advice.step("name another file: -o FILE"));
+      throw ErrorCode.FILE_EXISTS.error(
+          file + " exists, and is not replaced", "name another file: -o FILE");
     }
     List<String> problems = new ArrayList<>();
     CollectPostmortem collected = CollectPostmortem.of(context, run, problems);

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -58,7 +57,7 @@ public final class RerunCommand extends Subcommand {
     try {
       return Optional.of(IndexRange.parse(text));
     } catch (IllegalArgumentException wrong) {
-      throw new NexaException(ErrorCode.OPTION_INVALID, "--tasks: " + wrong.getMessage(), wrong);
+      throw ErrorCode.OPTION_INVALID.error("--tasks: " + wrong.getMessage(), wrong);
     }
   }
 }

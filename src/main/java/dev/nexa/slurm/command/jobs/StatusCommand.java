@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -90,8 +89,7 @@ public final class StatusCommand extends Subcommand {
    */
   private int watch(Context context, String typed, List<String> references) {
     if (given(json)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw ErrorCode.OPTIONS_CONFLICT.error(
           "--watch prints again and again, and --json prints one document",
           Advice.command("prints the document of this moment", "nexa-slurm", "status", "--json"));
     }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.PlainTime;
@@ -96,7 +97,7 @@ record WatchRuns(Context context, LiveReader reader, Duration interval)
       if (out.checkError()) {
         return ExitCode.OK.status();
       }
-      FollowLogs.pause(interval.toMillis());
+      Sleep.millis(interval.toMillis(), "following");
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
@@ -37,8 +36,7 @@ public final class WhyCommand extends Subcommand {
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     RunFolder run = found.run();
     if (Files.notExists(run.plan()) || !run.hasJournal()) {
-      throw new NexaException(
-          ErrorCode.LOGS_MISSING,
+      throw ErrorCode.LOGS_MISSING.error(
           run.id() + " has no plan and no logs here: it was not submitted from this workspace");
     }
     Integer named = task.getValue();

@@ -99,16 +99,14 @@ public final class MonitorCommand extends CommandGroup {
     }
 
     private static NexaException nothing(RunFolder run, int task) {
-      return new NexaException(
-          ErrorCode.LOGS_MISSING,
+      return ErrorCode.LOGS_MISSING.error(
           "%s has no samples of task %s: the task has not started, or the run is not sampled"
               .formatted(run.id(), task),
           Advice.command("", "nexa-slurm", "explain", "monitor"));
     }
 
     private NexaException noGpu(RunFolder run) {
-      return new NexaException(
-          ErrorCode.LOGS_MISSING,
+      return ErrorCode.LOGS_MISSING.error(
           run.id() + " has no samples of GPU " + gpu.<Integer>getValue(),
           Advice.command("", "nexa-slurm", "monitor", "show", run.id().value()));
     }

@@ -146,8 +146,7 @@ public final class NotifyCommand extends CommandGroup {
               .resend(notice, new ArrayList<>())
               .orElseThrow(
                   () ->
-                      new NexaException(
-                          ErrorCode.WORKSPACE_BUSY,
+                      ErrorCode.WORKSPACE_BUSY.error(
                           "another process has been sending notifications for a minute",
                           Advice.command("sends it", "nexa-slurm", "notify", "resend", typed)));
       problems.forEach(this::note);
@@ -169,8 +168,7 @@ public final class NotifyCommand extends CommandGroup {
           .map(near -> Advice.command("sends that one", "nexa-slurm", "notify", "resend", near))
           .ifPresent(advice::add);
       advice.add(Advice.command("lists them", "nexa-slurm", "notify", "list"));
-      return new NexaException(
-          ErrorCode.OPTION_INVALID, "there is no notification '" + typed + "'", advice);
+      return ErrorCode.OPTION_INVALID.error("there is no notification '" + typed + "'", advice);
     }
   }
 }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.pipeline.FromRuns;
@@ -74,8 +73,7 @@ final class NotifyTestCommand extends Subcommand {
         all.stream().filter(channel -> channel.name().equals(typed)).toList();
     if (named.isEmpty()) {
       List<String> names = all.stream().map(NotifyChannel::name).toList();
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           where + " has no channel '" + typed + "'; it has " + String.join(", ", names),
           Nearest.to(typed, names).stream()
               .map(near -> Advice.command("tries " + near, "nexa-slurm", "notify", "test", near))

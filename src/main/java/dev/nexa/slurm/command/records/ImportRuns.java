@@ -208,10 +208,9 @@ public final class ImportRuns {
         .lockImport(Duration.ofSeconds(20))
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.WORKSPACE_BUSY,
+                ErrorCode.WORKSPACE_BUSY.error(
                     "somebody else imports into this workspace at this moment",
-                    Advice.step("try again when that has ended; nothing is imported twice")));
+                    "try again when that has ended; nothing is imported twice"));
   }
 
   /** Reads accounting in windows. A job belongs to the window in which it ended. */
@@ -356,10 +355,9 @@ public final class ImportRuns {
       Optional<RunId> run = Optional.empty();
       if (!dryRun) {
         if (!lock.orElseThrow().holds()) {
-          throw new NexaException(
-              ErrorCode.WORKSPACE_BUSY,
+          throw ErrorCode.WORKSPACE_BUSY.error(
               "another host took over the right to import",
-              Advice.step("type the same again: nothing is imported twice"));
+              "type the same again: nothing is imported twice");
         }
         run = Optional.of(adoption.adopt(job, now, problems).id());
       }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Phase;
@@ -105,12 +104,9 @@ final class LookAtJobs {
     lacking.retainAll(List.of("User", "State", "End", "AllocTRES"));
     if (!lacking.isEmpty() || !elapsed) {
       lacking.addAll(elapsed ? List.of() : List.of("ElapsedRaw"));
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           "a table of " + file + " has no column " + String.join(", ", lacking),
-          Advice.step(
-              "save it with: sacct -D -P --noconvert --format="
-                  + String.join(",", DumpText.FIELDS)));
+          "save it with: sacct -D -P --noconvert --format=" + String.join(",", DumpText.FIELDS));
     }
   }
 

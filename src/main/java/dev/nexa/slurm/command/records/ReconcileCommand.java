@@ -183,8 +183,7 @@ public final class ReconcileCommand extends Subcommand {
     if (last.isPresent()) {
       Path folder = file.toAbsolutePath().normalize().getParent();
       if (folder == null || !Files.isDirectory(folder)) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             "--metrics: there is no folder " + folder + " for " + file.getFileName(),
             Advice.command("", "mkdir", "-p", String.valueOf(folder)),
             Advice.step(

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.sacct.DumpFile;
@@ -92,11 +91,9 @@ public final class ShowUsage {
       throw DumpFile.nothing(file, problems.list().get(0).toString());
     }
     if (counts[0] > 0 && counts[1] == 0 && !wanted.user().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+      throw ErrorCode.ACCOUNTING_FILE_UNUSABLE.error(
           "--user: no row of " + file + " names the job's user",
-          Advice.step(
-              "save it with the column User: sacct --format=JobID,User,…; or leave --user out"));
+          "save it with the column User: sacct --format=JobID,User,…; or leave --user out");
     }
     if (counts[0] > 0 && counts[2] == 0 && wanted.since().isPresent()) {
       notes.add(

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.releases;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.releases.DeployRelease.Checked;
@@ -192,8 +191,7 @@ final class DeployCommand extends Subcommand {
   /** A text that is no URL would fail the test, after production was switched. */
   private static void requireHttp(String url) {
     if (!isHttp(url)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--endpoint: expected a URL with http or https and a host, such as"
               + " http://n1:15205/v1, got '"
               + url

@@ -168,10 +168,8 @@ final class DeployRelease {
       advice.add(Advice.step("and " + refusal.why()));
       advice.addAll(refusal.next());
     }
-    return new NexaException(
-        ErrorCode.RELEASE_NOT_DEPLOYABLE,
-        "the release " + name + " " + what + ": " + refusals.get(0).why(),
-        advice);
+    return ErrorCode.RELEASE_NOT_DEPLOYABLE.error(
+        "the release " + name + " " + what + ": " + refusals.get(0).why(), advice);
   }
 
   /**
@@ -239,8 +237,7 @@ final class DeployRelease {
 
   private static void requireSame(Checked before, Checked now) {
     if (!before.digest().equals(now.digest())) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
+      throw ErrorCode.CONCURRENT_CHANGE.error(
           "the release " + now.name() + " was replaced by another of this name meanwhile",
           Advice.command("checks it", "nexa-slurm release verify", now.name()));
     }
@@ -248,8 +245,7 @@ final class DeployRelease {
 
   private static void requireSame(Optional<String> before, Optional<String> now) {
     if (!before.equals(now)) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
+      throw ErrorCode.CONCURRENT_CHANGE.error(
           ("meanwhile another process changed what is in production: it was %s,"
                   + " and is %s; nothing was changed")
               .formatted(before.orElse("nothing"), now.orElse("nothing")),
@@ -397,14 +393,13 @@ final class DeployRelease {
         .filter(one -> !rolledBack.contains(one))
         .map(one -> Advice.command("goes back further", "nexa-slurm release rollback", one))
         .forEach(advice::add);
-    return new NexaException(unusable.code(), String.valueOf(unusable.getMessage()), advice);
+    return unusable.code().error(String.valueOf(unusable.getMessage()), advice);
   }
 
   /** Another release can have got the name of one that was deployed; its gate was never checked. */
   private static void requireDeployed(Checked release, List<HistoryLine> lines) {
     if (Production.deployments(lines, release.name(), release.digest()).isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RELEASE_NOT_DEPLOYABLE,
+      throw ErrorCode.RELEASE_NOT_DEPLOYABLE.error(
           "the release " + release.name() + " is not the one that was deployed under this name",
           Advice.command("names releases that were", "nexa-slurm release history"),
           Advice.command("deploys it", "nexa-slurm release deploy", release.name()));
@@ -416,8 +411,7 @@ final class DeployRelease {
     if (typed.isPresent()) {
       if (!Production.wasDeployed(lines, typed.get())) {
         requireRelease(typed.get(), Production.deployed(lines));
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "the release " + typed.get() + " was never in production",
             Advice.command("shows what was", "nexa-slurm release history"),
             Advice.command("deploys it", "nexa-slurm release deploy", typed.get()));
@@ -433,8 +427,7 @@ final class DeployRelease {
             : Production.before(lines);
     return before.orElseThrow(
         () ->
-            new NexaException(
-                ErrorCode.OPTION_INVALID,
+            ErrorCode.OPTION_INVALID.error(
                 now.map(
                         one ->
                             "no release was deployed before "
@@ -453,8 +446,7 @@ final class DeployRelease {
     boolean exists =
         ReleaseFolder.all(place.durable()).stream().anyMatch(one -> one.name().equals(typed));
     if (!exists && nearest.isPresent()) {
-      throw new NexaException(
-          ErrorCode.RELEASE_UNKNOWN,
+      throw ErrorCode.RELEASE_UNKNOWN.error(
           "there is no release '" + typed + "'" + Nearest.hint(typed, deployed),
           Advice.command("rolls back to it", "nexa-slurm release rollback", nearest.orElseThrow()),
           Advice.command("shows what was", "nexa-slurm release history"));

@@ -367,8 +367,7 @@ public final class HaltCommand extends Subcommand {
     /** A file that cannot be read is a halt in force, whatever anybody signs. */
     private static void requireReadable(Halts.Judged halt) {
       if (halt.broken().isPresent()) {
-        throw new NexaException(
-            ErrorCode.RECORD_DAMAGED,
+        throw ErrorCode.RECORD_DAMAGED.error(
             "%s stays in force, and no signature can lift it: %s"
                 .formatted(halt.halt().id(), VisibleText.line(halt.halt().reason())),
             halt.ends());
@@ -406,16 +405,13 @@ public final class HaltCommand extends Subcommand {
         Halts halts, Halts.Judged halt, LiftedHalt signed, DeployPlace place) {
       Optional<String> refusal = halts.refusal(halt.halt(), signed, place.signers());
       if (refusal.isPresent()) {
-        throw new NexaException(
-            ErrorCode.HALTED,
+        throw ErrorCode.HALTED.error(
             halt.halt().id() + " is still in force: " + refusal.get() + "; nothing was written",
-            Advice.step(
-                "people may lift it whose line in "
-                    + place.policy().approvals().orElseThrow().allowedSigners()
-                    + " has the namespace "
-                    + SignOff.NAMESPACE),
-            Advice.step(
-                "one of them types: nexa-slurm unhalt " + halt.halt().id() + " --key FILE"));
+            "people may lift it whose line in "
+                + place.policy().approvals().orElseThrow().allowedSigners()
+                + " has the namespace "
+                + SignOff.NAMESPACE,
+            "one of them types: nexa-slurm unhalt " + halt.halt().id() + " --key FILE");
       }
       halts.lift(signed);
       return halts.existing(halt.halt().id(), place.signers());

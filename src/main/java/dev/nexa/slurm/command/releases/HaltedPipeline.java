@@ -106,8 +106,7 @@ final class HaltedPipeline {
         .ifPresent(advice::add);
     advice.add(Advice.command("shows the pipelines", "nexa-slurm pipeline list"));
     advice.add(Advice.command("stops every release", "nexa-slurm halt"));
-    return new NexaException(
-        ErrorCode.PIPELINE_UNKNOWN,
+    return ErrorCode.PIPELINE_UNKNOWN.error(
         ("no halt was set: --pipeline: expected the name of a pipeline that was run, or of a"
                 + " file in %s, got '%s'%s")
             .formatted(

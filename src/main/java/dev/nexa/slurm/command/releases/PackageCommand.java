@@ -169,10 +169,9 @@ final class PackageCommand extends Subcommand {
 
   private static PlanFile plan(RunFolder run) {
     if (!Files.exists(run.plan())) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " has no plan, so its model cannot be packaged",
-          Advice.step("an imported job has none; package a run that nexa-slurm submitted"));
+          "an imported job has none; package a run that nexa-slurm submitted");
     }
     return ProvenFiles.of(run).plan();
   }
@@ -187,14 +186,13 @@ final class PackageCommand extends Subcommand {
   private static void requirePicklesAllowed(Policy policy, ReleaseDraft draft) {
     List<String> pickles = draft.facts().pickles();
     if (policy.releases().refusesPickles() && !pickles.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.PICKLES_REFUSED,
+      throw ErrorCode.PICKLES_REFUSED.error(
           "the policy refuses releases with pickled files (release_pickles: refuse), and the model"
               + " has "
               + pickles.size()
               + ": "
               + VisibleText.line(pickles.stream().limit(5).collect(Collectors.joining(", "))),
-          Advice.step("save the model as safetensors, then package it again"));
+          "save the model as safetensors, then package it again");
     }
   }
 
@@ -210,8 +208,7 @@ final class PackageCommand extends Subcommand {
   }
 
   private static NexaException exists(Path archive) {
-    return new NexaException(
-        ErrorCode.FILE_EXISTS,
+    return ErrorCode.FILE_EXISTS.error(
         "--tar: " + archive + " exists already",
         Advice.step("name another file, or remove it"),
         Advice.command("checks the archive", "nexa-slurm release verify", archive));

@@ -113,10 +113,8 @@ final class SignCommand extends OfTier {
   private static void refuse(String name, DeployCheck.Refusal why) {
     List<Advice> advice = new ArrayList<>(why.next());
     advice.add(Advice.step("nothing was signed"));
-    throw new NexaException(
-        ErrorCode.RELEASE_DIFFERS,
-        VisibleText.line("the release " + name + " cannot be signed: " + why.why()),
-        advice);
+    throw ErrorCode.RELEASE_DIFFERS.error(
+        VisibleText.line("the release " + name + " cannot be signed: " + why.why()), advice);
   }
 
   private void show(ReleaseContent content, SignRelease.Ready ready, RunComparison compared) {
@@ -182,11 +180,10 @@ final class SignCommand extends OfTier {
       PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
       Signers signers = approvals.signers();
       if (!signers.problems().isEmpty()) {
-        throw new NexaException(
-            ErrorCode.APPROVAL_REFUSED,
+        throw ErrorCode.APPROVAL_REFUSED.error(
             "nobody can sign until this is mended: " + String.join("; ", signers.problems()),
-            Advice.step(SigningKey.owners(approvals) + " can mend " + signers.allowed().file()),
-            Advice.step("nothing was signed"));
+            SigningKey.owners(approvals) + " can mend " + signers.allowed().file(),
+            "nothing was signed");
       }
       requireWritable();
       SigningKey key =
@@ -197,10 +194,9 @@ final class SignCommand extends OfTier {
       Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
       Optional<String> untimely = ReleaseSignatures.untimely(now, content.document(), now);
       if (untimely.isPresent()) {
-        throw new NexaException(
-            ErrorCode.APPROVAL_REFUSED,
+        throw ErrorCode.APPROVAL_REFUSED.error(
             "this signature would not count: " + untimely.get(),
-            Advice.step("set the clock of this host, then sign; nothing was signed"));
+            "set the clock of this host, then sign; nothing was signed");
       }
       key.publicKey().ifPresent(half -> requireMaySign(approvals, signer, half, submitter, now));
       SignOff unsigned =
@@ -253,24 +249,21 @@ final class SignCommand extends OfTier {
               ? Optional.of(signer)
               : signers.nameOf(key, Optional.of(submitter));
       if (own.isPresent() && !approvals.policy().selfApproval()) {
-        throw new NexaException(
-            ErrorCode.APPROVAL_BY_SUBMITTER,
+        throw ErrorCode.APPROVAL_BY_SUBMITTER.error(
             ("%s gives this key to %s, who may be %s, who submitted the run:"
                     + " submitters cannot sign releases of their own runs")
                 .formatted(signers.allowed().file(), own.get(), submitter.user()),
-            Advice.step("somebody else of allowed_signers can sign it"),
-            Advice.step("nothing was signed"));
+            "somebody else of allowed_signers can sign it",
+            "nothing was signed");
       }
     }
 
     private static NexaException refused(PolicyApprovals approvals, String why) {
-      return new NexaException(
-          ErrorCode.APPROVAL_REFUSED,
+      return ErrorCode.APPROVAL_REFUSED.error(
           "this signature would not count: " + why,
-          Advice.step(
-              "%s can change the line: namespaces=\"%s\" lets a key sign approvals and releases"
-                  .formatted(SigningKey.owners(approvals), NAMESPACES)),
-          Advice.step("nothing was signed"));
+          "%s can change the line: namespaces=\"%s\" lets a key sign approvals and releases"
+              .formatted(SigningKey.owners(approvals), NAMESPACES),
+          "nothing was signed");
     }
 
     /**
@@ -280,8 +273,7 @@ final class SignCommand extends OfTier {
      */
     Ready readyForOms(Optional<String> keyFile) {
       if (keyFile.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.ARGUMENT_MISSING,
+        throw ErrorCode.ARGUMENT_MISSING.error(
             "--format oms needs --key FILE: an ECDSA key",
             Advice.command("makes one", "ssh-keygen", "-t", "ecdsa", "-N", "", "-f", "model-key"));
       }
@@ -297,8 +289,7 @@ final class SignCommand extends OfTier {
             Optional.empty(),
             () -> sign(pair, file));
       } catch (OmsException unusable) {
-        throw new NexaException(
-            ErrorCode.SIGNING_FAILED,
+        throw ErrorCode.SIGNING_FAILED.error(
             "--key " + path + ": " + unusable.getMessage(),
             unusable,
             Advice.step("expected an unencrypted ECDSA key: " + String.join(", ", EcKeys.types())));
@@ -310,10 +301,8 @@ final class SignCommand extends OfTier {
         OmsSignature.Scope scope = new OmsSignature.Scope(file, List.of(), false);
         return keep(file, OmsSignature.sign(folder.model(), scope, pair, List.of()));
       } catch (OmsException unusable) {
-        throw new NexaException(
-            ErrorCode.SIGNING_FAILED,
-            "model/ cannot be signed: " + unusable.getMessage(),
-            unusable);
+        throw ErrorCode.SIGNING_FAILED.error(
+            "model/ cannot be signed: " + unusable.getMessage(), unusable);
       } catch (IOException failed) {
         throw DurableFiles.failure("read", folder.model(), failed);
       }
@@ -324,14 +313,12 @@ final class SignCommand extends OfTier {
       Path there = Files.exists(folder.signatures()) ? folder.signatures() : folder.path();
       if (!Files.isWritable(there)) {
         String owner = Workspace.ownerOf(there);
-        throw new NexaException(
-            ErrorCode.SIGNING_FAILED,
+        throw ErrorCode.SIGNING_FAILED.error(
             "the signature can't be written: you may not write to " + folder.signatures(),
-            Advice.step(
-                ("to let all approvers write there, %s types: install -d -m 2775 -g"
-                        + " APPROVERS %s (APPROVERS: a Unix group of the approvers)")
-                    .formatted(owner, Advice.command("", folder.signatures()))),
-            Advice.step("nothing was signed"));
+            ("to let all approvers write there, %s types: install -d -m 2775 -g"
+                    + " APPROVERS %s (APPROVERS: a Unix group of the approvers)")
+                .formatted(owner, Advice.command("", folder.signatures())),
+            "nothing was signed");
       }
     }
 

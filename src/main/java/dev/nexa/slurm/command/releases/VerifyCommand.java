@@ -79,8 +79,7 @@ final class VerifyCommand extends OfTier {
     boolean oms = omsKey.getValue() != null || omsCertificate.getValue() != null;
     boolean isPath = typed.contains("/") || typed.endsWith(".tar.zst") || isFolder(path, oms);
     if (isPath && Files.notExists(path)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no folder or archive " + path,
           Advice.command("shows the releases", "nexa-slurm release list"));
     }
@@ -109,11 +108,10 @@ final class VerifyCommand extends OfTier {
     notes.forEach(this::note);
     if (!signed) {
       out().flush();
-      throw new NexaException(
-          ErrorCode.RELEASE_UNSIGNED,
+      throw ErrorCode.RELEASE_UNSIGNED.error(
           "all files of %s are right, but no signature of an approver on it counts%s"
               .formatted(name, signatures.isEmpty() ? ": nobody has signed it" : ""),
-          Advice.step("an approver types: nexa-slurm release sign " + name));
+          "an approver types: nexa-slurm release sign " + name);
     }
     say(
         "%s is right: %s files, %s, digest %s"
@@ -184,8 +182,7 @@ final class VerifyCommand extends OfTier {
       advice.add(Advice.step("and " + (problems.size() - MOST_SHOWN) + " more"));
     }
     advice.add(Advice.step("do not use it; package the run again under another name: --name NAME"));
-    throw new NexaException(
-        ErrorCode.RELEASE_DAMAGED,
+    throw ErrorCode.RELEASE_DAMAGED.error(
         "the release %s is damaged: %s missing, changed or additional"
             .formatted(
                 release, problems.size() == 1 ? "1 file is" : problems.size() + " files are"),
@@ -234,11 +231,10 @@ final class VerifyCommand extends OfTier {
                 : folder.resolveSibling(SignRelease.OMS);
     Path bundle = typed == null ? usual : Path.of(typed);
     if (Files.notExists(bundle)) {
-      throw new NexaException(
-          ErrorCode.RELEASE_UNSIGNED,
+      throw ErrorCode.RELEASE_UNSIGNED.error(
           "there is no signature " + bundle,
-          Advice.step("name the signature: --signature FILE"),
-          Advice.step("or sign a release: nexa-slurm release sign NAME --format oms --key FILE"));
+          "name the signature: --signature FILE",
+          "or sign a release: nexa-slurm release sign NAME --format oms --key FILE");
     }
     List<String> problems;
     try {
@@ -257,8 +253,7 @@ final class VerifyCommand extends OfTier {
                       DurableFiles.readBytes(Path.of(omsCertificate.<String>getValue()))),
                   Instant.now());
     } catch (OmsException broken) {
-      throw new NexaException(
-          ErrorCode.RELEASE_UNSIGNED,
+      throw ErrorCode.RELEASE_UNSIGNED.error(
           "the signature " + bundle + " does not count: " + broken.getMessage(),
           broken,
           Advice.step("ask the publisher for the public key, and name it: --oms-key FILE"),

@@ -63,11 +63,10 @@ final class PublishReport {
   private String inFolder(Path file, byte[] html) {
     Path folder = file.toAbsolutePath().normalize().resolveSibling("");
     if (!Files.isDirectory(folder)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           OPTION + ": there is no folder " + folder,
-          Advice.step("mkdir -p " + folder),
-          Advice.step("then type the command again"));
+          "mkdir -p " + folder,
+          "then type the command again");
     }
     context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
     return file.toString();

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.serve;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -97,8 +96,7 @@ public final class ServeCommand extends Subcommand {
   private static void requireNoModel(String typed) {
     boolean file = typed.matches(".*\\.(ya?ml|json|py|sh)") || Files.exists(Path.of(typed));
     if (!file && typed.matches("[\\w.-]+/[\\w.-]+")) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no file " + typed + ": a model's name goes into a config; expected the config",
           Advice.command(
               "serves it by the example's config",

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
@@ -72,11 +71,10 @@ public final class ArchivePlaces {
     Optional<String> text = to.or(storage::archive);
     if (text.isEmpty()) {
       String file = context.configs().cluster(profile(context)).file();
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "no place for archives is given",
-          Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
-          Advice.step("or set storage.archive in " + file));
+          "--to DIR, or --to s3://BUCKET/PREFIX",
+          "or set storage.archive in " + file);
     }
     String where = to.isPresent() ? "--to" : "storage.archive";
     return open(context, where, text.get(), storageClass.or(storage::archiveClass));

@@ -40,14 +40,10 @@ public final class Failures implements IExecutionExceptionHandler {
           : known;
     }
     if (failure instanceof UncheckedIOException io) {
-      return new NexaException(
-          ErrorCode.IO_FAILED,
-          String.valueOf(io.getMessage()),
-          io,
-          ofFile(io.getCause()).toArray(Advice[]::new));
+      return ErrorCode.IO_FAILED.error(
+          String.valueOf(io.getMessage()), io, ofFile(io.getCause()).toArray(Advice[]::new));
     }
-    return new NexaException(
-        ErrorCode.DEFECT,
+    return ErrorCode.DEFECT.error(
         "this is a defect: " + failure,
         failure,
         Advice.step("please report it with what --stacktrace prints"));

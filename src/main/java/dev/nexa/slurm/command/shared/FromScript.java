@@ -183,8 +183,7 @@ record FromScript(
       return own.isEmpty() || chosen ? ScriptConfig.Start.PYTHON : ownPython(own.get(), shape);
     }
     if (found.text().contains("\r\n")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           script + " has the line ends of Windows, and bash takes them for parts of the commands",
           Advice.command("", "sed", "-i", "s/\\r$//", script));
     }
@@ -402,7 +401,7 @@ record FromScript(
     String begins = first.text().startsWith("#") || first.line() <= 0 ? "" : "#SBATCH ";
     String place = place(first.line(), "sbatch") + ": " + begins + first.text();
     String more = refused.size() == 1 ? "" : "; " + (refused.size() - 1) + " more below";
-    throw new NexaException(ErrorCode.OPTION_INVALID, place + ": " + first.reason() + more, steps);
+    throw ErrorCode.OPTION_INVALID.error(place + ": " + first.reason() + more, steps);
   }
 
   private static List<String> steps(Unread option) {
@@ -541,8 +540,7 @@ record FromScript(
       if (yaml.equals(text(file))) {
         return false;
       }
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--save: " + file + " exists already",
           Advice.command(
               "runs it as it is, without the options that you typed", "nexa-slurm", "submit", file),

@@ -36,13 +36,13 @@ public record KeyFile(Path path, Map<String, String> environment) {
   void requireUsable() {
     Optional<Path> closed = closedFolder();
     if (closed.isPresent()) {
-      throw failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "--key: you may not look into %s, which belongs to %s, so you may not read %s"
               .formatted(closed.get(), Workspace.ownerOf(closed.get()), path),
           ownKeys());
     }
     if (!Files.exists(path)) {
-      throw failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "--key: the file " + path + " does not exist",
           Files.isRegularFile(publicFile())
               ? List.of(
@@ -52,12 +52,11 @@ public record KeyFile(Path path, Map<String, String> environment) {
               : ownKeys());
     }
     if (!Files.isRegularFile(path)) {
-      throw failed(
-          "--key: " + path + " is not a file",
-          Advice.step("name a key in it: --key " + path + "/KEY"));
+      throw ErrorCode.SIGNING_FAILED.error(
+          "--key: " + path + " is not a file", "name a key in it: --key " + path + "/KEY");
     }
     if (!Files.isReadable(path)) {
-      throw failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "--key: you may not read " + path + ", which belongs to " + Workspace.ownerOf(path),
           ownKeys());
     }
@@ -66,12 +65,12 @@ public record KeyFile(Path path, Map<String, String> environment) {
       if (path.toString().endsWith(".pub") || isPublicKey(text)) {
         return;
       }
-      throw failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "--key: " + path + " is not an SSH private key: " + PRIVATE_KEY_BEGINS + " is missing",
           ownKeys());
     }
     if (text.indexOf('\r') >= 0) {
-      throw failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "--key: " + path + " has Windows line ends, which ssh-keygen can't read",
           Advice.command("removes them; then type this again", "sed", "-i", "s/\\r$//", path));
     }
@@ -157,11 +156,9 @@ public record KeyFile(Path path, Map<String, String> environment) {
           ? Optional.of(SshPublicKey.parse(latin(file)))
           : Optional.empty();
     } catch (SshPublicKey.MayNotSignException weak) {
-      throw new NexaException(
-          ErrorCode.SIGNING_FAILED, file + " " + weak.getMessage(), weak, makesKey());
+      throw ErrorCode.SIGNING_FAILED.error(file + " " + weak.getMessage(), weak, makesKey());
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.SIGNING_FAILED,
+      throw ErrorCode.SIGNING_FAILED.error(
           file + " is not a public key that can sign approvals: " + broken.getMessage(),
           broken,
           file.equals(path)
@@ -176,15 +173,5 @@ public record KeyFile(Path path, Map<String, String> environment) {
     boolean isPublic =
         name.endsWith(".pub") || (Files.isRegularFile(path) && isPublicKey(latin(path)));
     return isPublic ? path : Path.of(name + ".pub");
-  }
-
-  /** Returns the error for a key that cannot sign. */
-  static NexaException failed(String message, Advice... advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
-  }
-
-  /** Returns the error for a key that cannot sign. */
-  static NexaException failed(String message, List<Advice> advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 }

@@ -148,8 +148,7 @@ public final class RootCommand implements Runnable {
   private void requireNoneNear(Path folder) {
     Optional<Path> near = WorkspaceSearch.near(folder);
     if (near.isPresent()) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_NOT_FOUND,
+      throw ErrorCode.WORKSPACE_NOT_FOUND.error(
           folder.toAbsolutePath().normalize() + " is not a workspace; the nearest is " + near.get(),
           nearest(folder, near.get()));
     }
@@ -193,8 +192,7 @@ public final class RootCommand implements Runnable {
         if (!Files.exists(named.get())) {
           advice.add(Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
         }
-        throw new NexaException(
-            ErrorCode.WORKSPACE_NOT_FOUND,
+        throw ErrorCode.WORKSPACE_NOT_FOUND.error(
             "there is no workspace "
                 + named.get().toAbsolutePath().normalize()
                 + (Files.exists(named.get()) ? ": it is not a folder" : "")
@@ -245,8 +243,7 @@ public final class RootCommand implements Runnable {
     Path whole = folder.toAbsolutePath().normalize();
     for (Path at = whole; at != null; at = at.getParent()) {
       if (Files.isDirectory(at) && !Files.isExecutable(at)) {
-        throw new NexaException(
-            ErrorCode.IO_FAILED,
+        throw ErrorCode.IO_FAILED.error(
             "cannot use " + whole + " as the workspace: permission denied",
             DeniedAccess.advice(new AccessDeniedException(whole.toString()), whole.resolve("x")));
       }
@@ -298,7 +295,7 @@ public final class RootCommand implements Runnable {
     String message = advised(String.valueOf(failure.getMessage()));
     return message.equals(failure.getMessage()) && all.equals(failure.advice())
         ? failure
-        : new NexaException(failure.code(), message, all);
+        : failure.code().error(message, all);
   }
 
   private Advice advised(Advice advice) {
@@ -366,11 +363,10 @@ public final class RootCommand implements Runnable {
 
   /** Returns all of standard input. */
   byte[] input() {
-    try {
-      return keyboard == null ? new byte[0] : keyboard.readAllBytes();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/dev/stdin"), failed);
-    }
+    return DurableFiles.attempt(
+        "read",
+        Path.of("/dev/stdin"),
+        () -> keyboard == null ? new byte[0] : keyboard.readAllBytes());
   }
 
   /** Returns whether a person can be asked. */

@@ -43,8 +43,7 @@ public final class RunRecordFile {
     try {
       return reading.apply(text);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           file + " is broken: " + broken.getMessage(),
           broken,
           Advice.command(

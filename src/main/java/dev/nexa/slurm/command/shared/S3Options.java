@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.shared.S3Settings;
@@ -58,13 +57,11 @@ public final class S3Options {
     } else if (storage.s3Prefix().isPresent()) {
       place = S3Place.parse(storage.s3Prefix().get(), "storage.s3_prefix");
     } else {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "no address in S3 is given",
-          Advice.step("export NEXA_S3_PREFIX=s3://BUCKET/PREFIX"),
-          Advice.step(
-              "or set storage.s3_prefix in the profile"
-                  + (takesAddress ? ", or type s3://BUCKET/PREFIX" : "")));
+          "export NEXA_S3_PREFIX=s3://BUCKET/PREFIX",
+          "or set storage.s3_prefix in the profile"
+              + (takesAddress ? ", or type s3://BUCKET/PREFIX" : ""));
     }
     return place(place, storage, threads);
   }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -59,7 +60,7 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
         return of(path, environment, use);
       }
     }
-    throw KeyFile.failed(
+    throw ErrorCode.SIGNING_FAILED.error(
         "there is no SSH key in %s: %s looks for %s"
             .formatted(folder, use.command(), String.join(", ", SSHS_OWN)),
         Advice.step("name a key: --key PATH; for a key in an agent or on a token, name its .pub"),
@@ -88,14 +89,14 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
       if (use.takesName()) {
         advice.add(Advice.step("or give your name in allowed_signers: --as PRINCIPAL"));
       }
-      throw KeyFile.failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "there is no %s: %s needs the public half of the key to find your name in %s"
               .formatted(file.publicFile(), use.command(), approvals.signers().allowed().file()),
           advice);
     }
     List<String> listed = approvals.signers().allowed().holders(half.get());
     if (listed.isEmpty()) {
-      throw KeyFile.failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "your key " + text() + " is not in " + approvals.signers().allowed().file(),
           listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
@@ -104,7 +105,7 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
       return holders.get(0);
     }
     if (holders.isEmpty()) {
-      throw KeyFile.failed(
+      throw ErrorCode.SIGNING_FAILED.error(
           "%s has only a pattern for your key %s: %s"
               .formatted(approvals.signers().allowed().file(), text(), String.join(", ", listed)),
           use.takesName()
@@ -112,13 +113,12 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
                   Advice.step("give your own name, which the pattern matches: --as PRINCIPAL"))
               : listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
-    throw KeyFile.failed(
+    throw ErrorCode.SIGNING_FAILED.error(
         "%s has several names for your key %s: %s"
             .formatted(approvals.signers().allowed().file(), text(), String.join(", ", holders)),
-        Advice.step(
-            use.takesName()
-                ? "say under which name you sign: --as " + holders.get(0)
-                : "name a key that has one name: --key FILE"));
+        use.takesName()
+            ? "say under which name you sign: --as " + holders.get(0)
+            : "name a key that has one name: --key FILE");
   }
 
   /**

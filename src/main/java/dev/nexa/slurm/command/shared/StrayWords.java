@@ -47,8 +47,7 @@ final class StrayWords {
       String whole = String.join(" ", before);
       if (Files.exists(Path.of(whole))) {
         return Optional.of(
-            new NexaException(
-                ErrorCode.OPTIONS_CONFLICT,
+            ErrorCode.OPTIONS_CONFLICT.error(
                 "the name of a file with a blank needs quotes: '" + whole + "'",
                 Advice.command("", "nexa-slurm", spec.name(), whole)));
       }

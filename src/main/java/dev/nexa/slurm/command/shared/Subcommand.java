@@ -170,34 +170,30 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return parameter;
   }
 
+  private static PositionalParamSpec.Builder positional(String label, Class<?> type) {
+    return PositionalParamSpec.builder().paramLabel(label).type(type);
+  }
+
   /** Adds a parameter that must be given. */
   public final PositionalParamSpec parameter(String label, String description) {
-    return add(
-        PositionalParamSpec.builder().paramLabel(label).type(String.class).required(true),
-        description);
+    return add(positional(label, String.class).required(true), description);
   }
 
   /** Adds a parameter that must be given, and is a file's path. */
   public final PositionalParamSpec fileParameter(String label, String description) {
-    return add(
-        PositionalParamSpec.builder().paramLabel(label).type(Path.class).required(true),
-        description);
+    return add(positional(label, Path.class).required(true), description);
   }
 
   /** Adds a parameter whose value is null if it was not typed. */
   public final PositionalParamSpec optionalParameter(String label, String description) {
-    return add(
-        PositionalParamSpec.builder().paramLabel(label).arity("0..1").type(String.class),
-        description);
+    return add(positional(label, String.class).arity("0..1"), description);
   }
 
   /** Adds a parameter that may be given often, or not at all. */
   protected final PositionalParamSpec parameters(String label, String description) {
     return add(
-        PositionalParamSpec.builder()
-            .paramLabel(label)
+        positional(label, List.class)
             .arity("0..*")
-            .type(List.class)
             .auxiliaryTypes(String.class)
             .initialValue(new ArrayList<>()),
         description);
@@ -212,11 +208,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Adds the parameter RUN, which is the latest run if it is not typed. */
   protected final PositionalParamSpec runOrLatest() {
     return add(
-        PositionalParamSpec.builder()
-            .paramLabel("RUN")
-            .arity("0..1")
-            .type(String.class)
-            .defaultValue("latest"),
+        positional("RUN", String.class).arity("0..1").defaultValue("latest"),
         "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; the latest run if not given.");
   }
 
@@ -367,14 +359,12 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Returns the error for a value that an option does not take, with steps that help. */
   public static NexaException invalid(String message, String... steps) {
-    return new NexaException(
-        ErrorCode.OPTION_INVALID, message, Stream.of(steps).map(Advice::step).toList());
+    return ErrorCode.OPTION_INVALID.error(message, steps);
   }
 
   /** Returns the error for options that contradict each other, with steps that help. */
   public static NexaException conflict(String message, String... steps) {
-    return new NexaException(
-        ErrorCode.OPTIONS_CONFLICT, message, Stream.of(steps).map(Advice::step).toList());
+    return ErrorCode.OPTIONS_CONFLICT.error(message, steps);
   }
 
   /** Returns the writer for notes, progress and problems. */
@@ -419,7 +409,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
    */
   public final void requirePerson(String problem, Advice... advice) {
     if (!RootCommand.of(spec).canAsk()) {
-      throw new NexaException(ErrorCode.ARGUMENT_MISSING, problem, advice);
+      throw ErrorCode.ARGUMENT_MISSING.error(problem, advice);
     }
   }
 

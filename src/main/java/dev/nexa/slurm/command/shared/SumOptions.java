@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.MonthRange;
@@ -67,8 +66,7 @@ public final class SumOptions {
         .ifPresent(
             whole -> {
               Path made = Stdout.file().orElse(Path.of("")).getFileName();
-              throw new NexaException(
-                  ErrorCode.OPTION_INVALID,
+              throw ErrorCode.OPTION_INVALID.error(
                   "--where: the shell took > and the rest of '%s', and made the file %s"
                       .formatted(whole, made),
                   Advice.step("put the expression into single quotes: --where '" + whole + "'"),

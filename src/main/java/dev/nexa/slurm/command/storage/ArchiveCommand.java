@@ -145,10 +145,9 @@ public final class ArchiveCommand extends Subcommand {
     try (FileLock lock = ArchiveRuns.lock(context.workspace())) {
       for (WholeRun run : goes) {
         if (!lock.holds()) {
-          throw new NexaException(
-              ErrorCode.WORKSPACE_BUSY,
+          throw ErrorCode.WORKSPACE_BUSY.error(
               "another archive took over the lock",
-              Advice.step("type the command again: what was archived is not archived again"));
+              "type the command again: what was archived is not archived again");
         }
         Archived one = archive.archive(run, stays, roots);
         done.add(one);
@@ -276,8 +275,7 @@ public final class ArchiveCommand extends Subcommand {
     for (String reference : references) {
       RunLookup.Found one = lookup.find(reference);
       if (one.task().isPresent()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "'" + reference + "' is a task; a run is archived as a whole",
             Advice.command("archives it", "nexa-slurm archive", one.run().id().value()));
       }
@@ -463,8 +461,7 @@ public final class ArchiveCommand extends Subcommand {
     private static Path existing(String typed) {
       Path folder = Path.of(typed).toAbsolutePath().normalize();
       if (!Files.isDirectory(folder)) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             "--to: there is no folder " + folder,
             Advice.command("makes it", "mkdir", "-p", folder.toString()));
       }

@@ -174,8 +174,7 @@ public final class CleanupCommand extends Subcommand {
   private static void refuse(String beside, String nothing, List<OptionSpec> options) {
     for (OptionSpec other : options) {
       if (typed(other)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             other.longestName() + " cannot be given with " + beside + "; " + nothing,
             beside.equals("--s3")
                 ? Advice.step("it is for the tiers: type a second command for them, without --s3")
@@ -251,8 +250,7 @@ public final class CleanupCommand extends Subcommand {
 
   private static NexaException tooMany(String refusal, Clutter.Plan plan) {
     long all = plan.removes().size() - plan.uploads() + plan.moreRemoved();
-    return new NexaException(
-        ErrorCode.SYNC_DELETION_REFUSED,
+    return ErrorCode.SYNC_DELETION_REFUSED.error(
         "--s3: " + refusal,
         Advice.step("nothing was deleted"),
         Advice.command("lists them", "nexa-slurm cleanup --s3 --dry-run"),

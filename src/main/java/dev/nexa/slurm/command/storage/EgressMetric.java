@@ -39,8 +39,7 @@ final class EgressMetric {
       metrics.with(KEY, before.add(BigDecimal.valueOf(bytes)));
       DurableFiles.onDisk().replace(file, Json.compact(metrics) + "\n");
     } catch (IllegalArgumentException | IllegalStateException broken) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           file + " cannot be read, and lacks the " + bytes + " bytes that were sent",
           broken,
           Advice.step("the files are copied; write a JSON object into $NEXA_METRICS"));

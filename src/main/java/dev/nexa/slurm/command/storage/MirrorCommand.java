@@ -145,17 +145,15 @@ final class MirrorCommand extends Subcommand {
     DeleteLimit limit = DeleteLimit.parse(maxDelete.getValue(), "files");
     long all = stats.files() - stats.copied() + stats.deleted();
     if (stats.files() == 0 || stats.deleted() > limit.most(all)) {
-      throw new NexaException(
-          ErrorCode.SYNC_DELETION_REFUSED,
+      throw ErrorCode.SYNC_DELETION_REFUSED.error(
           stats.files() == 0
               ? "--delete: the source has no files, and " + stats.deleted() + " would be deleted"
               : "--delete: %s files and folders would be deleted, more than --max-delete %s"
                   .formatted(stats.deleted(), limit.text()),
-          Advice.step("nothing was copied or deleted"),
-          Advice.step(
-              stats.files() == 0
-                  ? "check that the tier is mounted there, and that the folder is right"
-                  : "--dry-run lists them; then --max-delete " + stats.deleted()));
+          "nothing was copied or deleted",
+          stats.files() == 0
+              ? "check that the tier is mounted there, and that the folder is right"
+              : "--dry-run lists them; then --max-delete " + stats.deleted());
     }
   }
 
@@ -203,8 +201,7 @@ final class MirrorCommand extends Subcommand {
     try {
       result = new CommandRunner().run(command);
     } catch (IOException missing) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "there is no rsync on the PATH",
           missing,
           Advice.command("installs it on Debian", "sudo", "apt-get", "install", "rsync"),
@@ -213,13 +210,11 @@ final class MirrorCommand extends Subcommand {
     if (!result.succeeded()) {
       StringBuilder said = new StringBuilder();
       result.err().lines().limit(MOST_LINES).forEach(line -> said.append("\n  ").append(line));
-      throw new NexaException(
-          ErrorCode.SYNC_INCOMPLETE,
+      throw ErrorCode.SYNC_INCOMPLETE.error(
           "rsync ended with " + result.exit() + ": " + Rsync.words(result.exit()) + said,
-          Advice.step(
-              "type the command again when that is mended: what was copied from "
-                  + rsync.source()
-                  + " is not copied again"));
+          "type the command again when that is mended: what was copied from "
+              + rsync.source()
+              + " is not copied again");
     }
     return result.out();
   }

@@ -14,7 +14,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.S3Place;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -65,17 +64,15 @@ final class SyncPlaces {
     Storage storage = tiers(settings);
     List<String> named = typed(false);
     if (named.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "--settings needs the folder to copy",
-          Advice.step("name it: nexa-slurm sync push --settings FILE DIR"));
+          "name it: nexa-slurm sync push --settings FILE DIR");
     }
     Path from = Path.of(named.get(0)).toAbsolutePath().normalize();
     if (!Files.exists(from)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "sync.from: there is no folder or file " + from,
-          Advice.step("look at the run that makes it, or correct sync.from in the config"));
+          "look at the run that makes it, or correct sync.from in the config");
     }
     boolean file = Files.isRegularFile(from);
     // The link's own name would be skipped as a link.
@@ -92,8 +89,7 @@ final class SyncPlaces {
     try {
       return SyncStage.storage(Json.parseObject(text));
     } catch (IllegalArgumentException | IllegalStateException broken) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--settings: " + settings + " is not the sync.json of a run: " + broken.getMessage(),
           broken,
           Advice.step("name runs/RUN/runner/sync.json, or leave --settings out"));
@@ -102,11 +98,7 @@ final class SyncPlaces {
 
   /** Returns the path without links. */
   static Path real(Path path) {
-    try {
-      return path.toRealPath();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", path, failed);
-    }
+    return DurableFiles.attempt("read", path, () -> path.toRealPath());
   }
 
   /** Returns the address below the profile's prefix that a sync of the whole tier would give. */
@@ -117,12 +109,11 @@ final class SyncPlaces {
     if (!prefix.isEmpty() && path.startsWith(tier)) {
       return prefix.replaceAll("/+$", "") + "/" + tier.relativize(path);
     }
-    throw new NexaException(
-        ErrorCode.ARGUMENT_MISSING,
+    throw ErrorCode.ARGUMENT_MISSING.error(
         ("sync.to is missing, and %s is not on the durable tier %s, so its"
                 + " address in S3 is not known")
             .formatted(folder, storage.durable()),
-        Advice.step("write sync.to: s3://BUCKET/PREFIX into the config, and submit it again"));
+        "write sync.to: s3://BUCKET/PREFIX into the config, and submit it again");
   }
 
   /**
@@ -147,8 +138,7 @@ final class SyncPlaces {
     S3Place address = s3(context, storage, threads);
     Path folder = Path.of(folders.isEmpty() ? storage.durable() : folders.get(0)).toAbsolutePath();
     if (Files.isRegularFile(folder)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           folder + " is a file; sync copies folders",
           Advice.command(
               "copies only this file",
@@ -164,8 +154,7 @@ final class SyncPlaces {
     boolean missing = !Files.isDirectory(folder);
     boolean made = missing && pulls && !folders.isEmpty();
     if (missing && !(made && Files.isDirectory(folder.normalize().resolveSibling("")))) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no folder " + folder,
           made
               ? Advice.command("makes it; then type the command again", "mkdir", "-p", folder)
@@ -180,8 +169,7 @@ final class SyncPlaces {
     boolean folder = addresses.isEmpty();
     String only = folder ? folders.get(0) : addresses.get(0);
     String both = folder ? " " + only + " s3://BUCKET/PREFIX" : " DIR " + only;
-    return new NexaException(
-        ErrorCode.ARGUMENT_MISSING,
+    return ErrorCode.ARGUMENT_MISSING.error(
         "'%s' is %s is missing"
             .formatted(only, folder ? "a folder; its address in S3" : "an address; its folder"),
         folder && !Files.exists(Path.of(only))

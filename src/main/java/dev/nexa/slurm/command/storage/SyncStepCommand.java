@@ -26,7 +26,6 @@ import dev.nexa.slurm.storage.sync.SyncPlan;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -166,27 +165,18 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private static Path temporary() {
-    try {
-      return Files.createTempDirectory("nexa-sync-");
-    } catch (IOException failed) {
-      throw DurableFiles.failure("make", Path.of(System.getProperty("java.io.tmpdir", "")), failed);
-    }
+    return DurableFiles.attempt(
+        "make",
+        Path.of(System.getProperty("java.io.tmpdir", "")),
+        () -> Files.createTempDirectory("nexa-sync-"));
   }
 
   private static void delete(Path folder) {
-    try {
-      OpenFolder.deleteWhole(folder);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("delete", folder, failed);
-    }
+    DurableFiles.attempt("delete", folder, () -> OpenFolder.deleteWhole(folder));
   }
 
   private static void make(Path folder) {
-    try {
-      FileModes.createDirectory(folder);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("make", folder, failed);
-    }
+    DurableFiles.attempt("make", folder, () -> FileModes.createDirectory(folder));
   }
 
   private Integer call(SyncPlaces.Pair pair, Path folder, SyncOptions options, DeleteLimit limit) {
@@ -225,8 +215,7 @@ final class SyncStepCommand extends Subcommand {
     }
     out().print(text.skipped(planned));
     if (!equal) {
-      throw new NexaException(
-          ErrorCode.SYNC_DIFFERS,
+      throw ErrorCode.SYNC_DIFFERS.error(
           text.differs(planned, report),
           report.count(Outcome.DIFFERING) == 0 && report.count(Outcome.NOT_COMPARED) > 0
               ? Advice.command("reads the bytes of the objects", typed("verify", "--checksum"))
@@ -261,8 +250,7 @@ final class SyncStepCommand extends Subcommand {
       return (empty ? ExitCode.DEFECT : ExitCode.OK).status();
     }
     if (refusal.isPresent()) {
-      throw new NexaException(
-          ErrorCode.SYNC_DELETION_REFUSED,
+      throw ErrorCode.SYNC_DELETION_REFUSED.error(
           refusal.get(),
           Advice.step("nothing was copied or deleted"),
           Advice.command("lists the deletions", typed("plan")),
@@ -296,10 +284,8 @@ final class SyncStepCommand extends Subcommand {
     }
     say(text.done(report));
     if (!whole) {
-      throw new NexaException(
-          ErrorCode.SYNC_INCOMPLETE,
-          text.incomplete(planned, report),
-          advice(planned, report, text.folder()));
+      throw ErrorCode.SYNC_INCOMPLETE.error(
+          text.incomplete(planned, report), advice(planned, report, text.folder()));
     }
     return ExitCode.OK.status();
   }
@@ -360,13 +346,11 @@ final class SyncStepCommand extends Subcommand {
 
   private NexaException emptySource(SyncText text) {
     boolean filtered = rules().size() > 1;
-    return new NexaException(
-        ErrorCode.SYNC_SOURCE_EMPTY,
+    return ErrorCode.SYNC_SOURCE_EMPTY.error(
         text.empty(step == Step.VERIFY, filtered),
-        Advice.step(
-            filtered
-                ? "check the folder, the address, and the patterns: `*` alone matches all"
-                : "check that the folder is mounted, and that the address is right"));
+        filtered
+            ? "check the folder, the address, and the patterns: `*` alone matches all"
+            : "check that the folder is mounted, and that the address is right");
   }
 
   /** Returns the command that was typed, as another step and with further words. */

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.collect;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.data.engine.Engine;
@@ -29,11 +28,9 @@ public final class BatchFiles {
     for (String pattern : patterns) {
       List<String> found = InputFile.paths(engine, pattern, "*.jsonl", BatchFiles::isLines);
       if (found.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             "there is no file of " + what + ": " + pattern,
-            Advice.step(
-                "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));
+            "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files");
       }
       TaskReport.require(pattern, found, BatchFiles::isLines);
       paths.addAll(found);

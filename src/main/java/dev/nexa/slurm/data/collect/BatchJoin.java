@@ -148,11 +148,11 @@ public final class BatchJoin {
     }
     Path file = answers.get(file(place));
     BatchAnswer answer;
-    try {
-      answer = BatchAnswer.parse(JsonLines.at(open.get(file(place)), place & OFFSETS));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
-    }
+    answer =
+        DurableFiles.attempt(
+            "read",
+            file,
+            () -> BatchAnswer.parse(JsonLines.at(open.get(file(place)), place & OFFSETS)));
     if (answer.succeeded()) {
       answered++;
       handler.answered(request, answer);

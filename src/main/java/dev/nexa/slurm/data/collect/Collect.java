@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.collect;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.StagedFile;
@@ -83,8 +82,7 @@ public final class Collect {
      */
     public void require(Options options, Path folder) {
       if (lost() > options.maxLost()) {
-        throw new NexaException(
-            ErrorCode.BATCH_INCOMPLETE,
+        throw ErrorCode.BATCH_INCOMPLETE.error(
             "%s of %s requests have no row: %s were rejected and %s are missing; max_lost is %s"
                 .formatted(
                     counts.requests() - out,
@@ -92,10 +90,9 @@ public final class Collect {
                     rejected,
                     counts.missing(),
                     options.maxLost()),
-            Advice.step(
-                "send %s as the next batch, and collect both batches together"
-                    .formatted(folder.resolve(MISSING))),
-            Advice.step("read the reasons in " + folder.resolve(REJECTS)));
+            "send %s as the next batch, and collect both batches together"
+                .formatted(folder.resolve(MISSING)),
+            "read the reasons in " + folder.resolve(REJECTS));
       }
     }
   }

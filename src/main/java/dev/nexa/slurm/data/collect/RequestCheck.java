@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.collect;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.nio.file.Path;
@@ -90,9 +89,8 @@ public final class RequestCheck {
 
   private NexaException failure() {
     long others = problems - named.size();
-    return new NexaException(
-        ErrorCode.BATCH_REQUESTS_INVALID,
+    return ErrorCode.BATCH_REQUESTS_INVALID.error(
         String.join("\n", named) + (others > 0 ? "\nand " + others + " more" : ""),
-        Advice.step("correct these lines; requests are sent only if all lines are valid"));
+        "correct these lines; requests are sent only if all lines are valid");
   }
 }

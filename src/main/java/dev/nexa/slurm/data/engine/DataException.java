@@ -25,7 +25,7 @@ public final class DataException extends NexaException {
 
   /** Returns the error about data or settings that no step can use, and what to do about it. */
   public static NexaException invalid(String message, String step) {
-    return new NexaException(ErrorCode.DATA_INVALID, message, Advice.step(step));
+    return ErrorCode.DATA_INVALID.error(message, step);
   }
 
   /** Names the scratch if it is full; a full disk of another file is named by DuckDB. */

@@ -44,11 +44,10 @@ record Driver(java.sql.Driver driver) {
   /** Refuses a machine for which our jar has no native library. */
   static void requirePlatform(String system, String architecture) {
     if (!system.equals("Linux") || !ARCHITECTURES.contains(architecture)) {
-      throw new NexaException(
-          ErrorCode.DATA_ENGINE_UNUSABLE,
+      throw ErrorCode.DATA_ENGINE_UNUSABLE.error(
           "the data commands need Linux on amd64 (x86_64); this machine is %s on %s"
               .formatted(system, architecture),
-          Advice.step("run them on an amd64 node, for example with resources.constraint"));
+          "run them on an amd64 node, for example with resources.constraint");
     }
   }
 
@@ -67,8 +66,7 @@ record Driver(java.sql.Driver driver) {
       made.connect("jdbc:duckdb:", new Properties()).close();
       return made;
     } catch (IOException | ReflectiveOperationException | SQLException | LinkageError failed) {
-      throw new NexaException(
-          ErrorCode.DATA_ENGINE_UNUSABLE,
+      throw ErrorCode.DATA_ENGINE_UNUSABLE.error(
           "DuckDB in " + folder + " cannot be loaded: " + failed,
           failed,
           Advice.step("a file system that is mounted noexec holds no native library"));
@@ -102,8 +100,7 @@ record Driver(java.sql.Driver driver) {
         file.layIn(folder, files);
       }
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ErrorCode.DATA_ENGINE_UNUSABLE,
+      throw ErrorCode.DATA_ENGINE_UNUSABLE.error(
           "DuckDB's files cannot be written: " + failed.getMessage(),
           failed,
           Advice.step("make room there, or set XDG_CACHE_HOME to a folder that you may write"));

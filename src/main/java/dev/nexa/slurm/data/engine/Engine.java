@@ -189,8 +189,7 @@ public final class Engine implements AutoCloseable {
   }
 
   private static NexaException failure(String message, SQLException cause) {
-    return new NexaException(
-        ErrorCode.DATA_ENGINE_UNUSABLE,
+    return ErrorCode.DATA_ENGINE_UNUSABLE.error(
         message + ": " + cause.getMessage(),
         cause,
         Advice.command("", "nexa-slurm", "explain", "docs/data.md"));

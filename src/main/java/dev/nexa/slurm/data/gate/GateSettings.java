@@ -1,5 +1,6 @@
 package dev.nexa.slurm.data.gate;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.gate.Rule.Condition;
 import dev.nexa.slurm.data.gate.Rule.Mode;
@@ -30,13 +31,9 @@ public record GateSettings(GateOptions options, List<String> id) {
    */
   public static GateSettings of(JsonObject json) {
     List<Rule> rules = json.objects("rules").stream().map(GateSettings::rule).toList();
-    if (rules.isEmpty()) {
-      throw new IllegalArgumentException("rules: at least one is needed");
-    }
+    Arguments.require(!rules.isEmpty(), "rules: at least one is needed");
     double alpha = json.decimal("alpha").doubleValue();
-    if (alpha <= 0 || alpha >= 0.5) {
-      throw new IllegalArgumentException("alpha: expected a number between 0 and 0.5");
-    }
+    Arguments.require(alpha > 0 && alpha < 0.5, "alpha: expected a number between 0 and 0.5");
     return new GateSettings(
         new GateOptions(
             rules,
@@ -52,10 +49,9 @@ public record GateSettings(GateOptions options, List<String> id) {
     String metric = json.text("metric");
     List<String> kinds = new ArrayList<>(List.of(AT_LEAST, "at_most", NO_WORSE));
     kinds.retainAll(json.members().keySet());
-    if (kinds.size() != 1) {
-      throw new IllegalArgumentException(
-          "rules: " + metric + " needs exactly one of at_least, at_most and no_worse");
-    }
+    Arguments.require(
+        kinds.size() == 1,
+        "rules: " + metric + " needs exactly one of at_least, at_most and no_worse");
     Condition condition = kinds.contains(NO_WORSE) ? noWorse(json) : threshold(json, kinds.get(0));
     return new Rule(metric, isHigherBetter(json, metric), condition);
   }
@@ -84,9 +80,7 @@ public record GateSettings(GateOptions options, List<String> id) {
   private static NoWorse noWorse(JsonObject json) {
     String mode = json.text(NO_WORSE);
     double effect = json.optionalDecimal("minimum_effect").orElse(BigDecimal.ZERO).doubleValue();
-    if (effect < 0) {
-      throw new IllegalArgumentException("rules: minimum_effect must be at least 0");
-    }
+    Arguments.require(effect >= 0, "rules: minimum_effect must be at least 0");
     boolean regression = mode.equals(Mode.REGRESSION.text());
     if (!regression && !mode.equals(Mode.NON_INFERIORITY.text())) {
       throw new IllegalArgumentException(

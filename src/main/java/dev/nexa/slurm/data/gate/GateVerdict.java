@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.gate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -49,10 +48,8 @@ public record GateVerdict(GateOptions options, List<RuleVerdict> rules) {
    */
   public void require(Path file) {
     if (!passed()) {
-      throw new NexaException(
-          ErrorCode.GATE_FAILED,
-          "the gate failed: " + reason(),
-          Advice.step("read all figures in " + file));
+      throw ErrorCode.GATE_FAILED.error(
+          "the gate failed: " + reason(), "read all figures in " + file);
     }
   }
 }

@@ -111,21 +111,13 @@ final class AnswerLog implements Closeable {
   /** Forces to disk the lines that were written since the last time. */
   void force() {
     if (dirty.getAndSet(false)) {
-      try {
-        channel.force(false);
-      } catch (IOException failed) {
-        throw DurableFiles.failure("write", file, failed);
-      }
+      DurableFiles.attempt("write", file, () -> channel.force(false));
     }
   }
 
   @Override
   public void close() {
     force();
-    try {
-      channel.close();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("write", file, failed);
-    }
+    DurableFiles.attempt("write", file, () -> channel.close());
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.generate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
@@ -50,10 +49,9 @@ public record ConversationRequests(Path file, List<Unusable> unusable) {
   public static ConversationRequests of(
       Engine engine, List<String> input, GenerateSettings settings, Path scratch, Share share) {
     if (settings.model().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
+      throw ErrorCode.ARGUMENT_MISSING.error(
           "no model is named: a conversation does not name one",
-          Advice.step("write the model's name into the settings under model"));
+          "write the model's name into the settings under model");
     }
     String model = settings.model().get();
     int top = settings.logprobs().orElseThrow();

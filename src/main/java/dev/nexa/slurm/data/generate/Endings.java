@@ -14,10 +14,9 @@ final class Endings {
   private Endings() {}
 
   static NexaException unreached(String base, String reason) {
-    return new NexaException(
-        ErrorCode.API_UNUSABLE,
+    return ErrorCode.API_UNUSABLE.error(
         base + " cannot be reached: " + reason,
-        Advice.step("check data.generate.url, and whether the nodes reach other networks"));
+        "check data.generate.url, and whether the nodes reach other networks");
   }
 
   /**
@@ -26,8 +25,7 @@ final class Endings {
    * @param id of the request that was refused first
    */
   static NexaException refused(URI address, String id, Reply reply) {
-    return new NexaException(
-        ErrorCode.API_REFUSED,
+    return ErrorCode.API_REFUSED.error(
         address + " refuses request " + id + ": " + reply.reason(),
         Advice.step(
             switch (reply.status()) {
@@ -47,8 +45,7 @@ final class Endings {
    */
   static NexaException tooManyFailed(
       long failed, int requests, double most, String id, Reply reply, Path log) {
-    return new NexaException(
-        ErrorCode.BATCH_INCOMPLETE,
+    return ErrorCode.BATCH_INCOMPLETE.error(
         "%s of %s requests failed; max_failed is %s. The last one, %s: %s"
             .formatted(failed, requests, most, id, reply.reason()),
         Advice.step("the reasons are in the lines with \"failed\" in " + log),
@@ -63,8 +60,7 @@ final class Endings {
   static NexaException limitReached(
       long answered, int requests, Tokens most, Spent spent, Tokens limit) {
     Tokens left = limit.minus(spent.paid()).minus(spent.unknown());
-    return new NexaException(
-        ErrorCode.TOKEN_LIMIT_REACHED,
+    return ErrorCode.TOKEN_LIMIT_REACHED.error(
         ("%s of %s requests have an answer. The next request counts %s input tokens (the bytes of"
                 + " its body) and %s output tokens. This task has %s of %s input tokens and %s of"
                 + " %s output tokens left")
@@ -77,9 +73,8 @@ final class Endings {
                 limit.input(),
                 left.output(),
                 limit.output()),
-        Advice.step(
-            "raise "
-                + (most.input() > left.input() ? "max_input_tokens" : "max_output_tokens")
-                + " and submit the config again: answers in the cache are not paid twice"));
+        "raise "
+            + (most.input() > left.input() ? "max_input_tokens" : "max_output_tokens")
+            + " and submit the config again: answers in the cache are not paid twice");
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.generate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -205,9 +204,7 @@ public record Generate(
   }
 
   private static NexaException interrupted(GenerateProgress progress) {
-    return new NexaException(
-        ErrorCode.BATCH_INCOMPLETE,
-        "ended by a signal: " + progress.line(),
-        Advice.step("run the task again: the answers are kept"));
+    return ErrorCode.BATCH_INCOMPLETE.error(
+        "ended by a signal: " + progress.line(), "run the task again: the answers are kept");
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.generate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -21,10 +20,9 @@ public record OwnServer(ProcessHandle process, Duration readyWithin) {
     while (!stop.isStopped() && !teacher.ready()) {
       requireAlive();
       if (System.nanoTime() - begin > readyWithin.toNanos()) {
-        throw new NexaException(
-            ErrorCode.API_UNUSABLE,
+        throw ErrorCode.API_UNUSABLE.error(
             "the server was not ready " + TimeLimit.words(readyWithin) + " after its start",
-            Advice.step("read its lines in the task's log; ready_within gives it more time"));
+            "read its lines in the task's log; ready_within gives it more time");
       }
       stop.sleep(LOOK);
     }
@@ -37,11 +35,10 @@ public record OwnServer(ProcessHandle process, Duration readyWithin) {
    */
   void requireAlive() {
     if (!process.isAlive()) {
-      throw new NexaException(
-          ErrorCode.API_UNUSABLE,
+      throw ErrorCode.API_UNUSABLE.error(
           "the server ended before all requests had an answer",
-          Advice.step("read its last lines in the task's log"),
-          Advice.step("run the task again, for example with rerun --failed: answers are kept"));
+          "read its last lines in the task's log",
+          "run the task again, for example with rerun --failed: answers are kept");
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.generate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
@@ -50,12 +49,11 @@ final class Requests {
   private void add(JsonLines.Line line, String server, Generate.Where where) {
     Question question = question(BatchRequest.parse(line.text()));
     if (settings.limited() && question.most().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.BATCH_REQUESTS_INVALID,
+      throw ErrorCode.BATCH_REQUESTS_INVALID.error(
           line.place()
               + ": body has neither max_tokens nor max_completion_tokens; without it the answer could"
               + " use more than max_output_tokens",
-          Advice.step("add \"max_tokens\" to the body of each request"));
+          "add \"max_tokens\" to the body of each request");
     }
     String digest = question.digest(server);
     // The tasks share the requests in one way, also if a training runs again between two of them.

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.generate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -68,10 +67,9 @@ final class Teacher {
     this.key = key.map(String::strip);
     this.timeout = timeout;
     if (this.key.filter(text -> !KEY.matcher(text).matches()).isPresent()) {
-      throw new NexaException(
-          ErrorCode.API_REFUSED,
+      throw ErrorCode.API_REFUSED.error(
           "the server's key has a blank, a line feed or another character that no key has",
-          Advice.step("correct the variable in env_file"));
+          "correct the variable in env_file");
     }
     // Servers such as vLLM's close a connection that is idle for five seconds.
     System.setProperty("jdk.httpclient.keepalive.timeout", "4");

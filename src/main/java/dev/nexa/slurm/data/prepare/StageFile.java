@@ -129,7 +129,7 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
   static NexaException missing(Kind kind, String message, Path output, String tasks) {
     List<Advice> advice = new ArrayList<>(TaskReport.again(output, tasks));
     advice.add(Advice.step("see " + kind.page()));
-    return new NexaException(ErrorCode.DATA_INVALID, message, advice);
+    return ErrorCode.DATA_INVALID.error(message, advice);
   }
 
   static NexaException invalid(String message, String step) {
@@ -138,7 +138,6 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
 
   /** Returns the error about a stage's files, with the page that explains them. */
   static NexaException invalid(Kind kind, String message, String step) {
-    return new NexaException(
-        ErrorCode.DATA_INVALID, message, Advice.step(step), Advice.step("see " + kind.page()));
+    return ErrorCode.DATA_INVALID.error(message, step, "see " + kind.page());
   }
 }

@@ -32,11 +32,8 @@ public record Portion(int file, long from, long to, boolean whole) {
   public static List<Long> sizes(List<InputFile> files) {
     List<Long> sizes = new ArrayList<>();
     for (InputFile file : files) {
-      try {
-        sizes.add(Files.size(Path.of(file.path())));
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", Path.of(file.path()), failed);
-      }
+      DurableFiles.attempt(
+          "read", Path.of(file.path()), () -> sizes.add(Files.size(Path.of(file.path()))));
     }
     return sizes;
   }

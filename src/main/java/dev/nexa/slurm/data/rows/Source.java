@@ -306,7 +306,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
       Optional<String> csv = csvProblem(path, failed);
       if (csv.isPresent()) {
         Advice mend = Advice.step("mend the line, or leave the file out");
-        throw new NexaException(ErrorCode.DATA_INVALID, csv.get(), failed, mend);
+        throw ErrorCode.DATA_INVALID.error(csv.get(), failed, mend);
       }
       throw Lines.longer(path, maxRow)
           .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))

@@ -100,8 +100,7 @@ public final class TaskReport {
         int task = Integer.parseInt(report.getFileName().toString().substring(7, 12));
         List<Advice> advice = new ArrayList<>(again(file.resolveSibling(""), "" + task));
         advice.add(Advice.step("if you changed the file on purpose, remove " + report));
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
+        throw ErrorCode.DATA_INVALID.error(
             "%s%s: by %s, task %s of the earlier step wrote %s bytes"
                 .formatted(
                     file,

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -86,10 +85,9 @@ public record EvalSummary(
     try {
       return of(SchemaVersion.parse(DurableFiles.read(file), file.toString(), NEWEST));
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.EVALUATION_UNUSABLE,
+      throw ErrorCode.EVALUATION_UNUSABLE.error(
           file + " is no summary of an evaluation: " + broken.getMessage(),
-          Advice.step("name a file science_eval_RUN.json that `data score` wrote"));
+          "name a file science_eval_RUN.json that `data score` wrote");
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -38,10 +37,9 @@ public record Items(Engine engine, String shown, List<String> columns) {
     for (String pattern : patterns) {
       List<String> found = find(engine, pattern);
       if (found.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             "there is no file of items: " + pattern,
-            Advice.step("name a .parquet or .jsonl file, a pattern, or a folder of a data stage"));
+            "name a .parquet or .jsonl file, a pattern, or a folder of a data stage");
       }
       TaskReport.require(pattern, found, name -> false);
       files.addAll(found);

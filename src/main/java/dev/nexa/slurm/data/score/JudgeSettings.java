@@ -1,5 +1,6 @@
 package dev.nexa.slurm.data.score;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -76,9 +77,8 @@ public record JudgeSettings(
   static Scale scale(JsonObject json) {
     boolean integers = json.flag("integers");
     Scale scale = new Scale(json.decimal("lowest"), json.decimal("highest"), integers);
-    if (scale.lowest().compareTo(scale.highest()) >= 0) {
-      throw new IllegalArgumentException("scale: lowest must be less than highest");
-    }
+    Arguments.require(
+        scale.lowest().compareTo(scale.highest()) < 0, "scale: lowest must be less than highest");
     if (integers && (!scale.allows(scale.lowest()) || !scale.allows(scale.highest()))) {
       throw new IllegalArgumentException("scale: with integers, lowest and highest are whole");
     }
@@ -97,23 +97,20 @@ public record JudgeSettings(
     if (own) {
       json.objects(OWN).forEach(element -> rubrics.add(rubric(element)));
     }
-    if (rubrics.isEmpty()) {
-      throw new IllegalArgumentException("rubrics: expected a list with at least one rubric");
-    }
+    Arguments.require(!rubrics.isEmpty(), "rubrics: expected a list with at least one rubric");
     List<String> names = rubrics.stream().map(Rubric::name).toList();
-    if (new LinkedHashSet<>(names).size() < names.size()) {
-      throw new IllegalArgumentException("rubrics: a name is there twice: " + names);
-    }
+    Arguments.require(
+        new LinkedHashSet<>(names).size() >= names.size(),
+        "rubrics: a name is there twice: " + names);
     return rubrics;
   }
 
   private static Rubric rubric(@Nullable Object element) {
     if (element instanceof JsonObject own) {
       String name = own.text("name");
-      if (!name.matches("[a-z][a-z0-9_]{0,40}")) {
-        throw new IllegalArgumentException(
-            "rubrics: the name " + name + " is not lower-case letters, digits and _");
-      }
+      Arguments.require(
+          name.matches("[a-z][a-z0-9_]{0,40}"),
+          "rubrics: the name " + name + " is not lower-case letters, digits and _");
       return new Rubric(
           name, own.text("question"), !own.optionalText(BETTER).orElse("higher").equals("lower"));
     }

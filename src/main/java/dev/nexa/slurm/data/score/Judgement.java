@@ -1,5 +1,6 @@
 package dev.nexa.slurm.data.score;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchRequest;
@@ -46,19 +47,15 @@ public sealed interface Judgement {
 
   private static String unfenced(String answer) {
     String text = stripped(answer);
-    if (text.isEmpty()) {
-      throw new IllegalArgumentException("the answer is empty");
-    }
+    Arguments.require(!text.isEmpty(), "the answer is empty");
     if (text.startsWith("```")) {
       Matcher fenced = FENCED.matcher(text);
-      if (!fenced.matches() || fenced.group(1).contains("```")) {
-        throw new IllegalArgumentException("expected one fenced block and nothing beside it");
-      }
+      Arguments.require(
+          fenced.matches() && !fenced.group(1).contains("```"),
+          "expected one fenced block and nothing beside it");
       text = stripped(fenced.group(1));
     }
-    if (!text.startsWith("{")) {
-      throw new IllegalArgumentException("the answer does not begin with a JSON object");
-    }
+    Arguments.require(text.startsWith("{"), "the answer does not begin with a JSON object");
     return text;
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -67,10 +66,9 @@ public record Leaderboard(String sortedBy, List<String> metrics, List<Row> rows)
     }
     String first = sort.orElse(names.contains(ScoreOptions.DSS) ? ScoreOptions.DSS : names.first());
     if (!names.contains(first)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "no evaluated run has the metric '" + first + "'" + Nearest.hint(first, names),
-          Advice.step("the metrics are " + String.join(", ", names)));
+          "the metrics are " + String.join(", ", names));
     }
     Set<String> metrics = new LinkedHashSet<>(List.of(first));
     metrics.addAll(names);

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -42,10 +41,9 @@ public final class LmEvalResults {
     try {
       return of(parse(DurableFiles.read(file)), runId, evaluated);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.EVALUATION_UNUSABLE,
+      throw ErrorCode.EVALUATION_UNUSABLE.error(
           file + " holds no results of lm_eval: " + broken.getMessage(),
-          Advice.step("name a file results_*.json that lm_eval wrote"));
+          "name a file results_*.json that lm_eval wrote");
     }
   }
 

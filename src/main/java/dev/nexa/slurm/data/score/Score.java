@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.StagedFile;
@@ -42,11 +41,10 @@ public final class Score {
      */
     public void require(ScoreOptions options, Path rejects) {
       if (unscored == items || (double) unscored / items > options.maxUnscored()) {
-        throw new NexaException(
-            ErrorCode.TOO_MANY_UNSCORED,
+        throw ErrorCode.TOO_MANY_UNSCORED.error(
             "%s of %s items have no score; max_unscored is %s"
                 .formatted(unscored, items, options.maxUnscored()),
-            Advice.step("read the reasons in " + rejects));
+            "read the reasons in " + rejects);
       }
     }
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.data.score;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -87,18 +86,15 @@ public final class ScoreStep {
     Path first = BatchFiles.find(engine, "requests", requests).get(0);
     Path file = first.toAbsolutePath().resolveSibling(JudgeSettings.FILE);
     if (!Files.exists(file)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           file + " does not exist; it has the rubrics that the judge was asked for",
-          Advice.step("leave the requests in the folder to which `data judge` wrote them"));
+          "leave the requests in the folder to which `data judge` wrote them");
     }
     try {
       return SchemaVersion.parse(DurableFiles.read(file), file.toString(), JUDGE_NEWEST);
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.EVALUATION_UNUSABLE,
-          file + ": " + broken.getMessage(),
-          Advice.step("run `data judge` again"));
+      throw ErrorCode.EVALUATION_UNUSABLE.error(
+          file + ": " + broken.getMessage(), "run `data judge` again");
     }
   }
 
@@ -202,10 +198,9 @@ public final class ScoreStep {
     String glob = Files.isDirectory(Path.of(pattern)) ? pattern + "/**/results_*.json" : pattern;
     List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
     if (found.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there are no results of lm_eval: " + glob,
-          Advice.step("name a results_*.json, or the output_path of lm_eval"));
+          "name a results_*.json, or the output_path of lm_eval");
     }
     Path results = Path.of(found.get(found.size() - 1));
     return new Written(

@@ -1,11 +1,9 @@
 package dev.nexa.slurm.insight.html;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.program.PackedFile;
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.RunDetail;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -24,7 +22,7 @@ public final class ReportPage {
 
   /** Returns the document. */
   public static String html(Report report) {
-    String program = resource("report.js");
+    String program = PackedFile.text(ReportPage.class, "report.js");
     return document(
         "nexa-slurm report of " + report.workspace(),
         program,
@@ -45,7 +43,7 @@ public final class ReportPage {
    * @param program the only program that may run; empty for none
    */
   static String document(String title, String program, Tag body) {
-    String style = resource("report.css");
+    String style = PackedFile.text(ReportPage.class, "report.css");
     Tag head =
         Tag.of("head")
             .add(
@@ -81,17 +79,6 @@ public final class ReportPage {
   private static String digest(String text) {
     byte[] sum = Sha256.digest().digest(text.getBytes(StandardCharsets.UTF_8));
     return Base64.getEncoder().encodeToString(sum);
-  }
-
-  private static String resource(String name) {
-    try (InputStream in = ReportPage.class.getResourceAsStream(name)) {
-      if (in == null) {
-        throw new IllegalStateException("the jar lacks " + name);
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
   }
 
   private static String first(Report report) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.insight.html;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.text.VisibleText;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,9 +27,7 @@ final class Tag {
   }
 
   private static String requireName(String name) {
-    if (!NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException("not a name of HTML: " + name);
-    }
+    Arguments.require(NAME.matcher(name).matches(), "not a name of HTML: " + name);
     return name;
   }
 
@@ -101,9 +100,8 @@ final class Tag {
    * @throws IllegalArgumentException if the text could end its element
    */
   Tag raw(String text) {
-    if (text.contains("</") || text.contains("<!--")) {
-      throw new IllegalArgumentException("the text could end its element");
-    }
+    Arguments.require(
+        !text.contains("</") && !text.contains("<!--"), "the text could end its element");
     children.add(new Raw(text));
     return this;
   }

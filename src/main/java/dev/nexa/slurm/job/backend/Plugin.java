@@ -76,11 +76,8 @@ public final class Plugin implements Backend {
   }
 
   private NexaException failed(Throwable cause, String advice) {
-    return new NexaException(
-        ErrorCode.PLUGIN_FAILED,
-        file() + ": backend '" + name + "' failed: " + cause,
-        cause,
-        Advice.step(advice));
+    return ErrorCode.PLUGIN_FAILED.error(
+        file() + ": backend '" + name + "' failed: " + cause, cause, Advice.step(advice));
   }
 
   /**

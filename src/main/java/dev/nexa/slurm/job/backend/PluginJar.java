@@ -92,12 +92,11 @@ final class PluginJar {
   }
 
   private static NexaException broken(Path jar, String what) {
-    return new NexaException(
-        ErrorCode.PLUGIN_UNUSABLE, jar.normalize() + " " + what, Advice.step(ADVICE));
+    return ErrorCode.PLUGIN_UNUSABLE.error(jar.normalize() + " " + what, ADVICE);
   }
 
   private static NexaException broken(Path jar, String what, Throwable cause, String advice) {
-    return new NexaException(
-        ErrorCode.PLUGIN_UNUSABLE, jar.normalize() + " " + what, cause, Advice.step(advice));
+    return ErrorCode.PLUGIN_UNUSABLE.error(
+        jar.normalize() + " " + what, cause, Advice.step(advice));
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.backend;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -81,10 +80,9 @@ public final class Plugins {
     for (String name : all) {
       String earlier = owners.putIfAbsent(name, owner);
       if (earlier != null) {
-        throw new NexaException(
-            ErrorCode.PLUGIN_UNUSABLE,
+        throw ErrorCode.PLUGIN_UNUSABLE.error(
             "two backends have the name '" + name + "': " + earlier + " and " + owner,
-            Advice.step("give one of them another name, or take its jar out of " + FOLDER + "/"));
+            "give one of them another name, or take its jar out of " + FOLDER + "/");
       }
     }
   }
@@ -105,10 +103,8 @@ public final class Plugins {
     } catch (NoSuchFileException | NotDirectoryException none) {
       return List.of();
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
-          "cannot read " + folder + ": " + DurableFiles.reason(failed),
-          failed);
+      throw ErrorCode.FILE_UNREADABLE.error(
+          "cannot read " + folder + ": " + DurableFiles.reason(failed), failed);
     }
     jars.sort(null);
     return jars;

@@ -2,12 +2,9 @@ package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.PackedFile;
 import dev.nexa.slurm.job.config.run.ConfigPositions;
 import dev.nexa.slurm.job.config.yaml.Problem;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -52,7 +49,7 @@ final class RunnerOptions {
   }
 
   private static RunnerOptions read(String list) {
-    String[] lines = text(list).split("\n", -1);
+    String[] lines = PackedFile.text(RunnerOptions.class, FOLDER + list + ".txt").split("\n", -1);
     RunnerOptions options = new RunnerOptions(lines[0].substring(2).split(":", 2)[0]);
     for (String line : lines) {
       if (!line.isEmpty() && !line.startsWith("#")) {
@@ -64,18 +61,6 @@ final class RunnerOptions {
       }
     }
     return options;
-  }
-
-  private static String text(String list) {
-    String name = FOLDER + list + ".txt";
-    try (InputStream in = RunnerOptions.class.getResourceAsStream(name)) {
-      if (in == null) {
-        throw new IllegalArgumentException("there is no " + name);
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read " + name, failed);
-    }
   }
 
   /** Returns the release of the list, such as {@code trl 1.13.0}. */

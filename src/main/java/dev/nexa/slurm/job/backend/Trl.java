@@ -1,18 +1,15 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.PackedFile;
 import dev.nexa.slurm.job.config.run.Training;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.plan.TrlScript;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -74,11 +71,7 @@ final class Trl {
    * Returns the program that starts TRL's scripts. The scripts themselves always begin at step 0.
    */
   static RunnerFile resume() {
-    try (InputStream in = Trl.class.getResourceAsStream(RESUME)) {
-      return new RunnerFile(RESUME, Objects.requireNonNull(in).readAllBytes());
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read " + RESUME, failed);
-    }
+    return new RunnerFile(RESUME, PackedFile.bytes(Trl.class, RESUME));
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.code;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
@@ -131,9 +130,8 @@ final class CodeArchive {
 
   /** Returns the error for a tree that was changed while it was packed. */
   static NexaException changed(Path path) {
-    return new NexaException(
-        ErrorCode.CONCURRENT_CHANGE,
+    return ErrorCode.CONCURRENT_CHANGE.error(
         path + " was changed while the code was packed",
-        Advice.step("nothing was submitted; type the command again"));
+        "nothing was submitted; type the command again");
   }
 }

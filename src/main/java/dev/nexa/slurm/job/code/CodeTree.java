@@ -69,8 +69,7 @@ final class CodeTree {
     if (tree.entries.isEmpty()) {
       String message =
           "no file is left to pack below " + root + ": git lists none, or exclude matches all";
-      throw new NexaException(
-          ErrorCode.CODE_NOT_IN_GIT,
+      throw ErrorCode.CODE_NOT_IN_GIT.error(
           written.problem("code", message).toString(),
           Advice.command("shows what git sees there", "git", "-C", root, "status"));
     }
@@ -82,8 +81,7 @@ final class CodeTree {
     try {
       path = Path.of(name);
     } catch (InvalidPathException locale) {
-      throw new NexaException(
-          ErrorCode.CODE_UNSUITABLE,
+      throw ErrorCode.CODE_UNSUITABLE.error(
           written.problem("code", "this shell's locale cannot name the file " + name).toString(),
           locale,
           Advice.step("type `export LC_ALL=C.UTF-8`, then type the command again"));
@@ -227,11 +225,10 @@ final class CodeTree {
     for (CodeEntry entry : largest.subList(0, Math.min(LARGEST_SHOWN, largest.size()))) {
       message.append("\n  ").append(Memory.rounded(entry.size())).append("  ").append(entry.path());
     }
-    throw new NexaException(
-        ErrorCode.CODE_TOO_LARGE,
+    throw ErrorCode.CODE_TOO_LARGE.error(
         written.problem("code.max_size", message.toString()).toString(),
-        Advice.step("leave data out: exclude: [" + glob(largest.get(0).path()) + "]"),
-        Advice.step("or let git ignore it, or raise code.max_size"));
+        "leave data out: exclude: [" + glob(largest.get(0).path()) + "]",
+        "or let git ignore it, or raise code.max_size");
   }
 
   /**
@@ -275,8 +272,7 @@ final class CodeTree {
   }
 
   static NexaException unreadable(Path file, IOException failed) {
-    return new NexaException(
-        ErrorCode.FILE_UNREADABLE,
+    return ErrorCode.FILE_UNREADABLE.error(
         "cannot read " + file + ": " + DurableFiles.reason(failed),
         failed,
         Advice.step("leave it out with code.exclude, or make it readable"));

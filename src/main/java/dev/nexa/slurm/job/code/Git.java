@@ -180,7 +180,7 @@ final class Git {
   }
 
   private NexaException refused(ErrorCode code, String message, Advice... advice) {
-    return new NexaException(code, written.problem("code", message).toString(), advice);
+    return code.error(written.problem("code", message).toString(), advice);
   }
 
   private void texts(byte[] out, Consumer<String> each) {

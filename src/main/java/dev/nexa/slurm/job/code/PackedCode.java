@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.code;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.NamesOfFiles;
@@ -68,10 +67,9 @@ public record PackedCode(
     try {
       Path named = beside.resolve(code.path().orElse("")).normalize();
       if (!Files.isDirectory(named)) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             written.problem("code.path", "there is no folder " + named).toString(),
-            Advice.step("a relative path begins at the config's folder, " + beside));
+            "a relative path begins at the config's folder, " + beside);
       }
       Path top = new Git(named, written, environment).top();
       Path root = (code.path().isPresent() ? named : top).toRealPath();
@@ -104,8 +102,7 @@ public record PackedCode(
       String message =
           "expected a glob such as data/** or *.ckpt, got '%s': %s"
               .formatted(code.exclude().get(wrong.index()), wrong.getMessage());
-      throw new NexaException(
-          ErrorCode.CONFIG_INVALID_VALUE,
+      throw ErrorCode.CONFIG_INVALID_VALUE.error(
           written.problem("code.exclude." + wrong.index(), message).toString());
     }
   }
@@ -114,10 +111,9 @@ public record PackedCode(
   private static Path folder(RunConfig config) {
     Optional<Path> file = config.source().path();
     if (file.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.CODE_NOT_IN_GIT,
+      throw ErrorCode.CODE_NOT_IN_GIT.error(
           config.written().problem("code", "this config is in the jar, not in git").toString(),
-          Advice.step("copy the config into your working tree"));
+          "copy the config into your working tree");
     }
     return file.get().toAbsolutePath().normalize().resolveSibling("");
   }

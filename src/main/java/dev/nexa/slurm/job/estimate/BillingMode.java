@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -123,12 +122,11 @@ public record BillingMode(
     if (usage.nodeSeconds().isPresent()) {
       amounts.put("node", Rates.hours(usage.nodeSeconds().getAsLong()));
     } else if (rate.weights().weights().getOrDefault("node", BigDecimal.ZERO).signum() > 0) {
-      throw new NexaException(
-          ErrorCode.SLURM_ANSWER_UNUSABLE,
+      throw ErrorCode.SLURM_ANSWER_UNUSABLE.error(
           "the billing weights "
               + rate.weights().text()
               + " count nodes, and it is not known how many nodes were held",
-          Advice.step("nothing is priced too low instead: ask for the estimate anew"));
+          "nothing is priced too low instead: ask for the estimate anew");
     }
     return rate.weights().units(amounts);
   }

@@ -243,8 +243,7 @@ public record Estimate(
           .usage(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), nodes, seconds)
           .times(times);
     } catch (ArithmeticException tooMuch) {
-      throw new NexaException(
-          ErrorCode.CONFIG_INVALID_VALUE,
+      throw ErrorCode.CONFIG_INVALID_VALUE.error(
           plan.config() + ": this asks for more than can be counted",
           tooMuch,
           Advice.step("ask for fewer tasks, nodes or requeues, or a shorter time"));

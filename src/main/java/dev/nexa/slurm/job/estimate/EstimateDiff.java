@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -85,11 +84,9 @@ public record EstimateDiff(Side before, Side after) {
     String one = before.estimate.currency();
     String two = after.estimate.currency();
     if (!one.equals(two)) {
-      throw new NexaException(
-          ErrorCode.CURRENCY_MISMATCH,
+      throw ErrorCode.CURRENCY_MISMATCH.error(
           before.name + " is in " + one + ", " + after.name + " in " + two,
-          Advice.step(
-              "money of two currencies can't be compared: take clusters whose price books are in one"));
+          "money of two currencies can't be compared: take clusters whose price books are in one");
     }
   }
 

@@ -62,14 +62,12 @@ final class PriceChoice {
       }
     }
     if (!partitions.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.PRICE_NEEDS_PARTITION,
+      throw ErrorCode.PRICE_NEEDS_PARTITION.error(
           ("price book '%s' has prices for partitions of their own (%s), and it is"
                   + " not known which partition the run gets")
               .formatted(book.name(), String.join(", ", partitions)),
-          Advice.step(
-              "name it: resources.partition, or default_partition in configs/clusters/%s.yaml"
-                  .formatted(key.cluster())));
+          "name it: resources.partition, or default_partition in configs/clusters/%s.yaml"
+              .formatted(key.cluster()));
     }
     PriceEntry off = best(entry -> entry.discount().isPresent());
     this.discount = off == null ? null : off.discount().orElseThrow();
@@ -291,11 +289,9 @@ final class PriceChoice {
         });
     if (book.isSkyPilots()) {
       String others = gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet());
-      throw new NexaException(
-          ErrorCode.PRICE_MISSING,
+      throw ErrorCode.PRICE_MISSING.error(
           "price book '%s' has no price for GPU type '%s'%s".formatted(book.name(), type, others),
-          Advice.step(
-              "add %s under slurm.pricing.accelerators in %s".formatted(type, book.file())));
+          "add %s under slurm.pricing.accelerators in %s".formatted(type, book.file()));
     }
   }
 
@@ -339,7 +335,7 @@ final class PriceChoice {
       message.append(of.apply(next).orElseThrow()).append(", begins on ").append(begins(next));
       message.append(" (").append(next.at()).append(')');
     }
-    throw new NexaException(ErrorCode.PRICE_MISSING, message.toString(), Advice.step(advice()));
+    throw ErrorCode.PRICE_MISSING.error(message.toString(), advice());
   }
 
   private String advice() {
@@ -379,8 +375,7 @@ final class PriceChoice {
     String partition = key.partition().orElse("");
     if (key.billingWeights().isEmpty()) {
       String unknown = ": it is not known which partition the run gets";
-      throw new NexaException(
-          ErrorCode.BILLING_WEIGHTS_MISSING,
+      throw ErrorCode.BILLING_WEIGHTS_MISSING.error(
           ("price book '%s' prices Slurm's billing units, and the cluster profile '%s' does not say"
                       + " how they are computed")
                   .formatted(book.name(), key.cluster())
@@ -395,15 +390,12 @@ final class PriceChoice {
         BillingWeights.Rule.valueOf(key.billingRule().toUpperCase(Locale.ROOT));
     BillingWeights weights = BillingWeights.parse(key.billingWeights().get(), rule);
     if (!key.gpuTypes().isEmpty() && !weights.speakOfGpus()) {
-      throw new NexaException(
-          ErrorCode.BILLING_WEIGHTS_MISSING,
+      throw ErrorCode.BILLING_WEIGHTS_MISSING.error(
           ("the billing weights of partition '%s' (%s) say nothing of GPUs, and"
                   + " the run holds %s")
               .formatted(partition, weights.text(), String.join(", ", key.gpuTypes())),
-          Advice.step(
-              "price GPUs by gpu_hour, for this partition alone if you like (`nexa-slurm explain docs/prices.md`)"),
-          Advice.step(
-              "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile"));
+          "price GPUs by gpu_hour, for this partition alone if you like (`nexa-slurm explain docs/prices.md`)",
+          "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile");
     }
     return weights;
   }

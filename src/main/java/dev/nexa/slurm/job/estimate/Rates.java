@@ -244,8 +244,7 @@ public record Rates(
         Advice.step(
             "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml"));
     advice.add(Advice.step("a run that is under way keeps the rates it was estimated with"));
-    throw new NexaException(
-        ErrorCode.PRICE_MISSING,
+    throw ErrorCode.PRICE_MISSING.error(
         "price book '%s' has no price for %s '%s'%s%s"
             .formatted(
                 book,

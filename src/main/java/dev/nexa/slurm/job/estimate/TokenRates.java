@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -47,26 +46,23 @@ final class TokenRates {
   static NexaException missing(PriceBook book, String model) {
     TreeSet<String> known = new TreeSet<>(book.apiModels());
     String others = known.isEmpty() ? "" : "; it has " + String.join(", ", known);
-    return new NexaException(
-        ErrorCode.PRICE_MISSING,
+    return ErrorCode.PRICE_MISSING.error(
         "price book '%s' has no price for the API's model '%s'%s%s"
             .formatted(book.name(), model, Nearest.product(model, known), others),
-        Advice.step(
-            ("write into %s, below api_tokens: \"%s\": {input: {price: P,"
-                    + " source: S}, output: {price: Q, source: S}}. P and Q are the prices of 10^6"
-                    + " tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)")
-                .formatted(book.file(), model)));
+        ("write into %s, below api_tokens: \"%s\": {input: {price: P,"
+                + " source: S}, output: {price: Q, source: S}}. P and Q are the prices of 10^6"
+                + " tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)")
+            .formatted(book.file(), model));
   }
 
   /** Returns a line for the tokens that the model reads, and one for those that it writes. */
   static List<CostLine> lines(ApiTokens used, Rates rates) {
     TokenPrice price = rates.apiTokens().get(used.model());
     if (price == null) {
-      throw new NexaException(
-          ErrorCode.PRICE_MISSING,
+      throw ErrorCode.PRICE_MISSING.error(
           "the rates of price book '%s' have no price for the API's model '%s'"
               .formatted(rates.book(), used.model()),
-          Advice.step("a run that is under way keeps the rates it was estimated with"));
+          "a run that is under way keeps the rates it was estimated with");
     }
     List<CostLine> lines = new ArrayList<>();
     lines.add(line(used.model() + " input", used.input(), price.input(), rates));

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -406,19 +407,7 @@ public final class PlanFile {
   /** Returns the cluster's energy factors; empty if the profile has none. */
   public Optional<Energy> energy() {
     Optional<JsonObject> kept = json.optionalObject("energy");
-    if (kept.isEmpty()) {
-      return Optional.empty();
-    }
-    JsonObject energy = kept.get();
-    JsonObject gpus = energy.object("gpu_watts");
-    Map<String, Integer> watts = new TreeMap<>();
-    gpus.members().keySet().forEach(type -> watts.put(type, (int) gpus.number(type)));
-    return Optional.of(
-        new Energy(
-            energy.decimal("co2e_grams_per_kwh"),
-            energy.decimal("pue"),
-            watts,
-            energy.text("source")));
+    return kept.isPresent() ? Optional.of(Codec.read(kept.get(), Energy.class)) : Optional.empty();
   }
 
   /** The model that the run serves; empty for a run that serves none. */

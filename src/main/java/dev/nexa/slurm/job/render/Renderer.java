@@ -314,8 +314,7 @@ public final class Renderer {
   /** Returns an error without FreeMarker's advice, which is for Java developers. */
   private static NexaException failure(String where, String message, Exception cause) {
     String ours = message.split("\n\n?----", 2)[0].strip();
-    return new NexaException(
-        ErrorCode.TEMPLATE_INVALID,
+    return ErrorCode.TEMPLATE_INVALID.error(
         where + ": " + ours,
         cause,
         Advice.command("", "nexa-slurm", "explain", "docs/templates.md"));
@@ -328,10 +327,9 @@ public final class Renderer {
   private static void add(Map<String, RunnerFile> files, RunnerFile file, String config) {
     RunnerFile earlier = files.putIfAbsent(file.name(), file);
     if (earlier != null && !earlier.hasSameContent(file)) {
-      throw new NexaException(
-          ErrorCode.CONFIG_CONFLICT,
+      throw ErrorCode.CONFIG_CONFLICT.error(
           config + ": files: two different files would be runner/" + file.name(),
-          Advice.step("give one of them another name"));
+          "give one of them another name");
     }
   }
 

@@ -132,7 +132,6 @@ final class TemplateLint {
 
   private NexaException refused(int at, String why) {
     long line = 1 + text.substring(0, at).chars().filter(c -> c == '\n').count();
-    return new NexaException(
-        ErrorCode.TEMPLATE_INVALID, "templates/" + name + ":" + line + ": " + why);
+    return ErrorCode.TEMPLATE_INVALID.error("templates/" + name + ":" + line + ": " + why);
   }
 }

@@ -92,8 +92,7 @@ final class TemplateSource implements TemplateLoader {
     try {
       TemplateLint.check(name, text, directives);
     } catch (NexaException refused) {
-      throw new NexaException(
-          ErrorCode.TEMPLATE_INVALID,
+      throw ErrorCode.TEMPLATE_INVALID.error(
           plugin.file() + ":" + refused.getMessage(),
           refused,
           Advice.step(

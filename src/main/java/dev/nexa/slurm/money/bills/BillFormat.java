@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.bills;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -66,25 +65,21 @@ public record BillFormat(Map<String, String> columns) {
       int equals = map.indexOf('=');
       String name = equals < 0 ? map : map.substring(0, equals);
       if (!NAMES.contains(name)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "--map: expected NAME=COLUMN, got '" + map + "'" + Nearest.hint(name, NAMES),
-            Advice.step("NAME is one of " + String.join(", ", NAMES)),
-            Advice.step("start is the day, what is the service, and run holds the run's id"));
+            "NAME is one of " + String.join(", ", NAMES),
+            "start is the day, what is the service, and run holds the run's id");
       }
       if (equals < 0 || equals + 1 == map.length()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "--map " + map + ": the column is missing; expected " + name + "=COLUMN",
-            Advice.step("--map " + name + "=COLUMN, with a name from the file's first line"));
+            "--map " + name + "=COLUMN, with a name from the file's first line");
       }
       Matcher second = SECOND_MAP.matcher(map);
       if (second.find()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "--map " + map + ": expected one NAME=COLUMN, got several",
-            Advice.step(
-                "write --map once for each column: --map " + second.replaceAll(" --map $1=")));
+            "write --map once for each column: --map " + second.replaceAll(" --map $1="));
       }
       all.put(name, map.substring(equals + 1));
     }
@@ -108,33 +103,29 @@ public record BillFormat(Map<String, String> columns) {
         currencyGiven ? List.of("amount", "start") : List.of("amount", "start", "currency");
     for (String name : needed) {
       if (column(name).isEmpty()) {
-        throw new NexaException(
-            ErrorCode.BILL_UNREADABLE,
+        throw ErrorCode.BILL_UNREADABLE.error(
             "%s: which column is the %s%s? It has %s"
                 .formatted(
                     file,
                     name,
                     name.equals("start") ? ", the day of the charge" : "",
                     String.join(", ", has)),
-            Advice.step(
-                "--map %s=COLUMN%s"
-                    .formatted(name, name.equals("currency") ? ", or --currency USD" : "")));
+            "--map %s=COLUMN%s"
+                .formatted(name, name.equals("currency") ? ", or --currency USD" : ""));
       }
     }
     for (Map.Entry<String, String> column : columns.entrySet()) {
       boolean optional = !needed.contains(column.getKey()) && !column.getKey().equals("run");
       if (!optional && !has.contains(column.getValue())) {
-        throw new NexaException(
-            ErrorCode.BILL_UNREADABLE,
+        throw ErrorCode.BILL_UNREADABLE.error(
             "%s: there is no column '%s'%s; it has %s"
                 .formatted(
                     file,
                     column.getValue(),
                     Nearest.hint(column.getValue(), has),
                     String.join(", ", has)),
-            Advice.step("--map " + column.getKey() + "=COLUMN"),
-            Advice.step(
-                "a bill in another format: nexa-slurm costs import csv FILE --provider NAME"));
+            "--map " + column.getKey() + "=COLUMN",
+            "a bill in another format: nexa-slurm costs import csv FILE --provider NAME");
       }
     }
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.bills;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
@@ -66,10 +65,9 @@ public record BillReader(
     Matcher separator = SEPARATOR.matcher(text.lines().findFirst().orElse(""));
     if (separator.matches()) {
       String found = separator.group(1).equals("\t") ? "tabs" : "'" + separator.group(1) + "'";
-      throw new NexaException(
-          ErrorCode.BILL_UNREADABLE,
+      throw ErrorCode.BILL_UNREADABLE.error(
           name + ":1: the columns are separated by " + found + "; expected commas",
-          Advice.step("save the file as CSV with commas, and write amounts as 12.34, not 12,34"));
+          "save the file as CSV with commas, and write amounts as 12.34, not 12,34");
     }
   }
 
@@ -226,9 +224,7 @@ public record BillReader(
   }
 
   static NexaException wrong(String name, int line, String message) {
-    return new NexaException(
-        ErrorCode.BILL_UNREADABLE,
-        name + ":" + line + ": " + message,
-        Advice.step("nothing of the file was imported"));
+    return ErrorCode.BILL_UNREADABLE.error(
+        name + ":" + line + ": " + message, "nothing of the file was imported");
   }
 }

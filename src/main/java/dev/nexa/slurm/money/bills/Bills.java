@@ -75,11 +75,10 @@ public record Bills(Workspace workspace) {
    */
   public Imported keepMonths(String provider, List<BillRow> rows, Set<String> whole) {
     if (!PROVIDER.matcher(provider).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "'%s' is no name for a provider: lower case letters, digits, '_' and '-', such as gcp"
               .formatted(provider),
-          Advice.step("--provider NAME"));
+          "--provider NAME");
     }
     Map<String, Map<String, BillRow>> byPeriod = new TreeMap<>();
     whole.forEach(month -> byPeriod.put(month, new LinkedHashMap<>()));
@@ -165,8 +164,7 @@ public record Bills(Workspace workspace) {
         try {
           rows.add(BillRow.of(Json.parseObject(line)));
         } catch (IllegalArgumentException broken) {
-          throw new NexaException(
-              ErrorCode.RECORD_DAMAGED,
+          throw ErrorCode.RECORD_DAMAGED.error(
               file + ":" + number + ": " + broken.getMessage(),
               broken,
               Advice.step("delete the file and import its bills again"));

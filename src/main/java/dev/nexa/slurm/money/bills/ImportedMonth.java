@@ -49,8 +49,7 @@ public record ImportedMonth(
       return Optional.of(
           Codec.read(Json.parseObject(DurableFiles.read(file)), ImportedMonth.class));
     } catch (IllegalArgumentException broken) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           file + ": " + broken.getMessage(),
           broken,
           Advice.step("delete the file and import the month again"));

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.closing;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
@@ -131,9 +132,7 @@ public record Statement(
    */
   public static Statement parse(String text, String file) {
     JsonObject json = SchemaVersion.parse(text, file, NEWEST);
-    if (!json.text("type").equals(TYPE)) {
-      throw new IllegalArgumentException("it is a document of another type");
-    }
+    Arguments.require(json.text("type").equals(TYPE), "it is a document of another type");
     Map<String, BigDecimal> unmatched = new TreeMap<>();
     for (JsonObject row : json.objects("unmatched_bills")) {
       unmatched.put(row.text("currency"), new BigDecimal(row.text("amount")));
@@ -151,11 +150,10 @@ public record Statement(
             json.objects("unfinished").stream()
                 .map(run -> new Unfinished(run.text("run_id"), run.optionalText("user")))
                 .toList());
-    if (!statement.text().equals(text)) {
-      throw new IllegalArgumentException(
-          "it is not as nexa-slurm writes it: its sums do not follow from its runs, or its form was"
-              + " changed");
-    }
+    Arguments.require(
+        statement.text().equals(text),
+        "it is not as nexa-slurm writes it: its sums do not follow from its runs, or its form was"
+            + " changed");
     return statement;
   }
 }

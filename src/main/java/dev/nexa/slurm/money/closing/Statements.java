@@ -92,8 +92,7 @@ public record Statements(Workspace workspace) {
       }
       return new Closed(statement, sha256, signature);
     } catch (IllegalArgumentException | java.io.UncheckedIOException broken) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           damaged + ": " + broken.getMessage(),
           broken,
           Advice.command("shows each change", "nexa-slurm", "costs", "close", "--verify", month));

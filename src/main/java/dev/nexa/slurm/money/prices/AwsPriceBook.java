@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.prices;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -167,7 +166,6 @@ public final class AwsPriceBook {
   }
 
   private static NexaException wrong(String message, String advice) {
-    return new NexaException(
-        ErrorCode.PRICE_LIST_UNUSABLE, "the price list: " + message, Advice.step(advice));
+    return ErrorCode.PRICE_LIST_UNUSABLE.error("the price list: " + message, advice);
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.summary;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -34,10 +33,9 @@ public record GroupBy(List<String> words, List<Part> parts) {
 
   private static Part part(String word) {
     if (word.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--by: a name is empty; expected names with single commas between them",
-          Advice.step("--by project,user"));
+          "--by project,user");
     }
     Optional<RunProperty> property = RunProperty.of(word);
     if (property.isEmpty() || property.get().field().type() != RunField.Type.TEXT) {
@@ -47,12 +45,10 @@ public record GroupBy(List<String> words, List<Part> parts) {
               ? "unknown name '" + word + "'" + RunField.meant(word, names)
               : "'%s' is %s and makes no groups; --sort sorts by it"
                   .formatted(word, property.get().field().kind());
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--by: " + why,
-          Advice.step(
-              "--by with one of %s, %s; separate several by commas"
-                  .formatted(String.join(", ", names), RunProperty.TAGS)));
+          "--by with one of %s, %s; separate several by commas"
+              .formatted(String.join(", ", names), RunProperty.TAGS));
     }
     RunProperty known = property.get();
     return run -> {

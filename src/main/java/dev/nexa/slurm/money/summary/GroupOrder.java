@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.summary;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -63,10 +62,9 @@ public record GroupOrder(Optional<String> column, int most) {
         && !by.words().contains(column.get())) {
       List<String> known = new ArrayList<>(by.words());
       known.addAll(COLUMNS.keySet());
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--sort: unknown column '" + column.get() + "'" + Nearest.hint(column.get(), known),
-          Advice.step("--sort with one column of " + String.join(", ", known)));
+          "--sort with one column of " + String.join(", ", known));
     }
     return new GroupOrder(column, most);
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.money.summary;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -119,10 +118,8 @@ public record RunFilter(
     } catch (IllegalArgumentException backwards) {
       wrong = "" + backwards.getMessage();
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
-        "--month: " + wrong,
-        Advice.step("--month last, --month 2025-11 or --month 2025-09..2025-11"));
+    throw ErrorCode.OPTION_INVALID.error(
+        "--month: " + wrong, "--month last, --month 2025-11 or --month 2025-09..2025-11");
   }
 
   /** Returns a filter that accepts the runs that both filters accept. */
@@ -422,10 +419,9 @@ public record RunFilter(
   /** The position of a term; number and column count from 1. */
   private record Place(int number, int column, String text) {
     NexaException wrong(@Nullable String message) {
-      return new NexaException(
-          ErrorCode.OPTION_INVALID,
+      return ErrorCode.OPTION_INVALID.error(
           "--where: term " + number + " '" + text + "', at character " + column + ": " + message,
-          Advice.step("--where 'status=failed cost>10 created>=7d tag=experiment:science_v1'"));
+          "--where 'status=failed cost>10 created>=7d tag=experiment:science_v1'");
     }
   }
 }

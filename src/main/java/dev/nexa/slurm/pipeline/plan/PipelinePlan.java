@@ -136,8 +136,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     PlannedStage first = stages.get(0);
     for (PlannedStage stage : stages) {
       if (!stage.total().currency().equals(first.total().currency())) {
-        throw new NexaException(
-            ErrorCode.CURRENCY_MISMATCH,
+        throw ErrorCode.CURRENCY_MISMATCH.error(
             "%s: the stage %s is priced in %s and the stage %s in %s, so they have no sum"
                 .formatted(
                     config.file(),
@@ -145,7 +144,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
                     first.total().currency(),
                     stage.stage().name(),
                     stage.total().currency()),
-            Advice.step("give all stages one `cluster`, or price books of one currency"));
+            "give all stages one `cluster`, or price books of one currency");
       }
     }
   }
@@ -156,13 +155,12 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     for (PlannedStage stage : stages) {
       String scheduler = stage.prepared().plan().site().scheduler();
       if (!scheduler.equals(expected)) {
-        throw new NexaException(
-            ErrorCode.CONFIG_CONFLICT,
+        throw ErrorCode.CONFIG_CONFLICT.error(
             ("%s: the stage %s runs on %s and the stage %s on %s, which cannot wait for each"
                     + " other")
                 .formatted(
                     config.file(), first.stage().name(), expected, stage.stage().name(), scheduler),
-            Advice.step("give all stages one `cluster`"));
+            "give all stages one `cluster`");
       }
     }
   }

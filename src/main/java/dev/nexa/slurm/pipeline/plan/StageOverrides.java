@@ -1,6 +1,5 @@
 package dev.nexa.slurm.pipeline.plan;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -55,10 +54,9 @@ final class StageOverrides {
     List<String> names = config.stages().stream().map(PipelineConfig.Stage::name).toList();
     List<String> known = new ArrayList<>(names);
     config.stages().forEach(stage -> known.add(stage.base()));
-    return new NexaException(
-        ErrorCode.OPTION_INVALID,
+    return ErrorCode.OPTION_INVALID.error(
         "--set %s: expected STAGE.KEY=VALUE with a stage of %s%s"
             .formatted(typed, config.file(), Nearest.hint(typed.split("[.=]", 2)[0], known)),
-        Advice.step("the stages are " + String.join(", ", names)));
+        "the stages are " + String.join(", ", names));
   }
 }

@@ -34,8 +34,7 @@ public record PipelineLookup(Workspace workspace) {
         return all.get(i);
       }
     }
-    throw new NexaException(
-        ErrorCode.PIPELINE_UNKNOWN,
+    throw ErrorCode.PIPELINE_UNKNOWN.error(
         all.isEmpty()
             ? "there is no pipeline in " + workspace.root()
             : "there is no pipeline '" + typed + "'" + Nearest.hint(typed, ids),

@@ -54,8 +54,7 @@ public record ResumePipeline(Context context, Optional<String> approval) {
       } else if (stage.done()) {
         say.accept(name + (stage.completed() ? ": it has completed" : ": it was stopped"));
       } else if (!stage.ended() && isBeingCancelled(stage)) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SETTLED,
+        throw ErrorCode.RUN_NOT_SETTLED.error(
             name + " is being cancelled, and its job has not ended yet",
             Advice.command("again in a minute", "nexa-slurm", "pipeline", "resume", folder.id()));
       } else if (!stage.ended()) {
@@ -97,9 +96,7 @@ public record ResumePipeline(Context context, Optional<String> approval) {
   }
 
   private static NexaException other(PipelineFolder folder) {
-    return new NexaException(
-        ErrorCode.RUN_OF_ANOTHER_USER,
-        folder.id() + " belongs to another user: only that user can resume it",
-        Advice.step("ask that user"));
+    return ErrorCode.RUN_OF_ANOTHER_USER.error(
+        folder.id() + " belongs to another user: only that user can resume it", "ask that user");
   }
 }

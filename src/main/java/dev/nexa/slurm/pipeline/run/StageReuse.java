@@ -1,6 +1,5 @@
 package dev.nexa.slurm.pipeline.run;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -129,11 +128,10 @@ final class StageReuse {
       } else {
         Choice choice = choice(one, choices);
         if (wish.startAt().isPresent() && choice.run().isEmpty()) {
-          throw new NexaException(
-              ErrorCode.RUN_NOT_SUITABLE,
+          throw ErrorCode.RUN_NOT_SUITABLE.error(
               "--start-at %s: the stage %s cannot be reused: %s"
                   .formatted(wish.startAt().get(), name, choice.why()),
-              Advice.step("leave --start-at out, or start at " + name));
+              "leave --start-at out, or start at " + name);
         }
         choices.put(name, choice);
       }
@@ -145,10 +143,9 @@ final class StageReuse {
   private static Set<String> from(List<Candidate> candidates, String start) {
     List<String> names = candidates.stream().map(one -> one.stage().name()).toList();
     if (!names.contains(start)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--start-at: there is no stage '" + start + "'" + Nearest.hint(start, names),
-          Advice.step("the stages are " + String.join(", ", names)));
+          "the stages are " + String.join(", ", names));
     }
     Set<String> from = new HashSet<>(Set.of(start));
     candidates.stream()

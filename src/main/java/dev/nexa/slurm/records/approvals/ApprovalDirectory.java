@@ -90,8 +90,7 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
    */
   public Found byId(String typed) {
     if (!BEGINNING.matcher(typed).matches()) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_UNKNOWN,
+      throw ErrorCode.APPROVAL_UNKNOWN.error(
           "'%s' is not the id of an approval: expected hex digits such as 4f1c0a9be2d37765"
               .formatted(typed),
           Advice.command("shows them", "nexa-slurm", "approvals", "list"));
@@ -110,8 +109,7 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
     if (matching.size() == 1) {
       return matching.get(0);
     }
-    throw new NexaException(
-        ErrorCode.APPROVAL_UNKNOWN,
+    throw ErrorCode.APPROVAL_UNKNOWN.error(
         matching.isEmpty()
             ? "there is no approval " + typed + " in " + path + Nearest.hint(typed, ids)
             : "several approvals begin with " + typed + ": type more of the id",
@@ -123,10 +121,7 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
     Path file = path.resolve(approval.approval().fileName());
     files.directories(path);
     if (!files.claim(file, approval.text().getBytes(StandardCharsets.UTF_8), "rw-r--r--")) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
-          file + " is there already",
-          Advice.step("approve it once more"));
+      throw ErrorCode.CONCURRENT_CHANGE.error(file + " is there already", "approve it once more");
     }
     return file;
   }

@@ -107,8 +107,7 @@ public record ApprovalFile(String name, String text, Approval approval, SshSigna
     } catch (CharacterCodingException notText) {
       throw new BrokenException(file.toString(), "is not UTF-8 text");
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.FILE_UNREADABLE,
+      throw ErrorCode.FILE_UNREADABLE.error(
           "cannot read the approval " + file + ": " + DurableFiles.reason(failed),
           failed,
           Advice.step("name a file that `nexa-slurm approve` wrote"),

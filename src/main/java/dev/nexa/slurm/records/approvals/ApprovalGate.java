@@ -1,6 +1,5 @@
 package dev.nexa.slurm.records.approvals;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
@@ -20,15 +19,14 @@ public final class ApprovalGate {
    */
   public static boolean needsApproval(Estimate estimate, Policy policy) {
     if (!estimate.total().currency().equals(policy.approvalOver().currency())) {
-      throw new NexaException(
-          ErrorCode.CURRENCY_MISMATCH,
+      throw ErrorCode.CURRENCY_MISMATCH.error(
           "the policy's threshold is in %s (%s) but the price book '%s' is in %s"
               .formatted(
                   policy.approvalOver().currency(),
                   policy.name(),
                   estimate.rates().book(),
                   estimate.total().currency()),
-          Advice.step("give both the same currency"));
+          "give both the same currency");
     }
     return estimate.total().compareTo(policy.approvalOver()) > 0;
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.units.Money;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -61,8 +62,7 @@ public final class ApprovalUseLog {
     try {
       return read();
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_USES_UNCOUNTED,
+      throw ErrorCode.APPROVAL_USES_UNCOUNTED.error(
           "its uses can't be counted: " + failed.getMessage(),
           failed,
           Advice.step("ask the owner of the approvals directory to check it"));
@@ -213,8 +213,7 @@ public final class ApprovalUseLog {
   }
 
   private NexaException notWritten(UncheckedIOException failed) {
-    return new NexaException(
-        ErrorCode.APPROVAL_USES_UNCOUNTED,
+    return ErrorCode.APPROVAL_USES_UNCOUNTED.error(
         "the use of an approval can't be counted: " + failed.getMessage(),
         failed,
         Advice.step("nothing was submitted"),
@@ -265,12 +264,11 @@ public final class ApprovalUseLog {
       if (files.claim(file(number), bytes(next.numbered(number, next.run(), false)), MODE)) {
         return OptionalInt.of(number);
       }
-      pause();
+      Sleep.millis(PAUSE_MILLIS, "counting uses");
     }
-    throw new NexaException(
-        ErrorCode.CONCURRENT_CHANGE,
+    throw ErrorCode.CONCURRENT_CHANGE.error(
         "cannot count the uses in " + folder + ": it changes all the time, or shows old names",
-        Advice.step("try again"));
+        "try again");
   }
 
   /** Records which run holds the use. */
@@ -314,19 +312,9 @@ public final class ApprovalUseLog {
   /** A link could lead to a folder with fewer uses, so that an approval is used once more. */
   private static void requireNoLink(Path path) {
     if (Files.isSymbolicLink(path)) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_USES_UNCOUNTED,
+      throw ErrorCode.APPROVAL_USES_UNCOUNTED.error(
           path + " is a symbolic link: uses are not counted through one",
-          Advice.step("ask the owner of the approvals directory to check it"));
-    }
-  }
-
-  private static void pause() {
-    try {
-      Thread.sleep(PAUSE_MILLIS);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while counting uses", interrupted);
+          "ask the owner of the approvals directory to check it");
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.records.approvals;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -39,8 +38,7 @@ public record TokenDirectory(Path path) {
   public Path install(SlurmToken token, DurableFiles files) {
     List<String> problems = problems();
     if (!problems.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.APPROVAL_NOT_INSTALLABLE, problems.get(0), Advice.step("nothing was written"));
+      throw ErrorCode.APPROVAL_NOT_INSTALLABLE.error(problems.get(0), "nothing was written");
     }
     Path file = path.resolve(token.id());
     files.replace(file, token.text().getBytes(StandardCharsets.US_ASCII), MODE);

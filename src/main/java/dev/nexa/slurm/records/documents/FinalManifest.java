@@ -48,8 +48,7 @@ public final class FinalManifest {
   }
 
   private static NexaException changed(RunFolder run, String what) {
-    return new NexaException(
-        ErrorCode.FILE_CHANGED,
+    return ErrorCode.FILE_CHANGED.error(
         run.manifest() + " " + what,
         Advice.command("puts back what was final", "nexa-slurm", "audit", "--repair", run.id()));
   }

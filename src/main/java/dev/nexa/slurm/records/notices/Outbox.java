@@ -1,6 +1,5 @@
 package dev.nexa.slurm.records.notices;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -96,10 +95,9 @@ public final class Outbox {
     for (Path one : List.of(folder, waitingFolder(), doneFolder(), failedFolder())) {
       workspace.files().directories(one);
       if (Workspace.isOfAnotherUser(one)) {
-        throw new NexaException(
-            ErrorCode.RUN_OF_ANOTHER_USER,
+        throw ErrorCode.RUN_OF_ANOTHER_USER.error(
             one + " belongs to another user, so your notifications cannot wait there",
-            Advice.step("ask that user to remove the folder"));
+            "ask that user to remove the folder");
       }
     }
   }

@@ -32,16 +32,16 @@ public final class SigningFailure {
     if (said.contains("incorrect passphrase")) {
       // The prompt goes to the terminal; without one, ssh-keygen prints it here.
       return said.contains("Enter passphrase")
-          ? error(
+          ? ErrorCode.SIGNING_FAILED.error(
               privateKey + " needs a passphrase, and there is no terminal to ask for it",
               Advice.step("type the command at a terminal, or give the key to an agent first:"),
               Advice.command("", "ssh-add", privateKey))
-          : error(
+          : ErrorCode.SIGNING_FAILED.error(
               "the passphrase for " + privateKey + " is wrong",
-              Advice.step("type the command again, with the passphrase of this key"));
+              "type the command again, with the passphrase of this key");
     }
     if (said.contains("doesn't match private")) {
-      return error(
+      return ErrorCode.SIGNING_FAILED.error(
           privateKey + ".pub is not the public half of " + privateKey, makesPublicHalf(privateKey));
     }
     if (said.contains("No private key found")) {
@@ -49,23 +49,22 @@ public final class SigningFailure {
     }
     String lower = said.toLowerCase(Locale.ROOT);
     if (lower.contains("couldn't load public key")) {
-      return error(
+      return ErrorCode.SIGNING_FAILED.error(
           "ssh-keygen can't read the key " + key + ", and there is no " + privateKey + ".pub",
           makesPublicHalf(privateKey));
     }
     if (lower.contains("libcrypto") || lower.contains("invalid format")) {
-      return error(
+      return ErrorCode.SIGNING_FAILED.error(
           privateKey + " is damaged: ssh-keygen can't read a private key from it",
-          Advice.step("name another key: --key PATH"));
+          "name another key: --key PATH");
     }
-    return error(
-        "ssh-keygen did not sign with " + key + ": " + said,
-        Advice.step("name another key: --key PATH"));
+    return ErrorCode.SIGNING_FAILED.error(
+        "ssh-keygen did not sign with " + key + ": " + said, "name another key: --key PATH");
   }
 
   /** Returns the error for a private key that other users can read. */
   public static NexaException tooOpen(Path privateKey, String mode) {
-    return error(
+    return ErrorCode.SIGNING_FAILED.error(
         ("other users can access the private key %s (mode %s), so ssh-keygen"
                 + " refuses to use it")
             .formatted(privateKey, mode),
@@ -88,8 +87,9 @@ public final class SigningFailure {
     Advice names = Advice.step("or name the private key itself: --key PRIVATE_KEY");
     String none = "no private key belongs to " + key + ": there is no " + privateKey + ", and ";
     return environment.getOrDefault("SSH_AUTH_SOCK", "").isEmpty()
-        ? error(none + "no ssh-agent is running (SSH_AUTH_SOCK is not set)", starts, names)
-        : error(
+        ? ErrorCode.SIGNING_FAILED.error(
+            none + "no ssh-agent is running (SSH_AUTH_SOCK is not set)", starts, names)
+        : ErrorCode.SIGNING_FAILED.error(
             none + "the ssh-agent does not hold the key or can't be reached",
             Advice.command("lists the agent's keys", "ssh-add", "-l"),
             Advice.step("give the agent the private key: ssh-add PRIVATE_KEY"),
@@ -99,9 +99,5 @@ public final class SigningFailure {
   private static Path privateKey(Path key) {
     String name = key.toString();
     return name.endsWith(".pub") ? Path.of(name.substring(0, name.length() - 4)) : key;
-  }
-
-  private static NexaException error(String message, Advice... advice) {
-    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 }

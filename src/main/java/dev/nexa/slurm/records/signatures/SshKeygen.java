@@ -93,8 +93,7 @@ public record SshKeygen(Map<String, String> environment) {
     try {
       return new CommandRunner().run(new Command(argv, environment, folder, PATIENCE));
     } catch (IOException missing) {
-      throw new NexaException(
-          ErrorCode.SIGNING_FAILED,
+      throw ErrorCode.SIGNING_FAILED.error(
           "ssh-keygen can't be started: " + missing.getMessage(),
           missing,
           Advice.step("it comes with OpenSSH's client, 8.2 or newer"));

@@ -170,7 +170,7 @@ public final class RecordRepair {
           }
           Optional<String> problem = copy(run, ProvenFiles.of(run, events));
           if (problem.isPresent()) {
-            throw new NexaException(ErrorCode.IO_FAILED, problem.get());
+            throw ErrorCode.IO_FAILED.error(problem.get());
           }
           return true;
         });

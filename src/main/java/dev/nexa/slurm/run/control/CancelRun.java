@@ -43,14 +43,12 @@ public record CancelRun(Context context) {
     try (FileLock held = lock(run)) {
       RunState state = RunState.of(run.journal().read());
       if (state.finished() || !held.holds()) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SUITABLE,
+        throw ErrorCode.RUN_NOT_SUITABLE.error(
             run.id() + " has already ended",
             Advice.command("shows how it ended", "nexa-slurm", "runs", "show", run.id()));
       }
       if (task.isPresent() && !ProvenFiles.of(run).plan().groups().isEmpty()) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SUITABLE,
+        throw ErrorCode.RUN_NOT_SUITABLE.error(
             "Slurm ends the groups of a job together",
             Advice.command("ends all of them", "nexa-slurm", "cancel", run.id()));
       }
@@ -119,10 +117,9 @@ public record CancelRun(Context context) {
     return run.lock(Duration.ofSeconds(20))
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.WORKSPACE_BUSY,
+                ErrorCode.WORKSPACE_BUSY.error(
                     run.id() + " is being submitted or reconciled at this moment",
-                    Advice.step("try again in a minute")));
+                    "try again in a minute"));
   }
 
   private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {

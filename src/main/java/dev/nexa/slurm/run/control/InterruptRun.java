@@ -37,8 +37,7 @@ public record InterruptRun(Context context) {
     }
     Optional<EarlierEnd> ended = EarlierEnd.of(context, run, task);
     if (ended.isPresent()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           (task.isEmpty() ? "" : "task " + task.getAsInt() + " of ")
               + run.id()
               + " has ended: "
@@ -47,10 +46,9 @@ public record InterruptRun(Context context) {
           Advice.command("", "nexa-slurm", "runs", "show", run.id()));
     }
     if (files.plan().requeues() == 0) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " may not be queued again: a preemption would end it",
-          Advice.step("give its config requeues: 1 or more"));
+          "give its config requeues: 1 or more");
     }
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
     try (FileLock lock = CancelRun.lock(run)) {
@@ -73,8 +71,7 @@ public record InterruptRun(Context context) {
         }
       }
       if (interrupted.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SUITABLE,
+        throw ErrorCode.RUN_NOT_SUITABLE.error(
             (task.isEmpty() ? "no task of " + run.id() : "task " + task.getAsInt())
                 + " is running at this moment",
             Advice.command("tells what it does", "nexa-slurm", "status", run.id()));
@@ -93,10 +90,9 @@ public record InterruptRun(Context context) {
             .filter(result -> result.getFileName().toString().startsWith(task + "."))
             .count();
     if (used >= allowed) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           "task " + task + " of " + run.id() + " has been queued again " + used + " times already",
-          Advice.step("that is all its requeues allow; a preemption would end it now"));
+          "that is all its requeues allow; a preemption would end it now");
     }
   }
 }

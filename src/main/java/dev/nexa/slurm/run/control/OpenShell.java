@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.program.PackedFile;
 import dev.nexa.slurm.base.units.HostList;
 import dev.nexa.slurm.cluster.scheduler.ControllerJob;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -16,13 +17,8 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -62,7 +58,8 @@ public record OpenShell(Context context) {
         argv.add("--pty");
       }
     }
-    argv.addAll(List.of("bash", "-c", script(), "enter", run.id().value(), "" + found.task()));
+    String script = PackedFile.text(OpenShell.class, ENTER);
+    argv.addAll(List.of("bash", "-c", script, "enter", run.id().value(), "" + found.task()));
     argv.addAll(command);
     return argv;
   }
@@ -81,8 +78,7 @@ public record OpenShell(Context context) {
         }
       }
     }
-    throw new NexaException(
-        ErrorCode.RUN_NOT_SUITABLE,
+    throw ErrorCode.RUN_NOT_SUITABLE.error(
         (task.isEmpty() ? "no task of " + run.id() : "task " + task.getAsInt() + " of " + run.id())
             + " is running at this moment",
         Advice.command("says why", "nexa-slurm", "why", run.id()));
@@ -90,8 +86,7 @@ public record OpenShell(Context context) {
 
   private static void requireNode(RunFolder run, Running found, Scheduler scheduler, String node) {
     if (scheduler.name().equals(ClusterProfile.LOCAL)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw ErrorCode.OPTIONS_CONFLICT.error(
           "--node " + node + ": " + run.id() + " runs on this machine, without Slurm",
           Advice.command("opens the shell", "nexa-slurm", "shell", run.id()));
     }
@@ -105,8 +100,7 @@ public record OpenShell(Context context) {
     if (nodes.isEmpty() || names.contains(node)) {
       return;
     }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw ErrorCode.OPTION_INVALID.error(
         "--node %s: task %s of %s%s%s%s"
             .formatted(
                 node,
@@ -124,14 +118,5 @@ public record OpenShell(Context context) {
             found.task(),
             "--node",
             names.get(0)));
-  }
-
-  private static String script() {
-    try (InputStream in =
-        Objects.requireNonNull(OpenShell.class.getResourceAsStream(ENTER), ENTER)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read " + ENTER, failed);
-    }
   }
 }

@@ -35,8 +35,7 @@ public record RecordRemediation(Context context) {
       List<Event> events = run.journal().read();
       RunState state = RunState.of(events);
       if (!state.finished() || !held.holds() || Files.notExists(run.manifest())) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SETTLED,
+        throw ErrorCode.RUN_NOT_SETTLED.error(
             run.id() + " has not ended, so nothing can be said yet about how it was mended",
             Advice.command("settles a run that has ended", "nexa-slurm", "reconcile"));
       }
@@ -44,8 +43,7 @@ public record RecordRemediation(Context context) {
           events.get(events.size() - 1).data().optionalText("manifest_sha256");
       ManifestFile manifest = ManifestFile.read(run).remediation(state.remediations());
       if (digest.isPresent() && !digest.get().equals(Sha256.of(manifest.text()))) {
-        throw new NexaException(
-            ErrorCode.FILE_CHANGED,
+        throw ErrorCode.FILE_CHANGED.error(
             run.manifest() + " was changed since " + run.id() + " was over",
             Advice.command(
                 "puts back what was final", "nexa-slurm", "audit", "--repair", run.id()));

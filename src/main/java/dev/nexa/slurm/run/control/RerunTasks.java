@@ -222,8 +222,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
         answer instanceof EarlierJobs.Never never
             ? never.reason()
             : ((EarlierJobs.NotYet) answer).reason();
-    throw new NexaException(
-        ErrorCode.RERUN_IMPOSSIBLE,
+    throw ErrorCode.RERUN_IMPOSSIBLE.error(
         run.id() + " cannot start: " + reason,
         pipeline.isPresent()
             ? Advice.command(
@@ -267,8 +266,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     if (checkpoints.isEmpty() || Files.exists(checkpoints.get())) {
       return;
     }
-    throw new NexaException(
-        ErrorCode.RERUN_IMPOSSIBLE,
+    throw ErrorCode.RERUN_IMPOSSIBLE.error(
         "%s cannot go on: its checkpoints are in the archive %s, and %s does not exist"
             .formatted(run.id(), archive.get().where(), checkpoints.get()),
         Advice.command(
@@ -327,8 +325,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     if (isSettled(state, facts)) {
       return;
     }
-    throw new NexaException(
-        ErrorCode.RUN_NOT_SETTLED,
+    throw ErrorCode.RUN_NOT_SETTLED.error(
         run.id()
             + (state.cancelRequested()
                 ? " is being cancelled, and not all of its jobs have ended"
@@ -358,8 +355,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     byte[] bytes = DurableFiles.readBytes(run.cost());
     if (state.finished()
         && state.costDigest().filter(kept -> !kept.equals(Sha256.of(bytes))).isPresent()) {
-      throw new NexaException(
-          ErrorCode.FILE_CHANGED,
+      throw ErrorCode.FILE_CHANGED.error(
           run.cost() + " was changed since " + run.id() + " was over",
           Advice.command("puts back what was final", "nexa-slurm", "audit", "--repair", run.id()));
     }
@@ -367,8 +363,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
         CostFile.parse(new String(bytes, StandardCharsets.UTF_8), run.cost().toString())
             .attemptCount();
     if (outcome.attempts().size() < kept) {
-      throw new NexaException(
-          ErrorCode.RERUN_IMPOSSIBLE,
+      throw ErrorCode.RERUN_IMPOSSIBLE.error(
           "accounting has %s attempts of %s, but its cost file has %s: their cost would be lost"
               .formatted(outcome.attempts().size(), run.id(), kept),
           Advice.command("makes a new run", "nexa-slurm", "rerun", run.id()));
@@ -380,8 +375,7 @@ public record RerunTasks(Context context, Optional<String> approval) {
     Set<JobState> left = Set.of(JobState.COMPLETED, JobState.CANCELLED);
     IndexRange failed = tasks(outcome, task -> task.ended() && !left.contains(task.state()));
     if (failed.indices().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           "no task of " + run.id() + " has failed, timed out or been lost",
           Advice.command("runs all of it again, as a new run", "nexa-slurm", "rerun", run.id()),
           Advice.step("--tasks 3,7-9 names tasks, which run again as a part of this run"));
@@ -395,14 +389,12 @@ public record RerunTasks(Context context, Optional<String> approval) {
       RunLookup.requireTask(run, task);
       if (facts.work().array().chain() > 1
           && outcome.tasks().get(task).state() == JobState.COMPLETED) {
-        throw new NexaException(
-            ErrorCode.RERUN_IMPOSSIBLE,
+        throw ErrorCode.RERUN_IMPOSSIBLE.error(
             "task " + task + " of " + run.id() + " has completed: its chain does nothing more",
             Advice.command("makes a new run", "nexa-slurm", "rerun", run.id()));
       }
       if (!outcome.tasks().get(task).ended()) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SUITABLE,
+        throw ErrorCode.RUN_NOT_SUITABLE.error(
             "task " + task + " of " + run.id() + " has not ended",
             Advice.command("ends it", "nexa-slurm", "cancel", run.id()),
             Advice.command("lets it begin again", "nexa-slurm", "interrupt", run.id()));
@@ -412,10 +404,9 @@ public record RerunTasks(Context context, Optional<String> approval) {
   }
 
   static NexaException notSubmittedHere(RunFolder run) {
-    return new NexaException(
-        ErrorCode.RERUN_IMPOSSIBLE,
+    return ErrorCode.RERUN_IMPOSSIBLE.error(
         run.id() + " was not submitted from here: there is no script to run again",
-        Advice.step("submit its config"));
+        "submit its config");
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.cron;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -103,12 +102,10 @@ public record Crontab(String text) {
     String fields = every.fields(command.workspace().toString().hashCode());
     String bytes = latin(fields + words + MARK + every + ": " + escaped(command.workspace()));
     if (bytes.length() > LONGEST) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "the crontab's line would have %s bytes; some cron daemons take no more than %s"
               .formatted(bytes.length(), LONGEST),
-          Advice.step(
-              "shorten the PATH or the workspace's path; or, with systemd: nexa-slurm cron install --systemd"));
+          "shorten the PATH or the workspace's path; or, with systemd: nexa-slurm cron install --systemd");
     }
     return bytes + "\n";
   }

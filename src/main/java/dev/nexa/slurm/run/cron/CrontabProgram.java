@@ -84,10 +84,9 @@ public final class CrontabProgram {
       delete(file);
     }
     if (!read().equals(crontab)) {
-      throw new NexaException(
-          ErrorCode.CRON_FAILED,
+      throw ErrorCode.CRON_FAILED.error(
           "crontab(1) took the new crontab, and `crontab -l` shows another one",
-          Advice.step("look at it: crontab -l"));
+          "look at it: crontab -l");
     }
   }
 
@@ -112,8 +111,8 @@ public final class CrontabProgram {
       advice.add(
           Advice.step("nothing was changed; root can install cron (Debian: apt install cron)"));
       advice.addAll(OtherPasses.withoutCrontab(environment));
-      throw new NexaException(
-          ErrorCode.CRON_FAILED, "crontab can't be started: " + notStarted.getMessage(), advice);
+      throw ErrorCode.CRON_FAILED.error(
+          "crontab can't be started: " + notStarted.getMessage(), advice);
     }
   }
 
@@ -121,8 +120,7 @@ public final class CrontabProgram {
     String said = result.err().strip();
     List<Advice> advice = new ArrayList<>(List.of(Advice.step("the crontab is as it was")));
     advice.addAll(OtherPasses.withoutCrontab(environment));
-    return new NexaException(
-        ErrorCode.CRON_FAILED,
+    return ErrorCode.CRON_FAILED.error(
         what
             + " failed: "
             + (result.timedOut()

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.cron;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -84,11 +83,10 @@ public record PassCommand(List<String> argv, Path workspace) {
     for (int i = 0; i < word.length(); i++) {
       char c = word.charAt(i);
       if (c == '\\' || c < ' ') {
-        throw new NexaException(
-            ErrorCode.PATH_UNUSABLE,
+        throw ErrorCode.PATH_UNUSABLE.error(
             "a %s in '%s': cron would read it as something else"
                 .formatted(c == '\\' ? "backslash" : "control character", word),
-            Advice.step("use a path without one"));
+            "use a path without one");
       }
     }
   }

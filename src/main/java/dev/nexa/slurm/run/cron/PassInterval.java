@@ -32,8 +32,7 @@ public record PassInterval(int minutes) {
     return read(text)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.OPTION_INVALID,
+                ErrorCode.OPTION_INVALID.error(
                     ("--every: expected minutes that divide an hour (1m, 2m, 5m, 10m, 15m,"
                             + " 30m) or hours that divide a day (1h, 2h, 6h, 12h, 24h), got '%s'")
                         .formatted(text),

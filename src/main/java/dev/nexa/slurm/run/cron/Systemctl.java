@@ -31,7 +31,7 @@ public record Systemctl(Map<String, String> environment) {
         calls
             .subList(i, calls.size())
             .forEach(call -> advice.add(Advice.command("", argv(call).toArray())));
-        throw new NexaException(ErrorCode.CRON_FAILED, failure, advice);
+        throw ErrorCode.CRON_FAILED.error(failure, advice);
       }
     }
   }
@@ -49,7 +49,7 @@ public record Systemctl(Map<String, String> environment) {
         advice.add(
             Advice.step("nothing is installed: systemd does not run services of yours here"));
         advice.addAll(OtherPasses.withoutSystemd(environment));
-        throw new NexaException(ErrorCode.CRON_FAILED, failure, advice);
+        throw ErrorCode.CRON_FAILED.error(failure, advice);
       }
     }
   }

@@ -77,7 +77,7 @@ record ApprovalRefusal(Context context, Policy policy, Asked whole) {
       ask(approvals.get(), file.resolveSibling(shortName), over, advice);
       approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
     }
-    return new NexaException(code, why(refused), advice);
+    return code.error(why(refused), advice);
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.decision;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -71,10 +70,9 @@ public final class BudgetGate implements AutoCloseable {
     }
     Optional<FileLock> lock = context.workspace().lockBudgets(PATIENCE);
     if (lock.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
+      throw ErrorCode.CONCURRENT_CHANGE.error(
           "other submits have held the budgets for " + PATIENCE.toSeconds() + " s",
-          Advice.step("nothing was submitted; type it again"));
+          "nothing was submitted; type it again");
     }
     try {
       return of(lock, context, policy, plans, notes);
@@ -183,14 +181,12 @@ public final class BudgetGate implements AutoCloseable {
       if (missing.isEmpty() || accounts.isEmpty()) {
         return missing.map(sentence -> List.of("note: " + sentence)).orElse(List.of());
       }
-      throw new NexaException(
-          ErrorCode.ACCOUNT_NEEDED,
+      throw ErrorCode.ACCOUNT_NEEDED.error(
           ("%s has budgets by account, and Slurm's accounting has no account '%s'%s, so that"
                   + " no budget would count the run")
               .formatted(policy.name(), name, Nearest.hint(name, accounts)),
-          Advice.step(
-              "name another one: --set resources.account=NAME (`sacctmgr show account` lists the"
-                  + " accounts)"));
+          "name another one: --set resources.account=NAME (`sacctmgr show account` lists the"
+              + " accounts)");
     }
     Optional<String> account = Optional.empty();
     try {
@@ -199,14 +195,12 @@ public final class BudgetGate implements AutoCloseable {
       // An unknown account is an error below: a run must not start before it is known who pays.
     }
     if (account.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.ACCOUNT_NEEDED,
+      throw ErrorCode.ACCOUNT_NEEDED.error(
           ("%s has budgets by account, %s names no account, and accounting reports no default"
                   + " account for you")
               .formatted(policy.name(), plan.config()),
-          Advice.step(
-              "name it: --set resources.account=NAME (`sacctmgr show associations user=$USER` lists"
-                  + " yours)"));
+          "name it: --set resources.account=NAME (`sacctmgr show associations user=$USER` lists"
+              + " yours)");
     }
     plan.chargedTo(account.get());
     return List.of();

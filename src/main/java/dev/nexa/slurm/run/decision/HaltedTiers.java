@@ -8,7 +8,6 @@ import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.Halts.Halt;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -141,10 +140,7 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
 
   private static Path real(String durable) {
     Path path = Path.of(durable).toAbsolutePath().normalize();
-    try {
-      return Files.isDirectory(path) ? path.toRealPath() : path;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", path, failed);
-    }
+    return DurableFiles.attempt(
+        "read", path, () -> Files.isDirectory(path) ? path.toRealPath() : path);
   }
 }

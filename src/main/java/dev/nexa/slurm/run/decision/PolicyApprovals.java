@@ -44,13 +44,11 @@ public record PolicyApprovals(
             .approvals()
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.POLICY_INCOMPLETE,
+                    ErrorCode.POLICY_INCOMPLETE.error(
                         "the policy names nobody who may approve: it has no `approvals`",
-                        Advice.step(
-                            "the owner of "
-                                + policy.name()
-                                + " can add it (`nexa-slurm explain docs/approvals.md`)")));
+                        "the owner of "
+                            + policy.name()
+                            + " can add it (`nexa-slurm explain docs/approvals.md`)"));
     Path root = context.root().toAbsolutePath().normalize();
     Path directory = root.resolve(approvals.directory());
     Path allowed = root.resolve(approvals.allowedSigners());
@@ -59,10 +57,9 @@ public record PolicyApprovals(
     requireThere(context, allowed, "allowed_signers");
     revoked.ifPresent(file -> requireThere(context, file, "revoked_keys"));
     if (Files.exists(directory) && !Files.isDirectory(directory)) {
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           place(context, "directory") + directory + " is a file",
-          Advice.step("write the path of a folder there"));
+          "write the path of a folder there");
     }
     if (admins) {
       requireGuarded(allowed, directory, revoked);
@@ -97,21 +94,18 @@ public record PolicyApprovals(
 
   private static void requireThere(Context context, Path file, String key) {
     if (Files.isDirectory(file)) {
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           place(context, key) + file + " is a folder",
-          Advice.step("write the path of a file there, such as " + file.resolve(key)));
+          "write the path of a file there, such as " + file.resolve(key));
     }
     if (!Files.isReadable(file)) {
       boolean there = Files.exists(file);
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           "the policy's approvals.%s can't be read: %s%s"
               .formatted(key, file, there ? " is not readable for you" : " does not exist"),
-          Advice.step(
-              there
-                  ? Workspace.ownerOf(file) + " types: chmod a+r " + file
-                  : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)"));
+          there
+              ? Workspace.ownerOf(file) + " types: chmod a+r " + file
+              : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)");
     }
   }
 
@@ -125,23 +119,20 @@ public record PolicyApprovals(
     List<Path> guarded = new ArrayList<>(List.of(ConfigReader.ADMIN_POLICY, allowed));
     Path above = directory.resolveSibling("");
     if (!Files.exists(above)) {
-      throw new NexaException(
-          ErrorCode.APPROVALS_UNUSABLE,
+      throw ErrorCode.APPROVALS_UNUSABLE.error(
           "there is no folder " + above + ", in which the approvals' folder lies",
-          Advice.step("root types: " + Advice.command("", "install", "-d", "-m", "755", above)));
+          "root types: " + Advice.command("", "install", "-d", "-m", "755", above));
     }
     guarded.add(above);
     revoked.ifPresent(guarded::add);
     for (Path path : guarded) {
       Optional<String> problem = GuardedPath.problem(path, trusted);
       if (problem.isPresent()) {
-        throw new NexaException(
-            ErrorCode.APPROVALS_UNUSABLE,
+        throw ErrorCode.APPROVALS_UNUSABLE.error(
             "approvals can't be trusted here: " + problem.get(),
-            Advice.step(
-                ("%s and each folder above it must belong to root or to the owner of %s, and"
-                        + " nobody else may write there")
-                    .formatted(path, ConfigReader.ADMIN_POLICY)));
+            ("%s and each folder above it must belong to root or to the owner of %s, and"
+                    + " nobody else may write there")
+                .formatted(path, ConfigReader.ADMIN_POLICY));
       }
     }
   }

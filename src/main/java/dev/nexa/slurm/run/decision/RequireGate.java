@@ -68,8 +68,7 @@ public record RequireGate(Context context, Policy policy) {
    * @param place the config, or the pipeline and its stage
    */
   public static NexaException refusal(Policy policy, String place, String stage, Advice advice) {
-    return new NexaException(
-        ErrorCode.GATE_NEEDED,
+    return ErrorCode.GATE_NEEDED.error(
         ("%s: a run of stage %s may start only after a gate has passed; %s asks for that"
                 + " (gate_before)")
             .formatted(place, stage, policy.name()),

@@ -109,9 +109,7 @@ public final class RequireNoHalt {
     }
     Halts.Judged first = halts.get(0);
     advice.add(first.ends());
-    return new NexaException(
-        ErrorCode.HALTED,
-        what + " while the halt " + first.halt().id() + " is in force, " + first.words(),
-        advice);
+    return ErrorCode.HALTED.error(
+        what + " while the halt " + first.halt().id() + " is in force, " + first.words(), advice);
   }
 }

@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.records.approvals.Grant;
@@ -29,18 +28,15 @@ public record Rerun(RunFolder run, Proposal whole, Estimate today, Supplier<RunM
    */
   void requireWithin(Approved approved, Estimate own, Workspace workspace) {
     if (!approved.estimate().rates().equals(own.rates())) {
-      throw new NexaException(
-          ErrorCode.NEEDS_APPROVAL,
+      throw ErrorCode.NEEDS_APPROVAL.error(
           "the rates of %s differ from the approved rates, and it is settled at its own"
               .formatted(run.id()),
-          Advice.step(
-              "approve the estimate of this rerun: " + workspace.estimate(own.configDigest())));
+          "approve the estimate of this rerun: " + workspace.estimate(own.configDigest()));
     }
     Grant grant = approved.grant();
     Money limit = grant.approval().maxCost();
     if (!limit.currency().equals(today.total().currency()) || today.total().compareTo(limit) > 0) {
-      throw new NexaException(
-          ErrorCode.NEEDS_APPROVAL,
+      throw ErrorCode.NEEDS_APPROVAL.error(
           "at today's prices this rerun of %s can cost %s, and %s allows at most %s"
               .formatted(run.id(), today.total(), grant.file().name(), limit),
           Advice.command(

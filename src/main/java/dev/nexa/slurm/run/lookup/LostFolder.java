@@ -40,8 +40,7 @@ public final class LostFolder {
       words.addAll(jobs);
       advice.add(Advice.command("ends the job", words.toArray()));
     }
-    return new NexaException(
-        ErrorCode.RECORD_DAMAGED, sentence(run), advice.toArray(Advice[]::new));
+    return ErrorCode.RECORD_DAMAGED.error(sentence(run), advice.toArray(Advice[]::new));
   }
 
   /** Returns whether the manifest of a run without a folder names the job. */

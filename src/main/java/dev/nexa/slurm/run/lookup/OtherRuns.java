@@ -1,7 +1,6 @@
 package dev.nexa.slurm.run.lookup;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -159,8 +158,7 @@ public record OtherRuns(Workspace workspace) {
     byte[] kept = DurableFiles.readBytes(before);
     // The first pass after the rerun moves the earlier final cost file aside.
     if (digest.isPresent() && !digest.get().equals(Sha256.of(kept))) {
-      throw new NexaException(
-          ErrorCode.FILE_CHANGED,
+      throw ErrorCode.FILE_CHANGED.error(
           before + " was changed since the run was over: what it had cost then is not known");
     }
     CostFile cost = CostFile.parse(new String(kept, StandardCharsets.UTF_8), before.toString());

@@ -129,8 +129,7 @@ public record RunLookup(Workspace workspace) {
   private NexaException unknown(String reference, List<RunId> all) {
     List<String> names = all.stream().map(RunId::value).toList();
     String where = workspace.root().toAbsolutePath().normalize().toString();
-    return new NexaException(
-        ErrorCode.RUN_UNKNOWN,
+    return ErrorCode.RUN_UNKNOWN.error(
         RunId.parse(reference).isPresent()
             ? "there is no run " + reference + " in " + where + Nearest.hint(reference, names)
             : ("there is no run '%s' in %s: no run has this name, and no run id begins with"
@@ -153,8 +152,7 @@ public record RunLookup(Workspace workspace) {
     if (more > 0) {
       advice.add(Advice.step("or one of " + more + " older: nexa-slurm runs list --limit 100"));
     }
-    return new NexaException(
-        ErrorCode.REFERENCE_AMBIGUOUS,
+    return ErrorCode.REFERENCE_AMBIGUOUS.error(
         begun
             ? fitting.size() + " run ids begin with '" + reference + "'"
             : fitting.size() + " runs have the name '" + reference + "'",
@@ -174,8 +172,7 @@ public record RunLookup(Workspace workspace) {
   public static void requireTask(RunFolder run, int task) {
     long tasks = run.shownPlan().tasks();
     if (task < 0 || task >= tasks) {
-      throw new NexaException(
-          ErrorCode.RUN_UNKNOWN,
+      throw ErrorCode.RUN_UNKNOWN.error(
           "there is no task %s: %s has %s"
               .formatted(task, run.id(), tasks == 1 ? "task 0 only" : "tasks 0 to " + (tasks - 1)),
           tasks == 1
@@ -228,8 +225,7 @@ public record RunLookup(Workspace workspace) {
     int task = index + submission.offset();
     if (!submission.tasks().indices().contains(task)) {
       IndexRange array = submission.tasks().plus(-submission.offset());
-      throw new NexaException(
-          ErrorCode.RUN_UNKNOWN,
+      throw ErrorCode.RUN_UNKNOWN.error(
           "there is no task "
               + index
               + ": job "

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -275,8 +274,7 @@ public final class RunPass {
       return;
     }
     if (known > journal.submissions().size()) {
-      throw new NexaException(
-          ErrorCode.JOURNAL_DAMAGED,
+      throw ErrorCode.JOURNAL_DAMAGED.error(
           ("%s has %s submissions, %s was made from %s: lines of the journal are missing;"
                   + " restore it from a backup, see `nexa-slurm explain docs/recovery.md`")
               .formatted(

@@ -94,11 +94,8 @@ public record Registration(
    */
   public static boolean remove(Path shared, RunFolder run) {
     Path file = file(shared, run);
-    try {
-      return of(shared, run).isPresent() && Files.deleteIfExists(file);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("delete", file, failed);
-    }
+    return DurableFiles.attempt(
+        "delete", file, () -> of(shared, run).isPresent() && Files.deleteIfExists(file));
   }
 
   private static Optional<Registration> read(Path file) {

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.serving;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Plural;
@@ -49,12 +48,11 @@ public record SmokeTest(Context context, Consumer<String> progress) {
     Plan plan = Prepared.of(context, request.serving()).plan();
     String model = plan.site().storage().written(plan.model().orElse(""));
     if (!Path.of(model).toAbsolutePath().normalize().equals(current.toAbsolutePath().normalize())) {
-      throw new NexaException(
-          ErrorCode.CONFIG_CONFLICT,
+      throw ErrorCode.CONFIG_CONFLICT.error(
           ("%s: model_name is %s, so a server of it does not show whether the release works;"
                   + " expected %s")
               .formatted(request.config(), plan.model().orElse("missing"), current),
-          Advice.step("model_name: ${durable}/deploy/current_model"));
+          "model_name: ${durable}/deploy/current_model");
     }
     return new Planned(request.serving(), plan.inputs().serving().smokePrompts());
   }

@@ -30,8 +30,7 @@ public record StopServer(Context context) {
   public ManifestFile stop(RunFolder run, Consumer<String> progress) {
     run.requireOwn();
     if (!Files.exists(ApiKey.file(run))) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " is no server",
           Advice.command("shows the servers", "nexa-slurm", "serve", "list"),
           Advice.command("ends it", "nexa-slurm", "cancel", run.id()));

@@ -110,6 +110,6 @@ final class Dependencies {
   }
 
   private static NexaException wrong(String option, String message, Advice advice) {
-    return new NexaException(ErrorCode.DEPENDENCY_INVALID, option + ": " + message, advice);
+    return ErrorCode.DEPENDENCY_INVALID.error(option + ": " + message, advice);
   }
 }

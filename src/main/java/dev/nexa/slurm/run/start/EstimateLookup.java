@@ -48,8 +48,7 @@ public record EstimateLookup(Context context) {
     if (typed.endsWith(".yaml") || typed.endsWith(".yml")) {
       context.source().file(typed);
     } else if (!Files.exists(Path.of(typed)) && !Files.exists(context.root().resolve(typed))) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           typed.matches("[0-9a-f]{1,3}")
               ? "Type at least 4 characters of an estimate's name, not just " + typed + "."
               : none(typed),
@@ -62,8 +61,7 @@ public record EstimateLookup(Context context) {
     for (Path folder : List.of(Path.of(typed), context.workspace().runs().resolve(typed))) {
       Optional<Path> estimate = Files.isDirectory(folder) ? ofRun(folder) : Optional.empty();
       if (estimate.isPresent()) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_FOUND,
+        throw ErrorCode.FILE_NOT_FOUND.error(
             typed + " is a run that was submitted already; its estimate is " + estimate.get(),
             Advice.command("approves a rerun of it", "nexa-slurm", "approve", estimate.get()),
             list(context.workspace().estimates(), typed));
@@ -199,10 +197,9 @@ public record EstimateLookup(Context context) {
     }
     Advice list = list(beginning.folder(), typed);
     if (found.isEmpty()) {
-      throw new NexaException(ErrorCode.FILE_NOT_FOUND, none(typed), list);
+      throw ErrorCode.FILE_NOT_FOUND.error(none(typed), list);
     }
-    throw new NexaException(
-        ErrorCode.REFERENCE_AMBIGUOUS,
+    throw ErrorCode.REFERENCE_AMBIGUOUS.error(
         found.size() + " estimates start with " + typed,
         Advice.step("type more of its name"),
         list);
@@ -210,16 +207,15 @@ public record EstimateLookup(Context context) {
 
   private static EstimateFile read(Path file) {
     if (!Files.isRegularFile(file)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no estimate " + file,
           list(file.toAbsolutePath().resolveSibling(""), file.toString()));
     }
     try {
       return EstimateFile.parse(DurableFiles.read(file), file.toString());
     } catch (IllegalArgumentException notJson) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE, file + " is no estimate: " + notJson.getMessage(), notJson);
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
+          file + " is no estimate: " + notJson.getMessage(), notJson);
     }
   }
 }

@@ -106,17 +106,15 @@ final class FindFrom {
 
   private void requireName(String name, String typed) {
     if (!FromRuns.isName(name)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           ("--from %s: expected RUN or NAME=RUN, where NAME is a stage's name such as train,"
                   + " got the name '%s'")
               .formatted(typed, name));
     }
     if (runs.containsKey(name)) {
-      throw new NexaException(
-          ErrorCode.OPTIONS_CONFLICT,
+      throw ErrorCode.OPTIONS_CONFLICT.error(
           "--from names two runs '" + name + "'",
-          Advice.step("give each run a name of its own: --from train=RUN --from eval=RUN"));
+          "give each run a name of its own: --from train=RUN --from eval=RUN");
     }
   }
 
@@ -124,27 +122,25 @@ final class FindFrom {
   private static void requireFiles(RunFolder run) {
     boolean planned = Files.exists(run.plan());
     if (!planned || run.shownPlan().servedModel().isPresent()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           "--from %s%s"
               .formatted(
                   run.id(),
                   planned
                       ? ": it is a server, which leaves no files"
                       : ": it was submitted without nexa-slurm, so its files are not known"),
-          Advice.step("write the path of the files into the config, or name another run"));
+          "write the path of the files into the config, or name another run");
     }
   }
 
   /** The job counts the tasks in {@code done/}, so it would refuse to start later. */
   private static void requireDone(RunFolder run, PlanFile plan) {
     if (run.completedTasks() < plan.tasks()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           ("--from %s: it has completed, but its folder done/ does not name all tasks; an"
                   + " earlier version of nexa-slurm made it, or somebody removed files")
               .formatted(run.id()),
-          Advice.step("write the path of the files into the config instead"));
+          "write the path of the files into the config instead");
     }
   }
 
@@ -153,8 +149,7 @@ final class FindFrom {
       return;
     }
     boolean cancelled = manifest.state().equals("cancelled");
-    throw new NexaException(
-        ErrorCode.RUN_NOT_SUITABLE,
+    throw ErrorCode.RUN_NOT_SUITABLE.error(
         "--from " + run.id() + ": it " + (cancelled ? "was cancelled" : "has failed"),
         cancelled
             ? Advice.command("runs it again", "nexa-slurm", "rerun", run.id())
@@ -165,8 +160,7 @@ final class FindFrom {
   /** Each point of a sweep has a checkpoint; nexa-slurm does not decide which point is best. */
   private static void requireOneCheckpoint(RunFolder run, PlanFile plan, OptionalInt task) {
     if (!plan.points().isEmpty() && task.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.REFERENCE_AMBIGUOUS,
+      throw ErrorCode.REFERENCE_AMBIGUOUS.error(
           "--from " + run.id() + ": it is a sweep of " + plan.points().size() + " points",
           Advice.step("name one point as JOB_TASK"),
           Advice.command("shows what came of each", "nexa-slurm", "runs", "show", run.id()));
@@ -181,11 +175,10 @@ final class FindFrom {
   }
 
   private static NexaException lacks(RunFolder run) {
-    return new NexaException(
-        ErrorCode.RUN_NOT_SUITABLE,
+    return ErrorCode.RUN_NOT_SUITABLE.error(
         "--from " + run.id() + ": its manifest names no checkpoint",
-        Advice.step("a program names it in $NEXA_METRICS, as `checkpoint`"),
-        Advice.step("or name it here: --set model_name=… instead of --from"));
+        "a program names it in $NEXA_METRICS, as `checkpoint`",
+        "or name it here: --set model_name=… instead of --from");
   }
 
   private static List<String> nodes(RunFolder run, boolean completed) {
@@ -195,10 +188,9 @@ final class FindFrom {
             : List.of();
     String nodes = attempts.isEmpty() ? "" : attempts.get(attempts.size() - 1).held().nodes();
     if (nodes.isEmpty() || run.shownPlan().isLocal()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           "--same-node: it is not known on which of Slurm's nodes " + run.id() + " ran",
-          Advice.step("leave --same-node out"));
+          "leave --same-node out");
     }
     return HostList.names(nodes);
   }

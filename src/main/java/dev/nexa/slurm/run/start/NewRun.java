@@ -182,10 +182,9 @@ public record NewRun(
       throw noJob(context, failed);
     }
     clearance.release();
-    throw new NexaException(
-        ErrorCode.CONCURRENT_CHANGE,
+    throw ErrorCode.CONCURRENT_CHANGE.error(
         run.id() + " was given up by a pass of reconcile: its submitter stood still for too long",
-        Advice.step("no job was made; submit again"));
+        "no job was made; submit again");
   }
 
   /** Returns the error for a failure before sbatch was called. */
@@ -194,25 +193,21 @@ public record NewRun(
     if (failed.getCause() instanceof AccessDeniedException && !Files.isWritable(root)) {
       String owner = Workspace.ownerOf(root);
       if (owner.equals(UnixUser.me().user())) {
-        return new NexaException(
-            ErrorCode.SUBMIT_NOT_STARTED,
+        return ErrorCode.SUBMIT_NOT_STARTED.error(
             root + " is yours, and you may not write to it; no job was made",
             Advice.command("", "chmod", "u+w", root));
       }
-      return new NexaException(
-          ErrorCode.SUBMIT_NOT_STARTED,
+      return ErrorCode.SUBMIT_NOT_STARTED.error(
           "you may not submit runs in %s, which belongs to %s; no job was made"
               .formatted(root, owner),
-          Advice.step("for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init"),
-          Advice.step(
-              "to share this one, %s types: %s"
-                  .formatted(
-                      owner,
-                      Advice.command(
-                          "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP"))));
+          "for a workspace of your own: mkdir ~/runs && cd ~/runs && nexa-slurm init",
+          "to share this one, %s types: %s"
+              .formatted(
+                  owner,
+                  Advice.command(
+                      "", "nexa-slurm", "init", "--workspace", root, "--group", "GROUP")));
     }
-    return new NexaException(
-        ErrorCode.SUBMIT_NOT_STARTED,
+    return ErrorCode.SUBMIT_NOT_STARTED.error(
         String.valueOf(failed.getMessage()),
         failed,
         Advice.step("no job was made; fix that, then submit again"));
@@ -236,8 +231,7 @@ public record NewRun(
     try {
       return submitJobs(context, scheduler, run, lock, digests);
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ErrorCode.SUBMIT_UNCERTAIN,
+      throw ErrorCode.SUBMIT_UNCERTAIN.error(
           String.valueOf(failed.getMessage()),
           failed,
           Advice.step("a job may exist: do not submit again"),

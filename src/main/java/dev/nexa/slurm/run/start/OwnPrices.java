@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.start;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -49,10 +48,9 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
     // Prices with dates may have been others when the estimate was made.
     List<String> all = ApprovedValues.differences(ours.toJson(), theirs.rates().toJson());
     if (!all.isEmpty() && ours.digest().equals(theirs.rates().digest()) && !dated) {
-      throw new NexaException(
-          ErrorCode.ESTIMATE_UNUSABLE,
+      throw ErrorCode.ESTIMATE_UNUSABLE.error(
           typed + ": its rates are not those of the price book that it names: " + told(all),
-          Advice.step("it was edited; ask for the estimate anew, or approve the config itself"));
+          "it was edited; ask for the estimate anew, or approve the config itself");
     }
     List<String> charged =
         all.stream().filter(line -> charges(line.substring(0, line.indexOf(": ")))).toList();
@@ -90,8 +88,7 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
     }
     lines.add(
         "ask the submitter whose price book that is; --trust-prices signs the estimate's prices");
-    throw new NexaException(
-        ErrorCode.PRICES_DIFFER, typed + ": " + why, lines.stream().map(Advice::step).toList());
+    throw ErrorCode.PRICES_DIFFER.error(typed + ": " + why, lines.toArray(String[]::new));
   }
 
   private void gpuHour(String type, Optional<Rates> ours, List<String> lines) {

@@ -134,7 +134,7 @@ public record SubmitRun(Context context) {
       List<Advice> advice = new ArrayList<>();
       notes.forEach(note -> advice.add(Advice.note(note)));
       advice.addAll(refused.advice());
-      throw new NexaException(refused.code(), String.valueOf(refused.getMessage()), advice);
+      throw refused.code().error(String.valueOf(refused.getMessage()), advice);
     }
   }
 

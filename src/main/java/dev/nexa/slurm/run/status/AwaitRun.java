@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.status;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -123,8 +124,7 @@ public record AwaitRun(Context context, Duration patience) {
    * @param why what is not known
    */
   public static NexaException unknown(RunId run, String why) {
-    return new NexaException(
-        ErrorCode.RUN_STATE_UNKNOWN,
+    return ErrorCode.RUN_STATE_UNKNOWN.error(
         why,
         Advice.command("tells more", "nexa-slurm", "why", run),
         Advice.command(
@@ -138,8 +138,7 @@ public record AwaitRun(Context context, Duration patience) {
     if (isLost(manifest)) {
       return unknown(run.id(), run.id() + ": " + String.join("; ", why));
     }
-    return new NexaException(
-        ErrorCode.SLURM_ANSWER_UNUSABLE,
+    return ErrorCode.SLURM_ANSWER_UNUSABLE.error(
         ("%s has ended (%s), but Slurm's accounting does not settle it%s. Later passes of"
                 + " `nexa-slurm reconcile` settle it; nobody has to wait for them")
             .formatted(
@@ -171,8 +170,7 @@ public record AwaitRun(Context context, Duration patience) {
    */
   public static List<String> problems(ReconcileRuns.Pass pass) {
     if (!pass.broken().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RECORD_DAMAGED,
+      throw ErrorCode.RECORD_DAMAGED.error(
           String.join("\n", pass.problems()),
           Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
     }
@@ -216,13 +214,8 @@ public record AwaitRun(Context context, Duration patience) {
    * @throws IllegalStateException if the thread is interrupted
    */
   public static Duration sleep(Duration pause, Duration longest) {
-    try {
-      Thread.sleep(pause.toMillis());
-      Duration longer = pause.multipliedBy(3).dividedBy(2);
-      return longer.compareTo(longest) > 0 ? longest : longer;
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while waiting", interrupted);
-    }
+    Sleep.millis(pause.toMillis(), "waiting");
+    Duration longer = pause.multipliedBy(3).dividedBy(2);
+    return longer.compareTo(longest) > 0 ? longest : longer;
   }
 }

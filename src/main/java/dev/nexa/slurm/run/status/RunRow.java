@@ -186,7 +186,7 @@ public record RunRow(
    * @param why the reason as a clause, which names the command that removes the run
    */
   public static NexaException neverStarts(String run, String why) {
-    return new NexaException(ErrorCode.RUN_NEVER_STARTS, run + " " + why);
+    return ErrorCode.RUN_NEVER_STARTS.error(run + " " + why);
   }
 
   /**

@@ -90,8 +90,7 @@ public record SubmitOnce(
       List<Event> events = first.isPresent() ? List.of(first.get(), intent) : List.of(intent);
       interruption.writeBefore(() -> journal.appendOrTakeBack(events));
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ErrorCode.SUBMIT_NOT_STARTED,
+      throw ErrorCode.SUBMIT_NOT_STARTED.error(
           String.valueOf(failed.getMessage()),
           failed,
           first.isPresent()

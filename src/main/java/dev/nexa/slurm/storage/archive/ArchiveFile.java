@@ -113,8 +113,7 @@ public record ArchiveFile(
       if (broken instanceof NexaException known && known.code() == ErrorCode.RECORD_TOO_NEW) {
         throw known;
       }
-      throw new NexaException(
-          ErrorCode.ARCHIVE_DAMAGED,
+      throw ErrorCode.ARCHIVE_DAMAGED.error(
           where + " is no document of an archive: " + broken.getMessage(),
           broken,
           Advice.step("a copy of it is in the workspace's archives/, and beside the bundle"));
@@ -152,8 +151,7 @@ public record ArchiveFile(
     return of(workspace, run)
         .orElseThrow(
             () ->
-                new NexaException(
-                    ErrorCode.RUN_NOT_SUITABLE,
+                ErrorCode.RUN_NOT_SUITABLE.error(
                     run + " has no archive",
                     Advice.command("shows the archives", "nexa-slurm archive list"),
                     Advice.command("makes one", "nexa-slurm archive", run.value())));

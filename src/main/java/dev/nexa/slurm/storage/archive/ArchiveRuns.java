@@ -124,14 +124,11 @@ public final class ArchiveRuns {
       }
       Done done = clean.move(run, grace, roots, Instant.now(), check);
       if (!done.failed().isEmpty()) {
-        throw new NexaException(
-            ErrorCode.CONCURRENT_CHANGE,
+        throw ErrorCode.CONCURRENT_CHANGE.error(
             done.failed().get(0).path() + " stays: " + done.failed().get(0).reason(),
-            Advice.step(
-                "the bundle " + made.where() + " is whole, and the run's files are in place"),
-            Advice.step(
-                "when that reason is gone, type the command again: it moves the files and writes no"
-                    + " second bundle"));
+            "the bundle " + made.where() + " is whole, and the run's files are in place",
+            "when that reason is gone, type the command again: it moves the files and writes no"
+                + " second bundle");
       }
       String cleanup = done.id().orElseThrow().value();
       journal.moved(made, cleanup);
@@ -150,8 +147,7 @@ public final class ArchiveRuns {
   private void requireInPlace(WholeRun run) {
     for (Candidate folder : run.folders()) {
       if (!Files.exists(folder.full(), LinkOption.NOFOLLOW_LINKS)) {
-        throw new NexaException(
-            ErrorCode.CONCURRENT_CHANGE,
+        throw ErrorCode.CONCURRENT_CHANGE.error(
             ArchiveFile.of(workspace, run.run())
                 .map(one -> "another command has archived it meanwhile, in " + one.where())
                 .orElse("another command has moved " + folder.full() + " meanwhile"),
@@ -169,10 +165,9 @@ public final class ArchiveRuns {
     }
     String what =
         failed instanceof IOException io ? DurableFiles.reason(io) : "" + failed.getMessage();
-    return new NexaException(
-        ErrorCode.IO_FAILED,
+    return ErrorCode.IO_FAILED.error(
         "the bundle could not be written: " + what,
-        Advice.step("nothing was removed; make room or mend the disk, and type the command again"));
+        "nothing was removed; make room or mend the disk, and type the command again");
   }
 
   /** Returns what belongs to a run, by its first part of the path in the bundle. */
@@ -267,10 +262,9 @@ public final class ArchiveRuns {
     String file = place.address() + " " + ArchiveFile.document(run.name());
     ArchiveFile known = ArchiveFile.parse(text.get(), file);
     if (!known.run().equals(run.run()) || !known.workspace().equals(workspace.root())) {
-      throw new NexaException(
-          ErrorCode.FILE_EXISTS,
+      throw ErrorCode.FILE_EXISTS.error(
           known.where() + " is the archive of " + known.run() + " in " + known.workspace(),
-          Advice.step("archive this run elsewhere: --to DIR"));
+          "archive this run elsewhere: --to DIR");
     }
     return Optional.of(known);
   }
@@ -292,12 +286,10 @@ public final class ArchiveRuns {
   }
 
   private static NexaException other(ArchiveFile known, String what) {
-    return new NexaException(
-        ErrorCode.FILE_EXISTS,
+    return ErrorCode.FILE_EXISTS.error(
         "there is an older archive of other files at " + known.where() + ": " + what,
-        Advice.step("nothing was removed; archive the run elsewhere: --to DIR"),
-        Advice.step(
-            "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away"));
+        "nothing was removed; archive the run elsewhere: --to DIR",
+        "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away");
   }
 
   /** Returns false for a bundle that is missing or damaged: it is written again, the same bytes. */

@@ -93,8 +93,7 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
       String restore =
           "aws s3api restore-object --bucket %s --key %s --restore-request"
               + " 'Days=7,GlacierJobParameters={Tier=Standard}'";
-      throw new NexaException(
-          ErrorCode.S3_REFUSED,
+      throw ErrorCode.S3_REFUSED.error(
           what.formatted(place.bucket(), key),
           refused,
           Advice.step(restore.formatted(place.bucket(), key)),
@@ -115,10 +114,9 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
     Upload.file(place, store, staged, there.map(Stored::etag), sending);
     Optional<String> difference = difference(archive);
     if (difference.isPresent()) {
-      throw new NexaException(
-          ErrorCode.ARCHIVE_DAMAGED,
+      throw ErrorCode.ARCHIVE_DAMAGED.error(
           "the archive " + archive.where() + " is damaged: " + difference.get(),
-          Advice.step("nothing was removed; type the command again"));
+          "nothing was removed; type the command again");
     }
     removeStaged(staged.resolveSibling(""), archive.name());
   }
@@ -165,12 +163,10 @@ public record BucketPlace(S3Place place, ObjectStore store, ObjectStore document
         head(key)
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ErrorCode.ARCHIVE_DAMAGED,
+                    ErrorCode.ARCHIVE_DAMAGED.error(
                         "the archive of %s is damaged: there is no object %s"
                             .formatted(archive.run(), archive.where()),
-                        Advice.step(
-                            "bring the bundle back from a copy, or a version of the bucket")));
+                        "bring the bundle back from a copy, or a version of the bucket"));
     return read(key, there).in();
   }
 

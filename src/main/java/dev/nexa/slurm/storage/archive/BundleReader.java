@@ -97,8 +97,7 @@ public record BundleReader(Workspace workspace, ArchiveFile archive) {
           .read(place.open(archive), NOWHERE, "verifying", progress);
       return true;
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.IO_FAILED,
+      throw ErrorCode.IO_FAILED.error(
           archive.where() + " cannot be read: " + DurableFiles.reason(failed),
           failed,
           Advice.step("type the command again"));
@@ -186,10 +185,8 @@ public record BundleReader(Workspace workspace, ArchiveFile archive) {
 
     /** Returns the error, with the commands that save what is left. */
     public static NexaException error(Workspace workspace, ArchiveFile archive, String what) {
-      return new NexaException(
-          ErrorCode.ARCHIVE_DAMAGED,
-          "the archive " + archive.where() + " is damaged: " + what,
-          advice(workspace, archive));
+      return ErrorCode.ARCHIVE_DAMAGED.error(
+          "the archive " + archive.where() + " is damaged: " + what, advice(workspace, archive));
     }
 
     /** Returns what to do: the trash and the old place are looked at. */

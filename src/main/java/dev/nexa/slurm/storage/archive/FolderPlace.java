@@ -1,8 +1,6 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress.Running;
@@ -28,10 +26,9 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
   public FolderPlace {
     folder = folder.toAbsolutePath().normalize();
     if (!Files.isDirectory(folder)) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no folder " + folder,
-          Advice.step("make it, or name another one: --to DIR, or storage.archive in the profile"));
+          "make it, or name another one: --to DIR, or storage.archive in the profile");
     }
   }
 
@@ -64,10 +61,8 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
   public void putDocument(String name, String text, Path staged) {
     Path file = folder.resolve(ArchiveFile.document(name));
     if (!files.claim(file, text.getBytes(StandardCharsets.UTF_8), READABLE)) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
-          "another command has just written " + file,
-          Advice.step("type the command again"));
+      throw ErrorCode.CONCURRENT_CHANGE.error(
+          "another command has just written " + file, "type the command again");
     }
   }
 
@@ -112,10 +107,9 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
     try {
       return Files.newInputStream(bundle);
     } catch (NoSuchFileException none) {
-      throw new NexaException(
-          ErrorCode.ARCHIVE_DAMAGED,
+      throw ErrorCode.ARCHIVE_DAMAGED.error(
           "the archive of " + archive.run() + " is damaged: there is no file " + bundle,
-          Advice.step("is the disk mounted on this host? else bring the bundle back from a copy"));
+          "is the disk mounted on this host? else bring the bundle back from a copy");
     }
   }
 

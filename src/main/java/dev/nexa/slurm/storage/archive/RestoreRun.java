@@ -45,10 +45,9 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
     Map<String, Path> targets = new LinkedHashMap<>(archive.sources());
     targets.keySet().retainAll(ArchiveFile.DURABLE);
     if (targets.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           "the run " + archive.run() + " had no durable files; its records are in the workspace",
-          Advice.step("to see what the bundle holds: --to DIR"));
+          "to see what the bundle holds: --to DIR");
     }
     return restore(archive, tier(targets.values().iterator().next()), targets);
   }
@@ -138,8 +137,7 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
   private static void requireFree(ArchiveFile archive, Path target) {
     if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
       String run = archive.run().value();
-      throw new NexaException(
-          ErrorCode.FILE_EXISTS,
+      throw ErrorCode.FILE_EXISTS.error(
           target + " exists; nothing was restored",
           Advice.command("restores it elsewhere", "nexa-slurm archive restore", run, "--to", "."));
     }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -58,11 +57,8 @@ record SourceTree(List<SourceTree.Item> items) {
   static SourceTree of(Map<String, Path> sources) {
     SourceTree tree = new SourceTree(new ArrayList<>());
     for (Map.Entry<String, Path> source : sources.entrySet()) {
-      try {
-        tree.add(source.getKey(), source.getValue());
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", source.getValue(), failed);
-      }
+      DurableFiles.attempt(
+          "read", source.getValue(), () -> tree.add(source.getKey(), source.getValue()));
     }
     return tree;
   }
@@ -80,13 +76,12 @@ record SourceTree(List<SourceTree.Item> items) {
             ? Kind.FILE
             : facts.isDirectory() ? Kind.FOLDER : facts.isSymbolicLink() ? Kind.LINK : Kind.OTHER;
     if (kind == Kind.OTHER || path.indexOf('\uFFFD') >= 0) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_REGULAR,
+      throw ErrorCode.FILE_NOT_REGULAR.error(
           file
               + (kind == Kind.OTHER
                   ? " is neither a file nor a folder nor a link, and cannot be archived"
                   : " has a name that is not UTF-8, and cannot be archived"),
-          Advice.step("remove it, or move it out of the run's folder"));
+          "remove it, or move it out of the run's folder");
     }
     int mode = (Integer) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
     items.add(
@@ -228,9 +223,8 @@ record SourceTree(List<SourceTree.Item> items) {
   }
 
   private static NexaException changed(String what) {
-    return new NexaException(
-        ErrorCode.FILE_CHANGED,
+    return ErrorCode.FILE_CHANGED.error(
         what + ": the run's files changed while they were archived, or since",
-        Advice.step("nothing was removed; type the command again when nobody writes there"));
+        "nothing was removed; type the command again when nobody writes there");
   }
 }

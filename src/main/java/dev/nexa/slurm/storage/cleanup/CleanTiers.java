@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.cleanup;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
@@ -383,8 +382,7 @@ public record CleanTiers(
   public Done undo(String id) {
     CleanupJournal journal = CleanupJournal.existing(workspace, id);
     if (journal.isOfAnotherUser()) {
-      throw new NexaException(
-          ErrorCode.RUN_OF_ANOTHER_USER,
+      throw ErrorCode.RUN_OF_ANOTHER_USER.error(
           id + " belongs to " + Workspace.ownerOf(journal.file()) + ": only that user can undo it");
     }
     try (FileLock lock = lock()) {
@@ -435,9 +433,7 @@ public record CleanTiers(
 
   /** Returns the error of a lock of the workspace that another command holds. */
   public static NexaException busy(String what, Workspace workspace) {
-    return new NexaException(
-        ErrorCode.WORKSPACE_BUSY,
-        what + " in " + workspace.root(),
-        Advice.step("wait until it has ended, then type the command again"));
+    return ErrorCode.WORKSPACE_BUSY.error(
+        what + " in " + workspace.root(), "wait until it has ended, then type the command again");
   }
 }

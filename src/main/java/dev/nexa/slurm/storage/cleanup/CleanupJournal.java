@@ -64,8 +64,7 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
   public static CleanupJournal existing(Workspace workspace, String id) {
     CleanupJournal journal = new CleanupJournal(workspace, new CleanupId(id));
     if (!Files.exists(journal.file)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "there is no cleanup " + id + " in " + workspace.root(),
           Advice.command("shows all cleanups", "nexa-slurm cleanup list"));
     }
@@ -199,8 +198,7 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
   }
 
   private NexaException damaged(String why, RuntimeException cause) {
-    return new NexaException(
-        ErrorCode.JOURNAL_DAMAGED,
+    return ErrorCode.JOURNAL_DAMAGED.error(
         file + ": " + why,
         cause,
         Advice.step(
@@ -304,8 +302,7 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
      */
     public CleanupId {
       if (!FORM.matcher(value).matches()) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID,
+        throw ErrorCode.OPTION_INVALID.error(
             "'" + value + "' is no cleanup; one looks like cleanup_20251101_143200_k3x9ab",
             Advice.command("shows them", "nexa-slurm cleanup list"));
       }

@@ -81,11 +81,8 @@ record FindWholeRuns(
   }
 
   private static Path resolved(Path durable) {
-    try {
-      return Files.isDirectory(durable) ? durable.toRealPath() : durable;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", durable, failed);
-    }
+    return DurableFiles.attempt(
+        "read", durable, () -> Files.isDirectory(durable) ? durable.toRealPath() : durable);
   }
 
   /** Returns the tier that holds a run's files. A profile may have another tier by now. */
@@ -128,10 +125,8 @@ record FindWholeRuns(
         }
       }
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.IO_FAILED,
-          run.durable() + " cannot be read: " + DurableFiles.reason(failed),
-          failed);
+      throw ErrorCode.IO_FAILED.error(
+          run.durable() + " cannot be read: " + DurableFiles.reason(failed), failed);
     }
     return new WholeRun(run.run(), run.durable(), run.name(), plan.candidates(), Optional.empty());
   }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.cleanup;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -335,9 +334,8 @@ final class References {
   }
 
   private static NexaException unreadable(Path file, String why) {
-    return new NexaException(
-        ErrorCode.FILE_UNREADABLE,
+    return ErrorCode.FILE_UNREADABLE.error(
         file + " cannot be read, and may refer to files that must stay: " + why,
-        Advice.step("nothing was removed; make the file readable, or move it away"));
+        "nothing was removed; make the file readable, or move it away");
   }
 }

@@ -117,14 +117,12 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     String version = at < 0 ? "" : reference.substring(at + 1);
     int colon = reference.indexOf(':');
     if (!known.containsKey(name) && known.containsKey(reference.substring(0, Math.max(0, colon)))) {
-      throw new NexaException(
-          ErrorCode.DATASET_UNKNOWN,
+      throw ErrorCode.DATASET_UNKNOWN.error(
           "'" + VisibleText.line(reference) + "' has a colon; expected NAME@VERSION",
           Advice.instead(reference, reference.replaceFirst(":", "@")));
     }
     if (!known.containsKey(name)) {
-      throw new NexaException(
-          ErrorCode.DATASET_UNKNOWN,
+      throw ErrorCode.DATASET_UNKNOWN.error(
           "there is no dataset '%s' in %s%s"
               .formatted(VisibleText.line(name), file(), Nearest.hint(name, known.keySet())),
           Advice.command("shows all datasets", "nexa-slurm datasets list"));
@@ -201,19 +199,14 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     // Its name says which process makes it, so that the next registration can remove what a dead
     // process has left.
     Path list = DurableFiles.temporary(lists().resolve("register"));
-    try {
-      Files.createFile(list);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("write to", lists(), failed);
-    }
+    DurableFiles.attempt("write to", lists(), () -> Files.createFile(list));
     try {
       VersionFiles.Totals totals;
       try (Running reading = progress.begin(Phase.of("reading", FILES))) {
         totals = VersionFiles.write(data.real(), list, read, reading);
       }
       if (totals.files() == 0) {
-        throw new NexaException(
-            ErrorCode.DATA_INVALID,
+        throw ErrorCode.DATA_INVALID.error(
             data.real() + " holds no file: an empty dataset cannot be registered",
             Advice.command("shows what is there", "ls", "-la", data.real()));
       }
@@ -263,10 +256,9 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     List<DatasetVersion> versions = read(before).getOrDefault(name, List.of());
     for (DatasetVersion one : versions) {
       if (asked.equals(Optional.of(one.version())) && !one.root().equals(totals.root())) {
-        throw new NexaException(
-            ErrorCode.FILE_EXISTS,
+        throw ErrorCode.FILE_EXISTS.error(
             one.reference() + " is registered already, with other bytes: a version never changes",
-            Advice.step("leave --as out; the next version gets a number of its own"));
+            "leave --as out; the next version gets a number of its own");
       }
     }
     Optional<DatasetVersion> same = same(versions, totals.root(), data.written());
@@ -288,10 +280,8 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     // A list without a version is left of a process that died here. Nothing refers to it.
     files.unmark(list(version));
     if (!files.claim(list(version), out -> Files.copy(list, out), "r--r--r--")) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
-          list(version) + " appeared while its dataset was registered",
-          Advice.step("type the command again"));
+      throw ErrorCode.CONCURRENT_CHANGE.error(
+          list(version) + " appeared while its dataset was registered", "type the command again");
     }
     replace(changed.text());
     return new Done(version, true, changed.rewritten(), false);
@@ -348,25 +338,22 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
 
   private void requireSize(String text) {
     if (text.getBytes(StandardCharsets.UTF_8).length > DatasetRegistry.MAX_BYTES) {
-      throw new NexaException(
-          ErrorCode.FILE_TOO_LARGE,
+      throw ErrorCode.FILE_TOO_LARGE.error(
           file() + " would become larger than 3 MiB, the most that is read",
-          Advice.step("use a durable tier of its own for each project, or remove retired entries"));
+          "use a durable tier of its own for each project, or remove retired entries");
     }
   }
 
   private void replace(String text) {
     if (Files.isSymbolicLink(file())) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_REGULAR,
+      throw ErrorCode.FILE_NOT_REGULAR.error(
           file() + " is a link, and the folder is one that others can write to; nothing changed",
-          Advice.step("put the registry itself in the place of the link"));
+          "put the registry itself in the place of the link");
     }
     try {
       files.replace(file(), text.getBytes(StandardCharsets.UTF_8), FileModes.USUAL);
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ErrorCode.IO_FAILED,
+      throw ErrorCode.IO_FAILED.error(
           failed.getMessage() + "; the registry is as it was",
           failed,
           Advice.step(
@@ -384,8 +371,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
       held.clearClaims(LockOwner::dead);
       return done;
     } catch (FileLock.LockedException busy) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_BUSY,
+      throw ErrorCode.WORKSPACE_BUSY.error(
           "another process changes the registry of datasets: " + busy.getMessage(),
           busy,
           Advice.step("type the command again; a lock of a dead host ends after an hour"));
@@ -395,8 +381,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
   /** Refuses a name that is no name of a dataset. */
   public static void requireName(String name) {
     if (!DatasetVersion.NAME.matcher(name).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           ("--name: expected up to 63 letters, digits, '.', '_' and '-', beginning with a letter"
                   + " or a digit, got '%s'")
               .formatted(VisibleText.line(name)));
@@ -416,10 +401,9 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
     if (Files.exists(data)) {
       real = Optional.of(TierPath.of(data.toString(), data, tiers));
       if (!real.get().written().equals(version.path())) {
-        throw new NexaException(
-            ErrorCode.FILE_OUTSIDE_FOLDER,
+        throw ErrorCode.FILE_OUTSIDE_FOLDER.error(
             data + " is a link to " + real.get().real() + " now, which is not what was registered",
-            Advice.step("put the data back, or register the other folder as a new version"));
+            "put the data back, or register the other folder as a new version");
       }
     }
     // First the list alone: differences from a list that somebody changed say nothing.

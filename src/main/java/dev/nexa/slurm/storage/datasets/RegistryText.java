@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.datasets;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
@@ -77,11 +76,9 @@ record RegistryText(
         return way;
       }
     }
-    throw new NexaException(
-        ErrorCode.CONFIG_SYNTAX,
+    throw ErrorCode.CONFIG_SYNTAX.error(
         file + " is written in a way that cannot be extended, for example in one pair of braces",
-        Advice.step(
-            "write each dataset on a line of its own, as `name: {rows: 7}`; nothing changed"));
+        "write each dataset on a line of its own, as `name: {rows: 7}`; nothing changed");
   }
 
   /** Returns the lines with their line ends. */

@@ -32,8 +32,7 @@ public record TierPath(String written, Path real) {
     try {
       real = here.resolve(tiers.written(typed)).toRealPath();
     } catch (NoSuchFileException missing) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no file or folder " + VisibleText.line(typed),
           missing,
           Advice.command("shows what is there", "ls", tiers.durable() + "/datasets"));
@@ -49,8 +48,7 @@ public record TierPath(String written, Path real) {
         Path realRoot = root.toRealPath();
         if (realRoot.startsWith(real)) {
           String holds = real.equals(realRoot) ? "is" : "contains";
-          throw new NexaException(
-              ErrorCode.FILE_OUTSIDE_FOLDER,
+          throw ErrorCode.FILE_OUTSIDE_FOLDER.error(
               "%s %s the %s tier %s; name a file or folder below the tier"
                   .formatted(VisibleText.line(typed), holds, tier, root),
               Advice.command("shows what is there", "ls", root));
@@ -75,8 +73,7 @@ public record TierPath(String written, Path real) {
             ? ""
             : " is %s, which".formatted(VisibleText.line(real.toString()));
     String where = VisibleText.line(typed) + link;
-    throw new NexaException(
-        ErrorCode.FILE_OUTSIDE_FOLDER,
+    throw ErrorCode.FILE_OUTSIDE_FOLDER.error(
         "%s is neither below the durable tier %s nor below the shared tier %s"
             .formatted(where, tiers.durable(), tiers.shared()),
         advice);

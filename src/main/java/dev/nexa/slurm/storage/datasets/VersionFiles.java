@@ -175,8 +175,7 @@ public final class VersionFiles {
   }
 
   private static NexaException damaged(Path list, String reference, String why, Throwable cause) {
-    return new NexaException(
-        ErrorCode.RECORD_DAMAGED,
+    return ErrorCode.RECORD_DAMAGED.error(
         list + " is not the list of files that was registered as " + reference + ": " + why,
         cause,
         Advice.step(
@@ -258,12 +257,10 @@ public final class VersionFiles {
     private static Found found(String path, Path file, BasicFileAttributes attributes) {
       if (!attributes.isRegularFile()) {
         String kind = attributes.isSymbolicLink() ? "a link" : "a pipe, a socket or a device";
-        throw new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
+        throw ErrorCode.FILE_NOT_REGULAR.error(
             "%s is %s: a dataset holds regular files only"
                 .formatted(VisibleText.line(file.toString()), kind),
-            Advice.step(
-                "copy the file to its place, or register the folder that the link leads to"));
+            "copy the file to its place, or register the folder that the link leads to");
       }
       return new Found(path, file, attributes);
     }
@@ -297,24 +294,21 @@ public final class VersionFiles {
           StandardCharsets.UTF_8.newEncoder().canEncode(name) && name.indexOf('\uFFFD') < 0;
       if (!isUtf8
           || name.chars().anyMatch(c -> c == '"' || c == '\\' || Character.isISOControl(c))) {
-        throw new NexaException(
-            ErrorCode.PATH_UNUSABLE,
+        throw ErrorCode.PATH_UNUSABLE.error(
             ("the name %s has a control character, '\"', '\\' or bytes that are not UTF-8:"
                     + " the list of a dataset's files cannot hold it")
                 .formatted(VisibleText.line(file.toString())),
-            Advice.step("rename the file"),
-            Advice.step(
-                "if the name is right, this shell's locale cannot express it: set LC_ALL=C.UTF-8"));
+            "rename the file",
+            "if the name is right, this shell's locale cannot express it: set LC_ALL=C.UTF-8");
       }
       return name;
     }
 
     private static BasicFileAttributes attributes(Path file) {
-      try {
-        return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", file, failed);
-      }
+      return DurableFiles.attempt(
+          "read",
+          file,
+          () -> Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS));
     }
 
     /**
@@ -344,10 +338,9 @@ public final class VersionFiles {
       BasicFileAttributes after = attributes(found.file());
       if (size != found.attributes().size()
           || !after.lastModifiedTime().equals(found.attributes().lastModifiedTime())) {
-        throw new NexaException(
-            ErrorCode.CONCURRENT_CHANGE,
+        throw ErrorCode.CONCURRENT_CHANGE.error(
             found.file() + " changed while it was read",
-            Advice.step("type the command again when nobody writes to the dataset"));
+            "type the command again when nobody writes to the dataset");
       }
       reading.done(1, 0);
       return new DatasetFile(found.path(), size, Sha256.hex(digest));

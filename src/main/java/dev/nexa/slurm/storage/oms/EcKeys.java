@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.oms;
 
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.files.Sha256;
 import java.math.BigInteger;
 import java.nio.BufferUnderflowException;
@@ -105,9 +106,7 @@ public final class EcKeys {
     String begin = "-----BEGIN " + name + "-----";
     int from = text.indexOf(begin);
     int to = text.indexOf("-----END " + name + "-----");
-    if (from < 0 || to < from) {
-      throw new IllegalArgumentException("it has no whole block " + name);
-    }
+    Arguments.require(from >= 0 && to >= from, "it has no whole block " + name);
     return Base64.getMimeDecoder().decode(text.substring(from + begin.length(), to));
   }
 
@@ -154,15 +153,11 @@ public final class EcKeys {
     }
     string(in);
     string(in);
-    if (in.getInt() != 1) {
-      throw new IllegalArgumentException("it holds several keys");
-    }
+    Arguments.require(in.getInt() == 1, "it holds several keys");
     string(in);
     ByteBuffer secret = ByteBuffer.wrap(string(in));
     int check = secret.getInt();
-    if (secret.getInt() != check) {
-      throw new IllegalArgumentException("its two check numbers differ");
-    }
+    Arguments.require(secret.getInt() == check, "its two check numbers differ");
     String type = name(secret);
     for (Curve curve : Curve.values()) {
       if (type.equals("ecdsa-sha2-" + curve.ssh)) {
@@ -180,9 +175,7 @@ public final class EcKeys {
   }
 
   private static byte[] bytes(ByteBuffer in, int length) {
-    if (length < 0 || length > in.remaining()) {
-      throw new IllegalArgumentException("it is cut short");
-    }
+    Arguments.require(length >= 0 && length <= in.remaining(), "it is cut short");
     byte[] bytes = new byte[length];
     in.get(bytes);
     return bytes;
@@ -202,9 +195,8 @@ public final class EcKeys {
 
   private static ECPoint point(Curve curve, byte[] point) throws GeneralSecurityException {
     int size = curve.bytes();
-    if (point.length != 1 + 2 * size || point[0] != 4) {
-      throw new IllegalArgumentException("its public half is not whole");
-    }
+    Arguments.require(
+        point.length == 1 + 2 * size && point[0] == 4, "its public half is not whole");
     return new ECPoint(
         new BigInteger(1, Arrays.copyOfRange(point, 1, 1 + size)),
         new BigInteger(1, Arrays.copyOfRange(point, 1 + size, point.length)));
@@ -326,9 +318,7 @@ public final class EcKeys {
 
     byte[] value(int tag) {
       int found = in.get() & 0xff;
-      if (found != tag) {
-        throw new IllegalArgumentException("expected the tag " + tag + ", got " + found);
-      }
+      Arguments.require(found == tag, "expected the tag " + tag + ", got " + found);
       int length = in.get() & 0xff;
       if (length > 0x80) {
         int bytes = length & 0x7f;

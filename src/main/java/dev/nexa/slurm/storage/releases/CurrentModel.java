@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.releases;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -53,11 +52,10 @@ public record CurrentModel(Path deploy, DurableFiles files) {
   }
 
   private NexaException foreign(String what) {
-    return new NexaException(
-        ErrorCode.FILE_EXISTS,
+    return ErrorCode.FILE_EXISTS.error(
         "%s is %s, which no release deployment made; expected a link to releases/NAME/model"
             .formatted(path(), what),
-        Advice.step("move it away yourself, when nothing reads it any more; it is never replaced"));
+        "move it away yourself, when nothing reads it any more; it is never replaced");
   }
 
   /**

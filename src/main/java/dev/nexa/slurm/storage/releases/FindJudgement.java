@@ -117,16 +117,14 @@ final class FindJudgement {
       manifest = FinalManifest.of(folder);
     } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
       if (readsEvaluationOfRun(folder.id())) {
-        throw new NexaException(
-            ErrorCode.RUN_NOT_SUITABLE,
+        throw ErrorCode.RUN_NOT_SUITABLE.error(
             "the verdict of the gate " + folder.id() + " is not known: " + damaged.getMessage(),
             Advice.command("puts back what was final", "nexa-slurm audit --repair", folder.id()));
       }
       return Optional.empty();
     }
     if (manifest.isEmpty() && readsEvaluationOfRun(folder.id())) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SETTLED,
+      throw ErrorCode.RUN_NOT_SETTLED.error(
           "the gate " + folder.id() + " of the same model is not over: it may fail",
           Advice.command("settles a run that has ended", "nexa-slurm reconcile"),
           Advice.command("ends it without a verdict", "nexa-slurm cancel", folder.id()));
@@ -152,8 +150,7 @@ final class FindJudgement {
     Found found = named(named, GATE, "--gate", this::isGateOfRun);
     Found newest = gate().orElse(found);
     if (newest.ended().isAfter(found.ended()) && !newest.passed()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           "--gate: after " + named + ", the gate " + newest.run() + " of the same model failed",
           Advice.command("says why", "nexa-slurm why", newest.run()),
           Advice.step("evaluate the model again, and type release package without --gate"));
@@ -164,14 +161,12 @@ final class FindJudgement {
   private Found named(RunId named, String key, String option, Predicate<Found> isOfRun) {
     Optional<Found> found = read(workspace.run(named), key);
     if (found.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           option + ": the run " + named + " has not ended with " + article(key),
-          Advice.step("leave out " + option + ", or name a run of the step " + step(key)));
+          "leave out " + option + ", or name a run of the step " + step(key));
     }
     if (!isOfRun.test(found.get())) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           option + ": " + article(key) + " of " + named + " is not about the model of " + run,
           Advice.step(
               "name a run whose inputs lead to " + run + ", or evaluate with run_id: " + run),

@@ -241,8 +241,7 @@ public record Halts(Path deploy, DurableFiles files) {
       return judged(folder().resolve(id + END), signers);
     }
     List<String> ids = all(signers).stream().map(one -> one.halt().id()).toList();
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw ErrorCode.OPTION_INVALID.error(
         "there is no halt '" + id + "' in " + folder() + Nearest.hint(id, ids),
         Advice.command("shows all halts", "nexa-slurm halt list"));
   }

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.storage.releases;
 
-import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -93,7 +93,7 @@ public record ModelSource(
         walk(root, files, leftOut, at);
       }
       if (files.isEmpty()) {
-        throw invalid(checkpoint + " holds no files");
+        throw ErrorCode.MODEL_INVALID.error(checkpoint + " holds no files");
       }
       List<String> pickles = new ArrayList<>();
       for (Map.Entry<String, Path> file : files.entrySet()) {
@@ -151,7 +151,7 @@ public record ModelSource(
             if (attributes.isSymbolicLink()) {
               real = target(file, root);
             } else if (!attributes.isRegularFile()) {
-              throw invalid(
+              throw ErrorCode.MODEL_INVALID.error(
                   shown(file) + " is a pipe, a socket or a device: a model holds files only");
             }
             if (isPacked(root.relativize(file))) {
@@ -186,14 +186,14 @@ public record ModelSource(
       if (real.startsWith(root) && Files.isRegularFile(real, LinkOption.NOFOLLOW_LINKS)) {
         return real;
       }
-      throw invalid(
+      throw ErrorCode.MODEL_INVALID.error(
           "%s is a link to %s, which is not a file of the checkpoint: its content could change later"
               .formatted(shown(link), shown(real)),
-          Advice.step("replace the link by a copy of the file"));
+          "replace the link by a copy of the file");
     } catch (IOException broken) {
-      throw invalid(
+      throw ErrorCode.MODEL_INVALID.error(
           shown(link) + " is a link that leads nowhere: " + DurableFiles.reason(broken),
-          Advice.step("remove the link, or replace it by a copy of the file"));
+          "remove the link, or replace it by a copy of the file");
     }
   }
 
@@ -201,19 +201,19 @@ public record ModelSource(
     boolean odd =
         below.chars().anyMatch(c -> c == '\uFFFD' || c == '\\' || Character.isISOControl(c));
     if (odd || !StandardCharsets.UTF_8.newEncoder().canEncode(below)) {
-      throw invalid(
+      throw ErrorCode.MODEL_INVALID.error(
           ("the name %s has a control character, '\\' or bytes that are not UTF-8:"
                   + " a release cannot hold it")
               .formatted(shown(file)),
-          Advice.step("rename the file"));
+          "rename the file");
     }
   }
 
   private static void requireModel(Path checkpoint, Set<String> paths) {
     if (paths.stream().noneMatch(path -> WEIGHTS.matcher(path).matches())) {
-      throw invalid(
+      throw ErrorCode.MODEL_INVALID.error(
           checkpoint + " has no file of a model, such as model.safetensors",
-          Advice.step("name the folder of the model: --checkpoint DIR"));
+          "name the folder of the model: --checkpoint DIR");
     }
     for (String path : paths) {
       Matcher shard = SHARD.matcher(path);
@@ -225,9 +225,9 @@ public record ModelSource(
           String name = shard.group(1) + String.format("%0" + width + "d", number) + end;
           if (!paths.contains(name)) {
             String missing = VisibleText.line(name.substring(ReleaseFolder.MODEL.length() + 1));
-            throw invalid(
+            throw ErrorCode.MODEL_INVALID.error(
                 "%s lacks %s, one of %s parts of the model".formatted(checkpoint, missing, count),
-                Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
+                "write the whole checkpoint again, or name another: --checkpoint DIR");
           }
         }
       }
@@ -236,25 +236,26 @@ public record ModelSource(
 
   private static void check(String path, Path file, Map<String, Path> files) throws IOException {
     if (WEIGHTS.matcher(path).matches() && Files.size(file) == 0) {
-      throw invalid(shown(file) + " is empty");
+      throw ErrorCode.MODEL_INVALID.error(shown(file) + " is empty");
     }
     if (Pickles.isHalfZip(file)) {
-      throw invalid(
+      throw ErrorCode.MODEL_INVALID.error(
           shown(file) + " is half a file: the directory at the end of its zip is missing");
     }
     if (path.endsWith(".safetensors")) {
       Optional<String> problem = Safetensors.problem(file);
       if (problem.isPresent()) {
-        throw invalid(shown(file) + " is not a whole safetensors file: " + problem.get());
+        throw ErrorCode.MODEL_INVALID.error(
+            shown(file) + " is not a whole safetensors file: " + problem.get());
       }
     } else if (INDEX.matcher(path).matches()) {
       String folder = path.substring(0, path.lastIndexOf('/') + 1);
       for (Object shard : weights(file).members().values()) {
         if (!(shard instanceof String name) || !files.containsKey(folder + name)) {
-          throw invalid(
+          throw ErrorCode.MODEL_INVALID.error(
               "%s names the shard '%s', which the checkpoint lacks"
                   .formatted(shown(file), VisibleText.line(String.valueOf(shard))),
-              Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
+              "write the whole checkpoint again, or name another: --checkpoint DIR");
         }
       }
     }
@@ -264,7 +265,8 @@ public record ModelSource(
     try {
       return Json.parseObject(DurableFiles.readRegular(index, LONGEST_JSON)).object("weight_map");
     } catch (IllegalArgumentException broken) {
-      throw invalid(shown(index) + " is no index of shards: " + broken.getMessage());
+      throw ErrorCode.MODEL_INVALID.error(
+          shown(index) + " is no index of shards: " + broken.getMessage());
     }
   }
 
@@ -273,7 +275,8 @@ public record ModelSource(
     try {
       return file.map(it -> Json.parseObject(DurableFiles.readRegular(it, LONGEST_JSON)));
     } catch (IllegalArgumentException broken) {
-      throw invalid(shown(file.orElseThrow()) + " is not JSON: " + broken.getMessage());
+      throw ErrorCode.MODEL_INVALID.error(
+          shown(file.orElseThrow()) + " is not JSON: " + broken.getMessage());
     }
   }
 
@@ -293,10 +296,6 @@ public record ModelSource(
 
   private static String shown(Path file) {
     return VisibleText.line(file.toString());
-  }
-
-  static NexaException invalid(String message, Advice... advice) {
-    return new NexaException(ErrorCode.MODEL_INVALID, message, advice);
   }
 
   /**
@@ -414,25 +413,22 @@ public record ModelSource(
 
     private static Span span(String name, JsonObject tensor) {
       for (String key : tensor.members().keySet()) {
-        if (!List.of("dtype", "shape", "data_offsets").contains(key)) {
-          throw new IllegalArgumentException("the tensor '" + name + "' has a key '" + key + "'");
-        }
+        Arguments.require(
+            List.of("dtype", "shape", "data_offsets").contains(key),
+            "the tensor '" + name + "' has a key '" + key + "'");
       }
       String type = tensor.text("dtype");
       int bits = bits(type);
-      if (bits == 0) {
-        throw new IllegalArgumentException("the tensor '" + name + "' has the type '" + type + "'");
-      }
+      Arguments.require(bits != 0, "the tensor '" + name + "' has the type '" + type + "'");
       List<Long> offsets = numbers(tensor, "data_offsets");
-      if (offsets.size() != 2 || offsets.get(0) > offsets.get(1)) {
-        throw new IllegalArgumentException("the tensor '" + name + "' has no valid data_offsets");
-      }
+      Arguments.require(
+          offsets.size() == 2 && offsets.get(0) <= offsets.get(1),
+          "the tensor '" + name + "' has no valid data_offsets");
       BigInteger wanted = BigInteger.valueOf(bits);
       for (long dimension : numbers(tensor, "shape")) {
         wanted = wanted.multiply(BigInteger.valueOf(dimension));
-        if (wanted.bitLength() > 80) {
-          throw new IllegalArgumentException("the shape of the tensor '" + name + "' is too large");
-        }
+        Arguments.require(
+            wanted.bitLength() <= 80, "the shape of the tensor '" + name + "' is too large");
       }
       long bytes = offsets.get(1) - offsets.get(0);
       if (!wanted.equals(BigInteger.valueOf(bytes).shiftLeft(3))) {

@@ -83,8 +83,7 @@ public record PackageRelease(Path parent, DurableFiles files) {
       held.clearClaims(LockOwner::dead);
       return done;
     } catch (FileLock.LockedException busy) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_BUSY,
+      throw ErrorCode.WORKSPACE_BUSY.error(
           "another process packages the release " + name + ": " + busy.getMessage(),
           busy,
           Advice.step("type the command again; a lock of a dead host ends after an hour"));
@@ -128,16 +127,14 @@ public record PackageRelease(Path parent, DurableFiles files) {
     }
     String name = there.name();
     if (!old.licence().equals(document.licence())) {
-      throw new NexaException(
-          ErrorCode.RELEASE_DIFFERS,
+      throw ErrorCode.RELEASE_DIFFERS.error(
           "the release %s exists with the licence %s, not %s"
               .formatted(
                   name, VisibleText.line(old.licence()), VisibleText.line(document.licence())),
-          Advice.step("name that licence: --licence " + VisibleText.line(old.licence())),
-          Advice.step("or package it under another name: --name " + name + "-2"));
+          "name that licence: --licence " + VisibleText.line(old.licence()),
+          "or package it under another name: --name " + name + "-2");
     }
-    throw new NexaException(
-        ErrorCode.RELEASE_DIFFERS,
+    throw ErrorCode.RELEASE_DIFFERS.error(
         "the release %s exists with other content: %s differs"
             .formatted(name, VisibleText.line(difference(old, document))),
         Advice.step("package it under another name: --name " + name + "-2"),
@@ -232,10 +229,9 @@ public record PackageRelease(Path parent, DurableFiles files) {
   }
 
   private static NexaException changed(Path file) {
-    return new NexaException(
-        ErrorCode.CONCURRENT_CHANGE,
+    return ErrorCode.CONCURRENT_CHANGE.error(
         VisibleText.line(file.toString()) + " changed while the checkpoint was read",
-        Advice.step("package the run again when nobody writes to its checkpoint"));
+        "package the run again when nobody writes to its checkpoint");
   }
 
   private static ReleaseFile.Entry copy(String path, Path file, OutputStream out, Running reading)
@@ -295,11 +291,10 @@ public record PackageRelease(Path parent, DurableFiles files) {
    * Deletes the files that an earlier call or this call left. The caller holds the release's lock.
    */
   private void delete(Path folder) {
-    try {
-      OpenFolder.deleteWhole(parent.toRealPath().resolve(folder.getFileName()));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("delete", folder, failed);
-    }
+    DurableFiles.attempt(
+        "delete",
+        folder,
+        () -> OpenFolder.deleteWhole(parent.toRealPath().resolve(folder.getFileName())));
   }
 
   /** The points at which a test kills the packaging of a release. */

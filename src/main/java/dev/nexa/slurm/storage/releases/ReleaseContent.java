@@ -165,8 +165,7 @@ public final class ReleaseContent {
    */
   ReleaseContent requireDocument() {
     if (document.length == 0) {
-      throw new NexaException(
-          ErrorCode.RELEASE_DAMAGED,
+      throw ErrorCode.RELEASE_DAMAGED.error(
           shown + " is not a release: it has no file " + ReleaseFolder.DOCUMENT,
           Advice.command("shows the releases", "nexa-slurm release list"));
     }

@@ -259,10 +259,8 @@ public record ReleaseDraft(
 
   private static void requireNotNamed(Optional<RunId> named, Optional<String> later) {
     if (named.isPresent() && later.isPresent()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
-          later.get(),
-          Advice.step("evaluate the model as it is now, and type release package again"));
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
+          later.get(), "evaluate the model as it is now, and type release package again");
     }
   }
 
@@ -292,11 +290,10 @@ public record ReleaseDraft(
   private static void requireNoJudgementNamed(Choices choices, ModelSource model, RunId run) {
     Optional<RunId> named = choices.gate().or(choices::evaluation);
     if (named.isPresent()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           named.get() + " has not judged " + model.root() + ", which --checkpoint names",
-          Advice.step("leave out --checkpoint to package the final checkpoint of " + run),
-          Advice.step("or evaluate that folder: model_name: " + model.root()));
+          "leave out --checkpoint to package the final checkpoint of " + run,
+          "or evaluate that folder: model_name: " + model.root());
     }
   }
 
@@ -306,8 +303,7 @@ public record ReleaseDraft(
     }
     ManifestFile manifest = FinalManifest.of(run).orElseThrow(() -> unsettled(run));
     if (manifest.status() == RunStatus.FAILED) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
+      throw ErrorCode.RUN_NOT_SUITABLE.error(
           run.id() + " is " + manifest.state() + ": only a completed run can be packaged",
           Advice.command("says why it failed", "nexa-slurm why", run.id()));
     }
@@ -317,8 +313,7 @@ public record ReleaseDraft(
   }
 
   private static NexaException unsettled(RunFolder run) {
-    return new NexaException(
-        ErrorCode.RUN_NOT_SETTLED,
+    return ErrorCode.RUN_NOT_SETTLED.error(
         run.id()
             + " is not settled: only a completed run can be packaged, and no pass of reconcile has"
             + " recorded that it completed",
@@ -405,9 +400,9 @@ public record ReleaseDraft(
       Optional<String> reported = manifest.checkpoint();
       if (plan.tasks() > 1) {
         if (task.isEmpty()) {
-          throw ModelSource.invalid(
+          throw ErrorCode.MODEL_INVALID.error(
               run + " has " + plan.tasks() + " tasks, and each has a model of its own",
-              Advice.step("name one task as JOB_INDEX, such as 12345_0, or: --checkpoint DIR"));
+              "name one task as JOB_INDEX, such as 12345_0, or: --checkpoint DIR");
         }
         folder = folder.resolve("task_" + task.getAsInt());
         reported =
@@ -418,11 +413,11 @@ public record ReleaseDraft(
       }
       Path at = reported.map(Path::of).orElse(folder);
       if (!Files.exists(at)) {
-        throw ModelSource.invalid(
+        throw ErrorCode.MODEL_INVALID.error(
             reported.isPresent()
                 ? "the checkpoint that " + run + " reported does not exist: " + at
                 : run + " reported no checkpoint, and its folder " + at + " does not exist",
-            Advice.step("name the model's folder: --checkpoint DIR"));
+            "name the model's folder: --checkpoint DIR");
       }
       return inside(at);
     }
@@ -451,10 +446,10 @@ public record ReleaseDraft(
               .filter(Checkpoints::isCheckpoint)
               .toList();
       if (!own && !checkpoints.isEmpty()) {
-        throw ModelSource.invalid(
+        throw ErrorCode.MODEL_INVALID.error(
             "%s holds the checkpoints %s and no final model"
                 .formatted(at, String.join(", ", checkpoints.stream().limit(5).toList())),
-            Advice.step("choose one: --checkpoint " + at.resolve(checkpoints.get(0))));
+            "choose one: --checkpoint " + at.resolve(checkpoints.get(0)));
       }
       return at;
     }

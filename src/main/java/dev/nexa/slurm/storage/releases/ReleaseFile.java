@@ -159,8 +159,7 @@ public record ReleaseFile(
     try {
       return Codec.read(SchemaVersion.parse(text, file, NEWEST), ReleaseFile.class);
     } catch (IllegalArgumentException | ArithmeticException broken) {
-      throw new NexaException(
-          ErrorCode.RELEASE_DAMAGED,
+      throw ErrorCode.RELEASE_DAMAGED.error(
           file + " is not the document of a release: " + broken.getMessage(),
           broken,
           Advice.step("package the run again under another name: --name NAME"));

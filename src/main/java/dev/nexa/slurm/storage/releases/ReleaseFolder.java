@@ -55,12 +55,11 @@ public record ReleaseFolder(Path path) {
    */
   public static String requireName(String name) {
     if (!NAME.matcher(name).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           ("'%s' cannot name a release: expected 1 to 128 letters, digits, '.', '_' and '-',"
                   + " beginning with a letter or digit")
               .formatted(name),
-          Advice.step("a release is called by its run's id, or: --name NAME"));
+          "a release is called by its run's id, or: --name NAME");
     }
     return name;
   }
@@ -76,8 +75,7 @@ public record ReleaseFolder(Path path) {
     ReleaseFolder folder = new ReleaseFolder(parent(durable).resolve(name));
     if (!Files.isDirectory(folder.path, LinkOption.NOFOLLOW_LINKS)) {
       List<String> names = all(durable).stream().map(ReleaseFolder::name).toList();
-      throw new NexaException(
-          ErrorCode.RELEASE_UNKNOWN,
+      throw ErrorCode.RELEASE_UNKNOWN.error(
           "there is no release '" + name + "' in " + parent(durable) + Nearest.hint(name, names),
           Advice.command("shows the releases", "nexa-slurm release list"),
           Advice.command(
@@ -143,8 +141,7 @@ public record ReleaseFolder(Path path) {
   private String text() {
     Path file = path.resolve(DOCUMENT);
     if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-      throw new NexaException(
-          ErrorCode.RELEASE_DAMAGED,
+      throw ErrorCode.RELEASE_DAMAGED.error(
           path + " is not a release: it has no file " + DOCUMENT,
           Advice.command("shows the releases", "nexa-slurm release list"));
     }

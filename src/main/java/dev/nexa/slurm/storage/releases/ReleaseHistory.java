@@ -127,8 +127,7 @@ public record ReleaseHistory(Path deploy, DurableFiles files) {
   public Content sound() {
     Content content = read();
     if (!content.problems().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RELEASE_HISTORY_DAMAGED,
+      throw ErrorCode.RELEASE_HISTORY_DAMAGED.error(
           content.problems().get(0)
               + (content.problems().size() > 1
                   ? " (and " + (content.problems().size() - 1) + " more)"

@@ -88,10 +88,9 @@ public final class ReleaseTar {
 
   private static void requireSame(Path file, String digest, String listed) {
     if (!digest.equals(listed)) {
-      throw new NexaException(
-          ErrorCode.RELEASE_DAMAGED,
+      throw ErrorCode.RELEASE_DAMAGED.error(
           file + " is not the file that was packaged: it has another SHA-256",
-          Advice.step("package the run again under another name: --name NAME"));
+          "package the run again under another name: --name NAME");
     }
   }
 
@@ -129,8 +128,7 @@ public final class ReleaseTar {
       if (broken instanceof NexaException known) {
         throw known;
       }
-      throw new NexaException(
-          ErrorCode.RELEASE_DAMAGED,
+      throw ErrorCode.RELEASE_DAMAGED.error(
           archive + " is not a whole archive of a release: " + broken.getMessage(),
           broken,
           Advice.step("make it again: nexa-slurm release package RUN --tar FILE.tar.zst"));

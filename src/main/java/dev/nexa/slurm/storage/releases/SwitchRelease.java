@@ -49,12 +49,10 @@ public record SwitchRelease(
     try {
       lock = FileLock.acquire(file, LockOwner.me(), LockOwner::dead, PATIENCE);
     } catch (FileLock.LockedException held) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_BUSY,
+      throw ErrorCode.WORKSPACE_BUSY.error(
           "somebody deploys or rolls back now: " + LockOwner.words(held.holder()),
-          Advice.step(
-              "wait until it has ended; or end that process there with kill: the next `release"
-                  + " deploy` or `release rollback` settles what it began"));
+          "wait until it has ended; or end that process there with kill: the next `release"
+              + " deploy` or `release rollback` settles what it began");
     }
     return new SwitchRelease(
         new ReleaseHistory(deploy, files), new CurrentModel(deploy, files), signer, lock, files);
@@ -211,8 +209,7 @@ public record SwitchRelease(
   /** A long test may outlive the lock of a process on another host. */
   private void requireLock() {
     if (!lock.holds()) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
+      throw ErrorCode.CONCURRENT_CHANGE.error(
           "another process took over the lock of %s during the smoke test"
               .formatted(history.file().getParent()),
           Advice.command("shows what is in production", "nexa-slurm release show"));
@@ -313,8 +310,7 @@ public record SwitchRelease(
       steps.add(
           Advice.command(
               "shows what a team needs", "nexa-slurm explain docs/releases.md#in-a-team"));
-      throw new NexaException(
-          ErrorCode.IO_FAILED,
+      throw ErrorCode.IO_FAILED.error(
           "%s is sticky, so only %s can replace %s there; nothing was changed"
               .formatted(deploy, (cannotSwitch ? link : lines).owner, kept),
           steps);

@@ -128,11 +128,8 @@ final class WrittenLater {
   }
 
   private static Instant written(Path file) {
-    try {
-      return Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
-    }
+    return DurableFiles.attempt(
+        "read", file, () -> Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS).toInstant());
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.s3;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.s3.S3Stores.CaBundle;
@@ -14,7 +13,6 @@ import java.net.UnknownHostException;
 import java.security.cert.CertificateExpiredException;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -87,15 +85,14 @@ final class S3Refusal {
 
   NexaException noCredentials() {
     String who = place.awsProfile().map(name -> " in the profile '" + name + "'").orElse("");
-    return error(
-        ErrorCode.AWS_CREDENTIALS,
+    return ErrorCode.AWS_CREDENTIALS.error(
         "S3: there are no AWS credentials" + who,
         "`aws configure list` shows what there is; then --aws-profile NAME, or AWS_PROFILE,",
         "or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for SSO: `aws sso login`");
   }
 
   NexaException noRegion() {
-    return error(
+    return ErrorCode.S3_REFUSED.error(
         "S3: no region is known for " + place.address(),
         "set storage.s3.region in the profile, or AWS_REGION; such as us-east-1");
   }
@@ -134,7 +131,7 @@ final class S3Refusal {
     if (!reached
         && place.endpoint().map(URI::getScheme).equals(Optional.of("http"))
         && cause.getClass().getSimpleName().equals("ClientProtocolException")) {
-      return error(
+      return ErrorCode.S3_REFUSED.error(
           "S3: " + host() + " does not answer in HTTP; a store that expects https answers so",
           "check --endpoint, or storage.s3.endpoint in the profile: https://" + host());
     }
@@ -148,7 +145,7 @@ final class S3Refusal {
   private NexaException insecure(SSLException failure) {
     for (Throwable one = failure; one != null; one = one.getCause()) {
       if (one instanceof CertificateExpiredException) {
-        return error(
+        return ErrorCode.S3_REFUSED.error(
             "S3: the certificate of " + host() + " has expired",
             "ask the store's admin for a new certificate; `date` shows whether this host's clock is right");
       }
@@ -163,13 +160,13 @@ final class S3Refusal {
         bundle
             .map(one -> ": no certificate in " + one.file() + " (" + one.from() + ") leads to it")
             .orElse(" by Java");
-    return error(
+    return ErrorCode.S3_REFUSED.error(
         "S3: the certificate of " + host() + " is not trusted" + by,
         "AWS_CA_BUNDLE=FILE, or ca_bundle in the AWS profile, names the certificates of the store's authority, in PEM");
   }
 
   private NexaException wrongAddress(String what) {
-    return error(
+    return ErrorCode.S3_REFUSED.error(
         "S3: " + what,
         place.endpoint().isPresent()
             ? "check --endpoint, or storage.s3.endpoint in the profile"
@@ -186,7 +183,7 @@ final class S3Refusal {
       return new StoreException(Kind.CHANGED, "the object in S3 changed");
     }
     if (code.equals("NoSuchBucket")) {
-      return error(
+      return ErrorCode.S3_REFUSED.error(
           "S3: there is no bucket '" + place.bucket() + "' at " + host(),
           "check NEXA_S3_PREFIX or storage.s3_prefix; to make it: aws s3 mb s3://"
               + place.bucket());
@@ -220,26 +217,25 @@ final class S3Refusal {
 
   private NexaException refused(int status, String code, String said) {
     if (code.equals("RequestTimeTooSkewed")) {
-      return error(
+      return ErrorCode.S3_REFUSED.error(
           "S3: the clock of this host differs from the clock of " + host() + " by too much",
           "set the clock: `timedatectl` shows it, and whether NTP runs");
     }
     if (WRONG_KEY.contains(code)) {
-      return error(
-          ErrorCode.AWS_CREDENTIALS,
+      return ErrorCode.AWS_CREDENTIALS.error(
           "S3: the credentials were refused as wrong or expired (" + code + ")",
           place.endpoint().isPresent()
               ? "check the access key and the secret key of " + host()
               : "`aws sts get-caller-identity` says whether they are good; for SSO: `aws sso login`");
     }
     if (WRONG_REGION.contains(code) || status == 301) {
-      return error(
+      return ErrorCode.S3_REFUSED.error(
           "S3: the bucket '" + place.bucket() + "' is in another region (" + said + ")",
           "`aws s3api get-bucket-location --bucket " + place.bucket() + "` says which",
           "then set storage.s3.region in the profile, or AWS_REGION");
     }
     if (status == 403) {
-      return error(
+      return ErrorCode.S3_REFUSED.error(
           "S3: access to " + place.address() + " is denied (" + said + ")",
           "the credentials need s3:ListBucket, s3:GetObject, s3:PutObject, s3:DeleteObject,",
           "s3:AbortMultipartUpload, s3:ListMultipartUploadParts, s3:ListBucketMultipartUploads",
@@ -248,24 +244,16 @@ final class S3Refusal {
               : "`aws sts get-caller-identity` says whose credentials they are");
     }
     if (status == 501) {
-      return error(
+      return ErrorCode.S3_REFUSED.error(
           "S3: " + host() + " does not support a request that the sync needs (" + said + ")",
           "the store must support If-Match and If-None-Match on uploads");
     }
-    return error(
+    return ErrorCode.S3_REFUSED.error(
         "S3: " + host() + " refused a request for " + place.address() + " (" + said + ")",
         "check the endpoint, storage.s3.storage_class and storage.s3.sse in the profile");
   }
 
   private String host() {
     return place.endpoint().map(URI::getAuthority).orElse("AWS");
-  }
-
-  private static NexaException error(String message, String... advice) {
-    return error(ErrorCode.S3_REFUSED, message, advice);
-  }
-
-  private static NexaException error(ErrorCode code, String message, String... advice) {
-    return new NexaException(code, message, Stream.of(advice).map(Advice::step).toList());
   }
 }

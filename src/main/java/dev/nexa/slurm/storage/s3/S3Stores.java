@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.s3;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -237,10 +236,9 @@ public final class S3Stores implements ObjectStores {
     }
 
     private NexaException wrong(String what) {
-      return new NexaException(
-          ErrorCode.S3_REFUSED,
+      return ErrorCode.S3_REFUSED.error(
           "S3: " + from + " is " + file + ", " + what,
-          Advice.step("name a file with the certificates of the store's authority, in PEM"));
+          "name a file with the certificates of the store's authority, in PEM");
     }
   }
 

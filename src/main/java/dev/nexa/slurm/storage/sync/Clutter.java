@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Phase;
@@ -284,8 +283,7 @@ public record Clutter(ObjectStore store, String prefix, Progress progress, Retry
     try {
       return retry.call(request);
     } catch (StoreException refused) {
-      throw new NexaException(
-          ErrorCode.S3_UNAVAILABLE, before + refused.getMessage(), Advice.step(advice));
+      throw ErrorCode.S3_UNAVAILABLE.error(before + refused.getMessage(), advice);
     }
   }
 }

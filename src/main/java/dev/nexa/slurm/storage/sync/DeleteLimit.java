@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import java.util.Optional;
@@ -29,10 +28,9 @@ public record DeleteLimit(long number, boolean percent) {
     boolean percent = typed.endsWith("%");
     String digits = percent ? typed.substring(0, typed.length() - 1) : typed;
     if (!digits.matches("\\d{1,12}") || (percent && Long.parseLong(digits) > 100)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--max-delete: expected a number of " + what + " or a percentage, got '" + typed + "'",
-          Advice.step("--max-delete 10%"));
+          "--max-delete 10%");
     }
     return new DeleteLimit(Long.parseLong(digits), percent);
   }

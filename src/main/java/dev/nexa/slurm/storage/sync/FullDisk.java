@@ -39,6 +39,6 @@ public final class FullDisk {
 
   static NexaException error(Path folder, Throwable failure) {
     String what = "the disk of " + folder + " is full: " + failure.getMessage();
-    return new NexaException(ErrorCode.IO_FAILED, what, failure, advice(folder));
+    return ErrorCode.IO_FAILED.error(what, failure, advice(folder));
   }
 }

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
@@ -86,10 +84,9 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
       throw new IllegalStateException("interrupted", interrupted);
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof StoreException refused) {
-        throw new NexaException(
-            ErrorCode.S3_UNAVAILABLE,
+        throw ErrorCode.S3_UNAVAILABLE.error(
             "the listing failed: " + refused.getMessage(),
-            Advice.step("nothing was copied or deleted; type the command again"));
+            "nothing was copied or deleted; type the command again");
       }
       throw failed.getCause() instanceof RuntimeException cause
           ? cause
@@ -103,12 +100,11 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
     boolean inOrder =
         key.startsWith(prefix) && (last.isEmpty() || NamesOfFiles.ORDER.compare(last, key) < 0);
     if (!inOrder) {
-      throw new NexaException(
-          ErrorCode.S3_UNAVAILABLE,
+      throw ErrorCode.S3_UNAVAILABLE.error(
           "the listing of %s is not in UTF-8 order: '%s' comes after '%s'"
               .formatted(sides.place().address(), key, last),
-          Advice.step("nothing was copied or deleted; rename one of the two objects"),
-          Advice.step("S3 lists keys by the bytes of their UTF-8; this store does not"));
+          "nothing was copied or deleted; rename one of the two objects",
+          "S3 lists keys by the bytes of their UTF-8; this store does not");
     }
     last = key;
     return new Listed(

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.units.Backoff;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -47,16 +48,6 @@ record Retry(int attempts, Backoff pauses) {
 
   /** Waits between this attempt and the next. */
   void pause(int attempt) {
-    sleep(pauses.after(attempt).toMillis());
-  }
-
-  /** Waits. The end of the process may interrupt it. */
-  static void sleep(long milliseconds) {
-    try {
-      Thread.sleep(milliseconds);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted", interrupted);
-    }
+    Sleep.millis(pauses.after(attempt).toMillis(), "waiting to try again");
   }
 }

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import java.net.URI;
 import java.util.Optional;
@@ -42,16 +40,14 @@ public record S3Place(
     String bucket = slash < 0 ? rest : rest.substring(0, slash);
     String prefix = slash < 0 ? "" : rest.substring(slash + 1);
     if (!bucket.matches("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           where + ": expected an address such as s3://bucket/prefix, got '" + text + "'",
-          Advice.step("a bucket's name has 3 to 63 lower-case letters, digits, dots and hyphens"));
+          "a bucket's name has 3 to 63 lower-case letters, digits, dots and hyphens");
     }
     if (("/" + prefix).contains("//")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           where + ": the prefix of '" + text + "' holds '//'",
-          Advice.step("type " + SCHEME + (bucket + "/" + prefix).replaceAll("/+", "/")));
+          "type " + SCHEME + (bucket + "/" + prefix).replaceAll("/+", "/"));
     }
     String folder = prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/";
     return new S3Place(bucket, folder, S3Settings.NONE, Optional.empty(), 16);

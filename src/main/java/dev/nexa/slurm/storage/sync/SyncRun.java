@@ -208,7 +208,7 @@ public final class SyncRun implements Closeable {
   public SyncReport execute(DeleteLimit limit) {
     Optional<String> refusal = refusal(limit);
     if (refusal.isPresent()) {
-      throw new NexaException(ErrorCode.SYNC_DELETION_REFUSED, refusal.get());
+      throw ErrorCode.SYNC_DELETION_REFUSED.error(refusal.get());
     }
     Path root = sides.tree().root();
     if (full.isPresent() && options.direction() == Direction.PULL) {
@@ -319,8 +319,7 @@ public final class SyncRun implements Closeable {
     } catch (StoreException failed) {
       report.add(Outcome.FAILED, action.path(), String.valueOf(failed.getMessage()));
       if (failed.kind() == StoreException.Kind.REFUSED && refusals.incrementAndGet() >= REFUSALS) {
-        throw new NexaException(
-            ErrorCode.S3_REFUSED,
+        throw ErrorCode.S3_REFUSED.error(
             "S3: %s files in a row were refused, the last was %s%s: %s"
                 .formatted(REFUSALS, sides.place().address(), action.path(), failed.getMessage()),
             Advice.command("lists the permissions", "nexa-slurm explain docs/sync.md"),

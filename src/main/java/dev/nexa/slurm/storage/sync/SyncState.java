@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -123,11 +122,10 @@ final class SyncState implements Closeable {
   }
 
   private static NexaException busy(Path root, S3Place place, Path lock, String holder) {
-    return new NexaException(
-        ErrorCode.WORKSPACE_BUSY,
+    return ErrorCode.WORKSPACE_BUSY.error(
         "another sync of %s with %s is running: %s"
             .formatted(root, place.address(), LockOwner.words(holder)),
-        Advice.step("wait until it ends; if its host is gone, delete " + lock));
+        "wait until it ends; if its host is gone, delete " + lock);
   }
 
   /** Returns the name of the state's folder: one for each user and address. */
@@ -167,12 +165,10 @@ final class SyncState implements Closeable {
   }
 
   private static NexaException nowhere(Path here, Path elsewhere, String reason) {
-    return new NexaException(
-        ErrorCode.PATH_UNUSABLE,
+    return ErrorCode.PATH_UNUSABLE.error(
         "the record of a sync can be written neither in " + here + " nor in " + elsewhere + reason,
-        Advice.step(
-            "name a folder that you may write, and type the command again:"
-                + " export XDG_STATE_HOME=DIR"));
+        "name a folder that you may write, and type the command again:"
+            + " export XDG_STATE_HOME=DIR");
   }
 
   /** Makes a folder that only this user can read; empty if it is not ours or cannot be written. */
@@ -246,11 +242,7 @@ final class SyncState implements Closeable {
     files.append(folder.resolve("log"), lines);
     logged += records.size();
     if (logged >= MOST_LOGGED) {
-      try {
-        merge();
-      } catch (IOException failed) {
-        throw DurableFiles.failure("write", folder.resolve("state"), failed);
-      }
+      DurableFiles.attempt("write", folder.resolve("state"), () -> merge());
     }
   }
 

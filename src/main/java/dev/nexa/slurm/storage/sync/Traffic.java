@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -78,7 +79,7 @@ final class Traffic {
       free = Math.max(free, now) + (long) (share * 1e9 / bytesPerSecond);
       wait = free - now;
     }
-    Retry.sleep(wait / 1_000_000);
+    Sleep.millis(wait / 1_000_000, "keeping to the bandwidth");
     return share;
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.tiers;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
@@ -92,10 +91,8 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
   }
 
   private static NexaException failed(TierRoot root, String why) {
-    return new NexaException(
-        ErrorCode.IO_FAILED,
-        root.path() + " could not be measured: " + why,
-        Advice.step("install GNU findutils"));
+    return ErrorCode.IO_FAILED.error(
+        root.path() + " could not be measured: " + why, "install GNU findutils");
   }
 
   /** Returns find's messages, {@code find: '/a/b': Permission denied}, without its name. */
@@ -303,10 +300,8 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
           case "user" -> USER;
           case "folder" -> FOLDER;
           default ->
-              throw new NexaException(
-                  ErrorCode.OPTION_INVALID,
-                  "--by: expected run, user or folder, got '" + name + "'",
-                  Advice.step("--by run"));
+              throw ErrorCode.OPTION_INVALID.error(
+                  "--by: expected run, user or folder, got '" + name + "'", "--by run");
         };
       }
     }

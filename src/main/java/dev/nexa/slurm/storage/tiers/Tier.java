@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.tiers;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -54,9 +53,8 @@ public enum Tier {
       }
     }
     List<String> keys = List.of("scratch", "durable", "shared");
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
+    throw ErrorCode.OPTION_INVALID.error(
         "--tier: expected scratch, durable or shared, got '" + key + "'" + Nearest.hint(key, keys),
-        Advice.step("--tier scratch"));
+        "--tier scratch");
   }
 }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.storage.tiers;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import java.io.IOException;
@@ -54,8 +53,7 @@ public record TierRoot(
     try {
       path = exists ? path.toRealPath() : path;
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "storage." + tier.key() + " in the profile " + profile + " cannot be read: " + failed);
     }
     return new TierRoot(tier, path, written, List.of(profile), exists);

@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,27 +68,8 @@ record JobDirectory(long id, Path path) {
 
   /** Returns the mark of an attempt's processes, which is in their environment; plain ASCII. */
   String mark(Attempt attempt) {
-    String folder = read("read", path, path::toRealPath).toString();
+    String folder = DurableFiles.attempt("read", path, () -> path.toRealPath()).toString();
     return Sha256.of(folder).substring(0, 16) + "/" + attempt.raw() + "." + attempt.restart();
-  }
-
-  /** Reads something of a file that may be missing. */
-  interface Reading<T> {
-    T read() throws IOException;
-  }
-
-  /**
-   * Reads something of a file.
-   *
-   * @param what what is read, in a message
-   * @throws java.io.UncheckedIOException if it cannot be read
-   */
-  static <T> T read(String what, Path file, Reading<T> reading) {
-    try {
-      return reading.read();
-    } catch (IOException failed) {
-      throw DurableFiles.failure(what, file, failed);
-    }
   }
 
   /** Returns the file that an attempt creates to be requeued. */
@@ -103,7 +83,7 @@ record JobDirectory(long id, Path path) {
 
   /** Returns whether this user submitted the job. Only its user can read {@code job.json}. */
   boolean isMine() {
-    return read("read the owner of", path, () -> FileOwner.isMine(path));
+    return DurableFiles.attempt("read the owner of", path, () -> FileOwner.isMine(path));
   }
 
   /** Writes the files that are needed before the job exists. */

@@ -51,7 +51,7 @@ record JobRequest(Path file, Kind kind, OptionalInt task) {
 
   /** Returns the id of the user who made the request. */
   long uid() {
-    return JobDirectory.read("read the owner of", file, () -> FileOwner.of(file).uid());
+    return DurableFiles.attempt("read the owner of", file, () -> FileOwner.of(file).uid());
   }
 
   void done() {

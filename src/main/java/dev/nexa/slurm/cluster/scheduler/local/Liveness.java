@@ -39,7 +39,7 @@ record Liveness(JobDirectory job) {
   private static String place() {
     String boot = DurableFiles.read(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     Path space = Path.of("/proc/self/ns/pid");
-    Path target = JobDirectory.read("read", space, () -> Files.readSymbolicLink(space));
+    Path target = DurableFiles.attempt("read", space, () -> Files.readSymbolicLink(space));
     return HOST + " " + boot + " " + target;
   }
 

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -73,7 +74,8 @@ final class TaskEnvironment {
 
   /** Java has no user ids, but the owner of /proc/self has. */
   private static Object id(String attribute) {
-    return JobDirectory.read("read the owner of", SELF, () -> Files.getAttribute(SELF, attribute));
+    return DurableFiles.attempt(
+        "read the owner of", SELF, () -> Files.getAttribute(SELF, attribute));
   }
 
   private void putArray(int task) {

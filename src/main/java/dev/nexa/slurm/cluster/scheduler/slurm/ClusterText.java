@@ -1,6 +1,5 @@
 package dev.nexa.slurm.cluster.scheduler.slurm;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.BillingWeights;
@@ -97,11 +96,8 @@ public final class ClusterText {
   }
 
   private static NexaException unusable(String message, String advice) {
-    return new NexaException(
-        ErrorCode.SLURM_CONFIG_UNSUITABLE,
-        "`scontrol show config` says that " + message,
-        Advice.step("nothing was written"),
-        Advice.step(advice));
+    return ErrorCode.SLURM_CONFIG_UNSUITABLE.error(
+        "`scontrol show config` says that " + message, "nothing was written", advice);
   }
 
   /** Reads {@code Key = value} lines. If a later section repeats a key, the first value counts. */

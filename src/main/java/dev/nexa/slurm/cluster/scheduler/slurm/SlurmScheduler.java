@@ -446,14 +446,12 @@ public final class SlurmScheduler implements Scheduler {
     Matcher wrong = TYPED_WRONG.matcher(said);
     if (wrong.find()) {
       boolean time = wrong.group().startsWith("Start");
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           said.strip(),
-          Advice.step(
-              time
-                  ? "correct --since"
-                  : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
-                      + " `sacctmgr show account` list those of accounting"));
+          time
+              ? "correct --since"
+              : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
+                  + " `sacctmgr show account` list those of accounting");
     }
   }
 

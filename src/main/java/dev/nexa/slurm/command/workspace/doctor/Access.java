@@ -3,22 +3,12 @@ package dev.nexa.slurm.command.workspace.doctor;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Workspace;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
 /** Advice on access to files. No command takes access from others. */
 final class Access {
   private Access() {}
-
-  /** Returns the path, or the nearest folder above it that exists. */
-  static Path nearest(Path path) {
-    Path nearest = path;
-    while (!Files.exists(nearest) && nearest.getParent() != null) {
-      nearest = nearest.getParent();
-    }
-    return nearest;
-  }
 
   /** Returns what lets this user write to a path that exists. */
   static Advice toWrite(Path path) {

@@ -62,7 +62,7 @@ final class HostChecks {
     for (Path folder :
         List.of(
             root, root.resolve(".nexa"), runs, runs.resolve("open"), runs.resolve("manifests"))) {
-      Path there = Access.nearest(folder);
+      Path there = DurableFiles.nearest(folder);
       if (!Files.isDirectory(there)) {
         findings.add(
             workspaceFailed(

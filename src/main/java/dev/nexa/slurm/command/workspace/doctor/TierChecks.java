@@ -57,7 +57,7 @@ final class TierChecks {
                 Access.toWrite(path),
                 Advice.step("or write another folder as " + key)));
       } else if (folder.outcome() == Outcome.WOULD_MAKE) {
-        Path nearest = Access.nearest(path);
+        Path nearest = DurableFiles.nearest(path);
         if (Files.isDirectory(nearest) && Files.isWritable(nearest)) {
           missing.add(path.toString());
         } else if (path.equals(folder.root().path())) {

@@ -8,6 +8,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.shared.Software;
@@ -363,10 +364,7 @@ public record ClusterProfile(
      * where it would be made.
      */
     private static void notWritable(String tier, String folder, List<String> not) {
-      Path path = Path.of(folder);
-      while (path.getParent() != null && !Files.exists(path)) {
-        path = path.getParent();
-      }
+      Path path = DurableFiles.nearest(Path.of(folder));
       if (!Files.isDirectory(path) || !Files.isWritable(path)) {
         not.add(tier + " (" + folder + ")");
       }

@@ -1,13 +1,11 @@
 package dev.nexa.slurm.money.bills.aws;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
-import java.util.stream.Stream;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
@@ -40,12 +38,12 @@ final class AwsRefusal {
   static NexaException noCredentials(Question question, RuntimeException failure) {
     String who = question.profile().map(name -> " in the profile '" + name + "'").orElse("");
     if (String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("sso")) {
-      return credentials(
+      return ErrorCode.AWS_CREDENTIALS.error(
           "AWS: there are no credentials%s: nobody has logged in, or the login has expired"
               .formatted(who),
           "aws sso login" + profile(question));
     }
-    return credentials(
+    return ErrorCode.AWS_CREDENTIALS.error(
         "AWS: there are no credentials" + who,
         "aws configure list" + profile(question) + " shows what there is; then --aws-profile NAME,",
         "or AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or " + export(question));
@@ -65,7 +63,7 @@ final class AwsRefusal {
             || failure instanceof ApiCallAttemptTimeoutException;
     String how =
         late ? " in time" : cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")";
-    return failure(
+    return ErrorCode.AWS_UNAVAILABLE.error(
         "AWS: %s does not answer%s".formatted(host(question), how),
         "check that this host can reach it; behind a proxy, set HTTPS_PROXY=http://HOST:PORT",
         "nothing was imported: type it again");
@@ -75,40 +73,40 @@ final class AwsRefusal {
     AwsErrorDetails details = answered.awsErrorDetails();
     String code = details == null || details.errorCode() == null ? "" : details.errorCode();
     if (FORBIDDEN.contains(code)) {
-      return credentials(
+      return ErrorCode.AWS_CREDENTIALS.error(
           "AWS: these credentials may not ask what was spent: they lack ce:GetCostAndUsage",
           "aws sts get-caller-identity" + profile(question) + " says whose they are",
           "give it a policy with {\"Effect\": \"Allow\", \"Action\": \"ce:GetCostAndUsage\","
               + " \"Resource\": \"*\"}; the account must also let IAM users see billing");
     }
     if (WRONG_KEY.contains(code)) {
-      return credentials(
+      return ErrorCode.AWS_CREDENTIALS.error(
           "AWS: the credentials were refused as wrong or expired (" + code + ")",
           "aws sts get-caller-identity" + profile(question) + " says whether they are good",
           "after `aws sso login`: " + export(question));
     }
     if (answered.isThrottlingException() || code.equals("LimitExceededException")) {
-      return failure(
+      return ErrorCode.AWS_UNAVAILABLE.error(
           "AWS: Cost Explorer still says that it is asked too often, after %s tries"
               .formatted(CostExplorer.ATTEMPTS),
           "nothing was imported: type it again in some minutes");
     }
     return switch (code) {
       case "DataUnavailableException" ->
-          refused(
+          ErrorCode.AWS_QUERY_REFUSED.error(
               "AWS: Cost Explorer has no figures of " + period(question),
               "it has them a day after it was first turned on, in the console under Billing");
       case "BillExpirationException" ->
-          refused(
+          ErrorCode.AWS_QUERY_REFUSED.error(
               "AWS: Cost Explorer no longer keeps figures of " + period(question),
               "begin later: --from; or import an export: nexa-slurm costs import focus FILE");
       case "ValidationException" ->
-          refused(
+          ErrorCode.AWS_QUERY_REFUSED.error(
               "AWS: Cost Explorer refuses the question for %s: %s"
                   .formatted(period(question), details.errorMessage()),
               "--from, --to, --granularity and --tag are what it was asked");
       default ->
-          failure(
+          ErrorCode.AWS_UNAVAILABLE.error(
               "AWS: Cost Explorer answered %sHTTP %s"
                   .formatted(code.isEmpty() ? "" : code + ", ", answered.statusCode()),
               "nothing was imported: type it again later");
@@ -117,7 +115,8 @@ final class AwsRefusal {
 
   /** Returns the error for an answer that cannot be interpreted. */
   static NexaException strange(String what) {
-    return failure("AWS: Cost Explorer's answer has " + what, "nothing was imported");
+    return ErrorCode.AWS_UNAVAILABLE.error(
+        "AWS: Cost Explorer's answer has " + what, "nothing was imported");
   }
 
   private static String period(Question question) {
@@ -139,19 +138,5 @@ final class AwsRefusal {
 
   private static String export(Question question) {
     return "eval \"$(aws configure export-credentials --format env" + profile(question) + ")\"";
-  }
-
-  private static NexaException credentials(String message, String... advice) {
-    return new NexaException(
-        ErrorCode.AWS_CREDENTIALS, message, Stream.of(advice).map(Advice::step).toList());
-  }
-
-  private static NexaException refused(String message, String advice) {
-    return new NexaException(ErrorCode.AWS_QUERY_REFUSED, message, Advice.step(advice));
-  }
-
-  private static NexaException failure(String message, String... advice) {
-    return new NexaException(
-        ErrorCode.AWS_UNAVAILABLE, message, Stream.of(advice).map(Advice::step).toList());
   }
 }
