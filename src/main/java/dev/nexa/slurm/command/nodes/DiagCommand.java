@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.nodes;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
@@ -182,8 +181,7 @@ public final class DiagCommand extends Subcommand {
   private static Diagnosis judged(Workspace workspace, RunFolder run) {
     Diagnosis found = Diagnosis.of(run);
     if (found.checks().isEmpty()) {
-      throw new NexaException(
-          ErrorCode.LOGS_MISSING,
+      throw ErrorCode.LOGS_MISSING.error(
           run.id() + " found nothing: no node was checked, or it still runs",
           Advice.command("", "nexa-slurm", "why", run.id().value()));
     }
@@ -230,8 +228,7 @@ public final class DiagCommand extends Subcommand {
           .map(one -> workspace.run(new RunId(one.run())))
           .orElseThrow(
               () ->
-                  new NexaException(
-                      ErrorCode.RUN_UNKNOWN,
+                  ErrorCode.RUN_UNKNOWN.error(
                       "no node was checked yet",
                       Advice.command("", "nexa-slurm", "diag", "--partition", "NAME")));
     }

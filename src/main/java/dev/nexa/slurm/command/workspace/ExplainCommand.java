@@ -167,8 +167,7 @@ public final class ExplainCommand extends Subcommand {
       ConfigKey.of(key.path()).forEach(below -> names.add(below.path()));
     }
     names.addAll(Pages.names());
-    return new NexaException(
-        ErrorCode.OPTION_INVALID,
+    return ErrorCode.OPTION_INVALID.error(
         "there is no error code, no key and no page '" + typed + "'" + hint(typed, names),
         Advice.command("lists all codes", "nexa-slurm", "explain"),
         Advice.command("lists the keys of a run's config", "nexa-slurm", "explain", CONFIG),

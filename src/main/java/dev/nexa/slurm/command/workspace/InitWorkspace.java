@@ -206,8 +206,7 @@ public final class InitWorkspace {
   public Initialized init(String name) {
     boolean local = name.equals(ClusterProfile.LOCAL);
     if (local || !PROFILE.matcher(name).matches()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           local
               ? "the profile 'local' is this machine without Slurm; there is nothing to read off a cluster"
               : "'" + name + "' names no profile: expected letters, digits, '.', '_' and '-'",
@@ -215,8 +214,7 @@ public final class InitWorkspace {
               "makes configs/clusters/mine.yaml", "nexa-slurm", "init", "--cluster", "mine"));
     }
     if (context.configs().isLocked(Locked.PROFILES)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           "--cluster: `locked` in "
               + ConfigReader.ADMIN_POLICY
               + " allows no profile in a workspace",
@@ -386,8 +384,7 @@ public final class InitWorkspace {
     try {
       return context.configs().cluster(name, file.toString(), text);
     } catch (ConfigException unreadable) {
-      throw new NexaException(
-          ErrorCode.SLURM_ANSWER_UNUSABLE,
+      throw ErrorCode.SLURM_ANSWER_UNUSABLE.error(
           "Slurm's answer makes no cluster profile: " + unreadable.getMessage(),
           unreadable,
           Advice.step(

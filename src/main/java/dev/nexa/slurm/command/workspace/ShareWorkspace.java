@@ -141,8 +141,7 @@ final class ShareWorkspace {
     if (workspace.isShared()) {
       GroupPrincipal now = attributes(workspace.runs()).group();
       if (!now.equals(group)) {
-        throw new NexaException(
-            ErrorCode.PATH_UNUSABLE,
+        throw ErrorCode.PATH_UNUSABLE.error(
             root + " is shared with the group " + now.getName() + " already",
             Advice.command("", "nexa-slurm", "init", "--group", now.getName()));
       }
@@ -162,8 +161,7 @@ final class ShareWorkspace {
     try {
       set(tried, MEMBERS_READ);
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "you can't give files in " + root + " to the group " + group.getName(),
           failed,
           Advice.step(
@@ -177,8 +175,7 @@ final class ShareWorkspace {
 
   private static NexaException refused(Path path) {
     String owner = Workspace.ownerOf(path);
-    return new NexaException(
-        ErrorCode.PATH_UNUSABLE,
+    return ErrorCode.PATH_UNUSABLE.error(
         "%s belongs to %s: only the owner of everything in a workspace can share it"
             .formatted(path, owner),
         Advice.step("nothing was changed; root can give it to one user first: chown -R"));
@@ -207,8 +204,7 @@ final class ShareWorkspace {
       }
       return changed;
     } catch (IOException failed) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "cannot share " + root + ": " + failed.getMessage(),
           failed,
           Advice.step("mend that, then type it again: it goes on where it stopped"));

@@ -551,8 +551,7 @@ public final class ConfigReader {
   /** A misspelt name must not make the admin's limits disappear. */
   private void requireNoOtherPolicy() {
     for (Path file : DurableFiles.list(source.site(), "[Pp]olic*")) {
-      throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      throw ErrorCode.FILE_NOT_FOUND.error(
           "there is no %s, but %s: its limits would not count".formatted(adminPolicy(), file),
           Advice.command("root types it, if this is the policy", "mv", file, adminPolicy()));
     }
@@ -636,8 +635,7 @@ public final class ConfigReader {
               "--cluster",
               name));
     }
-    throw new NexaException(
-        ErrorCode.FILE_NOT_FOUND,
+    throw ErrorCode.FILE_NOT_FOUND.error(
         "%sno %s named '%s': there is no %s%s%s"
             .formatted(
                 where,

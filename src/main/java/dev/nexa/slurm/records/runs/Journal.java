@@ -146,8 +146,7 @@ public final class Journal {
   }
 
   private NexaException broken(int number, String why) {
-    return new NexaException(
-        ErrorCode.JOURNAL_DAMAGED,
+    return ErrorCode.JOURNAL_DAMAGED.error(
         file + ":" + number + ": " + why,
         Advice.step(
             "the run is left as it is; restore the file from a backup, see `nexa-slurm explain docs/recovery.md`"));

@@ -31,8 +31,7 @@ public record RunId(String value) implements Comparable<RunId> {
    */
   public RunId {
     if (!FORM.matcher(value).matches()) {
-      throw new NexaException(
-          ErrorCode.RUN_UNKNOWN,
+      throw ErrorCode.RUN_UNKNOWN.error(
           "'" + value + "' is no run id; one looks like train_20251101_143200",
           Advice.command("shows them", "nexa-slurm", "runs", "list"));
     }

@@ -167,8 +167,7 @@ public final class Workspace {
   static void requireOwn(String id, Path path) {
     if (isOfAnotherUser(path)) {
       String owner = ownerOf(path);
-      throw new NexaException(
-          ErrorCode.RUN_OF_ANOTHER_USER,
+      throw ErrorCode.RUN_OF_ANOTHER_USER.error(
           id + " belongs to " + owner + ": only that user can change it",
           Advice.step("ask " + owner + "; root types: runuser -u " + owner + " -- nexa-slurm …"));
     }
@@ -232,8 +231,7 @@ public final class Workspace {
       throw DurableFiles.failure("read", archive, failed);
     }
     if (!found.equals(sha256)) {
-      throw new NexaException(
-          ErrorCode.FILE_CHANGED,
+      throw ErrorCode.FILE_CHANGED.error(
           archive + " is not what its name says: its SHA-256 is " + found,
           Advice.command("removes it; then submit again", "rm", "-f", archive),
           Advice.step("no job was made"));
@@ -429,8 +427,7 @@ public final class Workspace {
   public void requirePathForLogs() {
     String path = runs().toAbsolutePath().normalize().toString();
     if (path.indexOf('\\') >= 0) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
+      throw ErrorCode.PATH_UNUSABLE.error(
           "a backslash in " + path + ": Slurm would not expand %j and %a in the names of logs",
           Advice.step("use a workspace without one: --workspace DIR"));
     }
@@ -727,8 +724,7 @@ public final class Workspace {
       }
       return new RunId(newest.getFileName().toString());
     } catch (NoSuchFileException none) {
-      throw new NexaException(
-          ErrorCode.RUN_UNKNOWN,
+      throw ErrorCode.RUN_UNKNOWN.error(
           "there is no run " + (isShared() ? "of yours in " : "in ") + root,
           Advice.step("`nexa-slurm submit CONFIG` makes one"));
     } catch (IOException failed) {

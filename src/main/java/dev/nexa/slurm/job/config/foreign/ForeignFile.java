@@ -80,14 +80,11 @@ public final class ForeignFile {
    */
   public static void requireConfig(String path, String expected) {
     if (path.matches(".*[.](py|sh|bash|slurm|sbatch)")) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          path + " is a script, not " + expected,
-          Advice.command("", "nexa-slurm", "submit", path));
+      throw ErrorCode.OPTION_INVALID.error(
+          path + " is a script, not " + expected, Advice.command("", "nexa-slurm", "submit", path));
     }
     if (NEITHER.matcher(path).find()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
+      throw ErrorCode.OPTION_INVALID.error(
           path + " is neither a config (.yaml) nor a script (.py or .sh)",
           Advice.step(
               path.endsWith(".ipynb")
@@ -127,7 +124,7 @@ public final class ForeignFile {
         message.append('\n').append(problem);
       }
     }
-    return new NexaException(ErrorCode.CONFIG_UNKNOWN_KEY, message.toString(), step(path, kind[2]));
+    return ErrorCode.CONFIG_UNKNOWN_KEY.error(message.toString(), step(path, kind[2]));
   }
 
   private static Advice step(String path, String step) {

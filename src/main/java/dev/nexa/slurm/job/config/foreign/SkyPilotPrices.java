@@ -4,7 +4,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.job.config.site.PriceBook.Price;
 import dev.nexa.slurm.job.config.site.PriceEntry;
@@ -142,7 +141,7 @@ public final class SkyPilotPrices {
       return LocalDate.ofInstant(
           Files.getLastModifiedTime(file.path().get()).toInstant(), ZoneOffset.UTC);
     } catch (IOException gone) {
-      throw new NexaException(ErrorCode.FILE_UNREADABLE, "cannot read " + file.name(), gone);
+      throw ErrorCode.FILE_UNREADABLE.error("cannot read " + file.name(), gone);
     }
   }
 }

@@ -142,11 +142,8 @@ public record ConfigSource(Path workspace, Path here, Path site) {
         String before = new String(bytes, 0, rest.position(), StandardCharsets.UTF_8);
         int line = 1 + (int) before.chars().filter(c -> c == '\n').count();
         Position at = new Position(name, line, before.length() - before.lastIndexOf('\n'));
-        throw new NexaException(
-            ErrorCode.FILE_NOT_UTF8,
-            at + ": is not UTF-8 text",
-            notUtf8,
-            Advice.step("save it as UTF-8"));
+        throw ErrorCode.FILE_NOT_UTF8.error(
+            at + ": is not UTF-8 text", notUtf8, Advice.step("save it as UTF-8"));
       }
     }
   }
@@ -161,10 +158,8 @@ public record ConfigSource(Path workspace, Path here, Path site) {
         return onDisk(candidate, MAX_BYTES);
       }
       if (Files.isDirectory(candidate)) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
-            typed + " is a folder: name a YAML file in it",
-            Advice.command("", "ls", typed));
+        throw ErrorCode.FILE_NOT_REGULAR.error(
+            typed + " is a folder: name a YAML file in it", Advice.command("", "ls", typed));
       }
     }
     Optional<Found> ours = inJar(typed);
@@ -283,18 +278,15 @@ public record ConfigSource(Path workspace, Path here, Path site) {
       throw missing(file.toString());
     } catch (FileSystemException refused) {
       if (refused.getOtherFile() != null) {
-        throw new NexaException(
-            ErrorCode.FILE_OUTSIDE_FOLDER,
+        throw ErrorCode.FILE_OUTSIDE_FOLDER.error(
             "%s leads to %s, %s: a file that a run keeps lies in that folder or below"
                 .formatted(file, refused.getOtherFile(), refused.getReason()),
             refused,
             Advice.step("copy the file there, or name it by its path below the workspace"));
       }
       if ("no regular file".equals(refused.getReason())) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
-            file + " is a pipe, a socket or a device: only a regular file can be kept",
-            refused);
+        throw ErrorCode.FILE_NOT_REGULAR.error(
+            file + " is a pipe, a socket or a device: only a regular file can be kept", refused);
       }
       throw unreadable(file, refused);
     } catch (IOException failed) {
@@ -335,8 +327,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
   }
 
   private static NexaException unreadable(Path path, IOException failed) {
-    return new NexaException(
-        ErrorCode.FILE_UNREADABLE,
+    return ErrorCode.FILE_UNREADABLE.error(
         "cannot read " + path + ": " + DurableFiles.reason(failed),
         failed,
         DeniedAccess.advice(failed, path).toArray(Advice[]::new));
@@ -346,8 +337,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
     try {
       Path real = file.toRealPath();
       if (real.startsWith("/proc") || real.startsWith("/sys") || real.startsWith("/dev")) {
-        throw new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
+        throw ErrorCode.FILE_NOT_REGULAR.error(
             file + " leads to " + real + ": nexa-slurm does not read files of the kernel",
             Advice.command("", "rm", file));
       }
@@ -363,8 +353,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
   }
 
   private static NexaException tooLarge(Path file, int maxBytes) {
-    return new NexaException(
-        ErrorCode.FILE_TOO_LARGE,
+    return ErrorCode.FILE_TOO_LARGE.error(
         file + " is larger than " + Memory.words(maxBytes) + "iB, the most that is read here",
         Advice.step("name larger data by its path and let the job read it"));
   }
@@ -375,7 +364,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
           ? Optional.empty()
           : Optional.of(new Found("jar:" + path, in.readAllBytes(), Optional.empty()));
     } catch (IOException failed) {
-      throw new NexaException(ErrorCode.DEFECT, "cannot read " + path + " from the jar", failed);
+      throw ErrorCode.DEFECT.error("cannot read " + path + " from the jar", failed);
     }
   }
 
@@ -387,8 +376,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
    */
   private NexaException missing(String typed, String more, Path... places) {
     if (typed.equals("-") || typed.matches("[a-z0-9+]+://.*|git@.*")) {
-      return new NexaException(
-          ErrorCode.FILE_NOT_FOUND,
+      return ErrorCode.FILE_NOT_FOUND.error(
           typed.equals("-")
               ? "-: a file is not read from standard input"
               : typed + " is an address, and nexa-slurm downloads nothing",
@@ -401,20 +389,17 @@ public record ConfigSource(Path workspace, Path here, Path site) {
     for (Path place : places) {
       Path absolute = place.toAbsolutePath().normalize();
       if (Files.isDirectory(absolute)) {
-        return new NexaException(
-            ErrorCode.FILE_NOT_REGULAR, absolute + " is a folder; name a file in it");
+        return ErrorCode.FILE_NOT_REGULAR.error(absolute + " is a folder; name a file in it");
       }
       if (Files.exists(place)) {
-        return new NexaException(
-            ErrorCode.FILE_NOT_REGULAR,
+        return ErrorCode.FILE_NOT_REGULAR.error(
             typed + " leads to a pipe, a socket or a device: only a regular file can be kept",
             Advice.step("write the config into a file, such as run.yaml, and name that file"));
       }
       looked.add(absolute.toString());
       near.addAll(neighbours(absolute));
     }
-    return new NexaException(
-        ErrorCode.FILE_NOT_FOUND,
+    return ErrorCode.FILE_NOT_FOUND.error(
         "no such file: %s%s. Looked for it in: %s%s"
             .formatted(typed, hint(Path.of(typed), near), String.join(", ", looked), more),
         next(typed));
@@ -455,11 +440,9 @@ public record ConfigSource(Path workspace, Path here, Path site) {
 
   private static NexaException missing(String path) {
     if (Files.isDirectory(Path.of(path))) {
-      return new NexaException(
-          ErrorCode.FILE_NOT_REGULAR, path + " is a folder; name a file in it");
+      return ErrorCode.FILE_NOT_REGULAR.error(path + " is a folder; name a file in it");
     }
-    return new NexaException(
-        ErrorCode.FILE_NOT_FOUND,
+    return ErrorCode.FILE_NOT_FOUND.error(
         "no such file: " + path,
         Advice.command("writes the example configs here", "nexa-slurm", "init"));
   }
