@@ -157,6 +157,7 @@ public final class Renderer {
       add(files, file, plan.config());
     }
     add(files, templates.verbatim("nexa_storage.sh"), plan.config());
+    add(files, templates.verbatim("snapshot.sh"), plan.config());
     if (plan.site().health().isPresent()) {
       add(files, templates.verbatim("check_node.sh"), plan.config());
     }
