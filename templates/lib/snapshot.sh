@@ -52,7 +52,7 @@ services() {
     put nvidia.driver "$driver"
     model=${model//[^A-Za-z0-9 ._-]/_} model=${model# }
     count[$model]=$((${count[$model]:-0} + 1))
-    text+="${text:+; }${uuid# }$([[ $serial != *[0-9]* ]] || echo " ($serial)")"
+    text+="${text:+; }${uuid# }$([[ $serial != *[0-9]* ]] || echo " (${serial# })")"
   done < <(try nvidia-smi --query-gpu=driver_version,name,uuid,serial --format=csv,noheader,nounits)
   put run.gpus "$text"
   text=

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -22,6 +23,7 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
   private static final List<Pattern> ORDER =
       patterns(
           "nvidia\\..*",
+          "mapped\\.libnccl\\.version",
           "mapped\\.libnccl\\..*|disagrees\\..*",
           "torch\\.version",
           "torch\\..*|mapped\\.lib(cuda|cudart)\\..*",
@@ -47,6 +49,8 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
   /** Of what belongs to one run, only the nodes and their GPUs are compared. */
   private static final Set<String> NODES = Set.of("run.nodes", "run.gpus");
 
+  private static final String PACKAGE = "package.";
+
   private static final Pattern DIGEST = Pattern.compile("\\b([0-9a-f]{12})[0-9a-f]{52}\\b");
 
   private static List<Pattern> patterns(String... patterns) {
@@ -63,15 +67,20 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
     return between(one, other, name -> seen || !OF_PROCESS.matcher(name).matches());
   }
 
-  /** Compares a run with a machine, by the names that both have; not the nodes. */
+  /**
+   * Compares a run with a machine, by the names that both have; not the nodes. Where both have
+   * packages, also by packages that one lacks.
+   */
   public static List<SnapshotChange> known(Snapshot run, Snapshot machine) {
+    Set<String> both = new TreeSet<>(run.facts().keySet());
+    both.retainAll(machine.facts().keySet());
+    boolean packages = both.stream().anyMatch(name -> name.startsWith(PACKAGE));
     return between(
         run,
         machine,
         name ->
             !name.startsWith(Snapshot.OF_RUN)
-                && run.facts().containsKey(name)
-                && machine.facts().containsKey(name));
+                && (both.contains(name) || (packages && name.startsWith(PACKAGE))));
   }
 
   private static List<SnapshotChange> between(
@@ -100,9 +109,8 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
 
   /** Another version has another content, which says no more. */
   private static String versionOf(String name) {
-    return CONTENT.matcher(name).replaceFirst("$1.version").equals(name)
-        ? ""
-        : CONTENT.matcher(name).replaceFirst("$1.version");
+    Matcher content = CONTENT.matcher(name);
+    return content.matches() ? content.group(1) + ".version" : "";
   }
 
   private static int rank(String name) {
@@ -113,9 +121,15 @@ public record SnapshotChange(String name, Optional<String> before, Optional<Stri
     return rank;
   }
 
-  /** Returns whether the change is of the nodes that the job got, and of nothing else. */
-  public boolean isOfNodes() {
-    return NODES.contains(name);
+  /** Returns whether the change can be a cause: not the nodes that the job got, or a path. */
+  public boolean isCause() {
+    return !NODES.contains(name) && !name.endsWith(".path") && !name.endsWith(".folders");
+  }
+
+  /** Returns {@code name old -> new} with a short name, for a list in a sentence. */
+  public String phrase() {
+    String part = name.replaceFirst("^mapped\\.", "").replaceFirst("\\.version$", "");
+    return part + " " + shown(before) + " -> " + shown(after);
   }
 
   /** Returns {@code name old -> new}; of a digest, the beginning. */

@@ -53,7 +53,7 @@ record SinceLastGood(Workspace workspace) {
   }
 
   private static Optional<String> sentence(RunId good, RunId run, List<SnapshotChange> all) {
-    List<SnapshotChange> changes = all.stream().filter(change -> !change.isOfNodes()).toList();
+    List<SnapshotChange> changes = all.stream().filter(SnapshotChange::isCause).toList();
     if (changes.isEmpty()) {
       return Optional.empty();
     }
@@ -64,8 +64,8 @@ record SinceLastGood(Workspace workspace) {
                 good,
                 changes.stream()
                     .limit(MOST_NAMED)
-                    .map(change -> change.line().replace("  ", " "))
-                    .collect(Collectors.joining(", ")),
+                    .map(SnapshotChange::phrase)
+                    .collect(Collectors.joining("; ")),
                 more > 0 ? " and " + more + " more" : "",
                 good,
                 run));
