@@ -1,12 +1,12 @@
 #!/bin/bash
 # shellcheck disable=SC2153
-# What a run runs on: snapshot.sh UV CONTAINER [SECONDS...] in a job, beside its command: it looks at once, and after so many
-# seconds. `snapshot.sh here [PYTHON [FOLDER|LIBRARY]...]` prints what is known of this machine. docs/summary.md lists the names.
+# What a run runs on: snapshot.sh UV CONTAINER [SECONDS...] in a job, beside its command: it looks at the node at once, and at
+# the process after so many seconds. `snapshot.sh here [PYTHON [FOLDER|LIBRARY]...]` prints what is known of this machine. docs/summary.md lists the names.
 # It fails no job: what it cannot know is absent. Names that begin with `run.` are of the one run; the others are equal for all
 # runs on like nodes, and kept once, in runs/snapshots/.
 set -u -o pipefail
 shopt -s nullglob
-export LC_ALL=C
+export LC_ALL=C PATH=${PATH:-}:/usr/local/bin:/usr/bin:/bin
 declare -A facts=() digests=()
 
 # NAME VALUE: in one line, without tabs.
@@ -176,8 +176,7 @@ mapped() {
 # Whether the package list names the NCCL that is mapped: wheels for two versions of CUDA write the same file.
 nccl() {
   local name is=${facts[mapped.libnccl.version]:-} said='' wrong=''
-  unset 'facts[disagrees.nccl]'
-  [[ -n $is ]] || return
+  [[ -n $is ]] || return 0
   for name in "${!facts[@]}"; do
     [[ $name == package.nvidia-nccl-cu* ]] || continue
     said+=${facts[$name]}$'\n'
@@ -221,12 +220,14 @@ fi
 exec </dev/null >/dev/null 2>&1
 [[ -n ${NEXA_SUBMISSION:-} && -n ${NEXA_ATTEMPT:-} ]] || exit 0
 trap '' HUP INT QUIT ABRT USR1 USR2
+# Bash hangs now and then if a trap does more.
+stop=''
+trap 'stop=1' TERM
 uv=$1 container=$2
 file=$NEXA_ATTEMPT.snapshot.tsv
 shift 2
 renice -n 19 -p $$
 ionice -c 3 -p $$
-exec 4<> <(:) # never has anything: to read from it is to sleep without a process
 
 # All of it, until `share` moves a part: nobody reads half a file.
 keep() {
@@ -246,7 +247,7 @@ share() {
 
 # The process of rank 0, else the one with the most libraries that matter: those of the command have this attempt's name.
 look() {
-  local path pid count most=0 best=''
+  local path pid count most=0 best='' name
   while IFS= read -r path; do
     pid=${path#/proc/} pid=${pid%/environ}
     count=$(grep -cE '/lib(nccl|cuda|cudart|cudnn|nvidia-ml|mpi|torch)[^/]*\.so|/(site|dist)-packages/' "/proc/$pid/maps")
@@ -255,6 +256,10 @@ look() {
     ((count <= most)) || most=$count best=$pid
   done < <(grep -lzsxF "NEXA_ATTEMPT=$NEXA_ATTEMPT" /proc/[0-9]*/environ)
   [[ -n $best ]] || return
+  # An earlier look may have seen another one, such as a check of the network.
+  for name in "${!facts[@]}"; do
+    [[ ! $name =~ ^(run\.)?(mapped|disagrees|torch|python|package|env)\. ]] || unset "facts[$name]"
+  done
   of_process "$best"
   put run.process "$(<"/proc/$best/comm") after $SECONDS s"
   inspect
@@ -270,16 +275,16 @@ put container "$container"
 [[ -z $uv || ! -r $uv/uv.lock ]] || put uv.lock "$(digest <"$uv/uv.lock")"
 keep
 services
-look
 keep
-trap 'share; exit 0' TERM
-(($#)) || set -- 20 60 300 1200
+(($#)) || set -- 5 20 60 300 1200
 for at; do
-  while ((SECONDS < at)); do
-    read -rt 1 <&4
+  while [[ -z $stop ]] && ((SECONDS < at)); do
+    sleep $((at - SECONDS < 5 ? at - SECONDS : 5)) &
+    wait $!
     read -r _ _ _ parent _ <"/proc/$$/stat"
-    [[ $parent == "$PPID" ]] || break 2 # the job's shell is gone
+    [[ $parent == "$PPID" ]] || stop=1 # the job's shell is gone
   done
+  [[ -z $stop ]] || break
   look && keep && ((at >= 60)) && break
 done
 share

@@ -268,6 +268,7 @@ class WorkspaceWalkTest {
     boolean alsoItself =
         name.equals("serve")
             || name.equals("costs")
+            || name.equals("summary")
             || name.equals("cleanup")
             || name.equals("archive");
     if (command.getSubcommands().isEmpty() || alsoItself) {

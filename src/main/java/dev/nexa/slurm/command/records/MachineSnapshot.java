@@ -53,7 +53,7 @@ record MachineSnapshot(Context context) {
 
   private Snapshot take(List<String> places) {
     String script = context.source().product("templates/lib/snapshot.sh").text();
-    List<String> argv = new ArrayList<>(List.of("bash", "-c", script, "snapshot.sh", "here"));
+    List<String> argv = new ArrayList<>(List.of("/bin/bash", "-c", script, "snapshot.sh", "here"));
     argv.addAll(places);
     try {
       CommandResult result =

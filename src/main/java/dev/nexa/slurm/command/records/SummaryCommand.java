@@ -50,7 +50,7 @@ public final class SummaryCommand extends Subcommand {
   @Override
   protected void work() {
     if (reference.getValue() == null) {
-      machine(anywhere());
+      machine(context());
       return;
     }
     RunFolder run = found(existing(), reference.getValue());

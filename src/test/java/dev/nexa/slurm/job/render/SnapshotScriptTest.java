@@ -265,7 +265,7 @@ class SnapshotScriptTest {
 
     script.destroy();
 
-    assertThat(script.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(script.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(read("train_20251101_143201"))
         .containsKeys("run.shared", "kernel", "gpus")
         .containsEntry("uv.lock", Sha256.of(lock))
