@@ -32,6 +32,8 @@ nexa_exit() {
       echo "nexa-slurm: could not write $result" >&2
 </#if>
   fi
+<#-- It shares what it has. Another process may have its number by now. -->
+  ! grep -qs snapshot.sh "/proc/${NEXA_SNAPSHOT:-none}/cmdline" || kill "$NEXA_SNAPSHOT" || true
 <#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   nexa_end_monitor
 </#if>
@@ -222,4 +224,6 @@ nexa_watch() {
 </#if>
   trap nexa_exit EXIT
   mkdir -p "${NEXA_ATTEMPT%/*}"
+<#-- What the run runs on (docs/summary.md), beside the command. -->
+  ((NEXA_TASK)) || { bash "$NEXA_RUN_DIR/runner/snapshot.sh" <#if uv??>[=uv]<#else>''</#if> <#if container??>[=container]<#else>''</#if> & NEXA_SNAPSHOT=$! && disown; }
 }

@@ -61,7 +61,7 @@ _nexa_slurm_names() {
   local file
   while IFS= read -r file; do
     file=${file##*/}
-    [[ $file == cost_* ]] || COMPREPLY+=("${file%.*}")
+    [[ $file == cost_* || $file == infra_report* ]] || COMPREPLY+=("${file%.*}")
   done < <(_nexa_slurm_begun "$(_nexa_slurm_workspace)/$1/$2")
 }
 

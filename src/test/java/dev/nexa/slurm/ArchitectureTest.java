@@ -232,6 +232,12 @@ class ArchitectureTest {
         .doNotHaveFullyQualifiedName(ROOT + "records.telemetry.LossCurve")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "records.telemetry.UseNotes")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "records.documents.Snapshot")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.diagnosis.SinceLastGood")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.records.SummaryCommand")
         .should()
         .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))
         .check(CLASSES);

@@ -29,6 +29,7 @@ import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.LookCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
 import dev.nexa.slurm.command.records.RunsCommand;
+import dev.nexa.slurm.command.records.SummaryCommand;
 import dev.nexa.slurm.command.records.UsageCommand;
 import dev.nexa.slurm.command.releases.HaltCommand;
 import dev.nexa.slurm.command.releases.HaltCommand.UnhaltCommand;
@@ -102,6 +103,7 @@ public final class Commands {
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
       case "why" -> new WhyCommand();
+      case "summary" -> new SummaryCommand();
       case "monitor" -> new MonitorCommand();
       case "postmortem" -> new PostmortemCommand();
       case "shell" -> new ShellCommand();

@@ -28,7 +28,7 @@ public final class Sandbox {
       stat() { record stat "$@"; echo 600; }
       grep() { return 1; }
       exec() { started exec "$@"; }
-      bash() { started bash "$@"; }
+      bash() { [[ $1 == */snapshot.sh ]] || started bash "$@"; } # that one runs beside the others
       python3() { started python3 "$@"; }
       started() {
         record "$@"

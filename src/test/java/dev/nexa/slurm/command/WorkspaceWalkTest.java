@@ -72,6 +72,9 @@ class WorkspaceWalkTest {
               Map.entry("costs close", "2999-12"),
               Map.entry("costs statement", "2999-12"),
               Map.entry("monitor show", "latest"),
+              Map.entry("summary", ""),
+              Map.entry("summary diff", "latest latest"),
+              Map.entry("summary check", "latest"),
               Map.entry("notify list", ""),
               Map.entry("notify resend", "nothing"),
               Map.entry("notify test", ""),
@@ -137,6 +140,7 @@ class WorkspaceWalkTest {
           "estimate",
           "render",
           "look",
+          "summary",
           "usage",
           "prices show",
           "prices check",
@@ -272,6 +276,7 @@ class WorkspaceWalkTest {
     boolean alsoItself =
         name.equals("serve")
             || name.equals("costs")
+            || name.equals("summary")
             || name.equals("cleanup")
             || name.equals("archive")
             || name.equals("diag");

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.base.units.TimeLimit;
@@ -88,6 +89,7 @@ public final class WhyText {
       }
     }
     explanation.similar().forEach(similar -> line(text, "as in", similar.run().value()));
+    explanation.since().ifPresent(since -> line(text, "changed", VisibleText.line(since)));
     failure
         .log()
         .ifPresent(
@@ -172,6 +174,7 @@ public final class WhyText {
         .with("doubts", explanation.doubts())
         .with("waiting", explanation.waiting().map(WhyText::json).orElse(null))
         .with("similar", similar(explanation))
+        .withOptional("changed", explanation.since())
         .with("use", explanation.use())
         .withOptional("indices", explanation.indices());
   }

@@ -35,7 +35,7 @@ public final class RootCommand implements Runnable {
   /** The names of all commands, in the order of the help text. */
   public static final List<String> NAMES =
       List.of(
-          ("look submit estimate approve approvals render status logs why monitor"
+          ("look submit estimate approve approvals render status logs why summary monitor"
                   + " postmortem shell cancel interrupt rerun reconcile audit cron notify"
                   + " runs usage costs report prices policy serve pipeline data eval datasets"
                   + " lineage release storage cleanup archive sync halt unhalt init doctor diag"

@@ -63,7 +63,7 @@ final class ShareWorkspace {
       Pattern.compile(
           "(configs|docs|templates|plugins)(/(clusters|prices|schemas|data|train))?"
               + "|storage|\\.nexa/.*|\\.nexa-local/jobs/\\d+|estimates/.*|(code|programs|pipelines)/.*"
-              + "|runs/(ledger-.*|bills(/.*)?|open/.*|manifests/.*)"
+              + "|runs/(ledger-.*|bills(/.*)?|(open|manifests|snapshots)/.*)"
               + "|runs/[^/]+_[^/]+(/(journal\\.jsonl|(runner|submissions)(/.*)?|logs))?");
 
   /** Folders that belong to one member. */
@@ -99,7 +99,7 @@ final class ShareWorkspace {
         storage/shared storage/shared/.nexa-runs
         data data/raw data/processed data/processed/distillation data/processed/training
         data/processed/evaluation data/processed/raw_summary
-        runs/open runs/manifests runs
+        runs/open runs/manifests runs/snapshots runs
         """;
     for (String name : others.strip().split("\\s+", -1)) {
       folders.put(name, MEMBERS_ADD);

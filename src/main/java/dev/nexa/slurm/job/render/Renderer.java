@@ -161,6 +161,7 @@ public final class Renderer {
       add(files, file, plan.config());
     }
     add(files, templates.verbatim("nexa_storage.sh"), plan.config());
+    add(files, templates.verbatim("snapshot.sh"), plan.config());
     if (ScriptModel.checksNodes(plan)) {
       add(files, templates.verbatim("check_node.sh"), plan.config());
     }

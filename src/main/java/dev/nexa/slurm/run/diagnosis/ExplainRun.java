@@ -75,6 +75,7 @@ public final class ExplainRun {
         tasks.doubts(),
         waiting(run, tasks.queue(), problems),
         similar,
+        failure.isPresent() ? new SinceLastGood(context.workspace()).of(run) : Optional.empty(),
         UseNotes.of(run),
         facts.work().packed().isEmpty()
             ? Optional.empty()

@@ -14,6 +14,8 @@ import java.util.Optional;
  * @param doubts a sentence for each task that ended in an unknown way
  * @param waiting why tasks wait; empty if none does
  * @param similar earlier runs that failed in the same way, newest first
+ * @param since what has changed since the last run of the same config that went well; empty if
+ *     nothing has, or it is not known
  * @param use notes on how well the run used its GPUs and memory; empty if nothing was sampled
  * @param indices how the indices of tasks ended that run several; empty if each task is one
  */
@@ -26,6 +28,7 @@ public record Explanation(
     List<String> doubts,
     Optional<Waiting> waiting,
     List<Similar> similar,
+    Optional<String> since,
     List<String> use,
     Optional<String> indices) {
 

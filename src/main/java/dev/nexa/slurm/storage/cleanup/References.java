@@ -157,7 +157,9 @@ final class References {
             workspace.manifests(),
             file -> {
               String name = file.getFileName().toString();
-              if (name.endsWith(".json") && !name.startsWith("cost_")) {
+              if (name.endsWith(".json")
+                  && !name.startsWith("cost_")
+                  && !name.startsWith("infra_report")) {
                 record(file, "the manifest ", name.substring(0, name.length() - ".json".length()));
               }
             });

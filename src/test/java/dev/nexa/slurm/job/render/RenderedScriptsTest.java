@@ -500,6 +500,7 @@ class RenderedScriptsTest {
             "x.txt",
             "run.sh",
             "nexa_storage.sh",
+            "snapshot.sh",
             "check_node.sh",
             "attempt.sh",
             "first_failure.sh",
