@@ -93,9 +93,10 @@ round() {
   (($# % 2 == 0)) || pair "$number" "${@:$#}" "$1"
 }
 
-# The file `pairs` as lines of checks. A node's figure is its best one.
+# [SLOW...]: the file `pairs` as lines of checks. A node's figure is its best one. Only these nodes can be slow; all, if none is
+# named.
 judge() {
-  awk -v OFS='\t' -v least=0.7 '
+  awk -v OFS='\t' -v least=0.7 -v slow="$*" '
     { for (i = 1; i <= 2; i++) { nodes[$i]; if ($3 != "-" && $3 + 0 > best[$i]) best[$i] = $3 + 0 } }
     function median(but,   n, sorted, i, x) {
       for (x in best) if (x != but && best[x] > 0) {
@@ -108,16 +109,34 @@ judge() {
       for (x in nodes) {
         limit = median(x) * least
         if (!best[x]) print x, "pair", "unknown", "-", ">=-", "GB/s", 0, "no other node could measure it"
-        else print x, "pair", best[x] < limit ? "critical" : "ok", best[x], limit ? sprintf(">=%.3f", limit) : ">=-", "GB/s", 0,
-          best[x] < limit ? "slower than the others, with each of its partners" : ""
+        else {
+          bad = best[x] < limit && (slow == "" || index(" " slow " ", " " x " "))
+          print x, "pair", bad ? "critical" : "ok", best[x], limit ? sprintf(">=%.3f", limit) : ">=-", "GB/s", 0,
+            bad ? "slower than the others, with each of its partners" : best[x] < limit ? "not slower when it was measured alone" : ""
+        }
       }
     }' "$pairs"
 }
 
+# NODE GOOD OTHER: is a node slow alone too? Its bandwidth to a good node, and that between good nodes, in turns: what else goes on
+# meanwhile meets both.
+is_slow() {
+  local pairs=$pairs.again i
+  : >"$pairs"
+  for i in 1 2 3; do
+    pair "3.$i" "$1" "$2"
+    pair "4.$i" "$2" "$3"
+  done
+  awk -v node="$1" '$1 == node && $3 > own { own = $3 } $1 != node && $3 > others { others = $3 } END { exit !(own < 0.7 * others) }' "$pairs"
+  local status=$?
+  rm -f -- "$pairs"
+  return "$status"
+}
+
 # Two rounds name a slow node: in the second one the slowest pair's nodes have the fastest as partners. Who is slow after both is
-# tried once more, alone with the fastest.
+# measured again, alone.
 between() {
-  local pairs=$NEXA_ATTEMPT.pairs order one fastest
+  local pairs=$NEXA_ATTEMPT.pairs order good one slow=(-)
   : >"$pairs"
   round 1 "$@"
   mapfile -t order < <(sort -k3,3g "$pairs" | awk '{ for (i = 1; i <= 2; i++) if (!seen[$i]++) print $i }')
@@ -126,10 +145,12 @@ between() {
     for ((i = 0; i < $# / 2; i++)); do mixed+=("${order[i]}" "${order[$# - 1 - i]}"); done
     (($# % 2 == 0)) || mixed+=("${order[$# / 2]}")
     round 2 "${mixed[@]}"
-    fastest=$(judge | sort -t $'\t' -k4,4gr | head -n 1 | cut -f 1)
-    for one in $(judge | awk -F '\t' '$3 == "critical" { print $1 }' | head -n 10); do pair 3 "$one" "$fastest"; done
+    mapfile -t good < <(judge | grep $'\tok\t' | sort -t $'\t' -k4,4gr | cut -f 1)
+    for one in $(judge | awk -F '\t' '$3 == "critical" { print $1 }' | head -n 10); do
+      ((${#good[@]} > 1)) && is_slow "$one" "${good[0]}" "${good[1]}" && slow+=("$one")
+    done
   fi
-  judge
+  judge "${slow[@]}"
   rm -f -- "$pairs"
 }
 
