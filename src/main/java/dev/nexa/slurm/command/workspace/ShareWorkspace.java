@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Implements {@code init --group}: lets the members of a Unix group submit and read runs in a
@@ -33,7 +34,7 @@ import java.util.regex.Pattern;
  * <p>It first checks everything, then changes modes. The folder {@code runs} comes last: until it
  * is shared, the workspace is private. A second call continues an interrupted one.
  */
-final class ShareWorkspace {
+public final class ShareWorkspace {
   /** The group writes, and each user can remove only what is theirs. */
   private static final int MEMBERS_ADD = 03770;
 
@@ -50,6 +51,10 @@ final class ShareWorkspace {
   private static final int OWNER_WRITES = 0200;
   private static final int OTHERS = 077;
   private static final int READ_BY_GROUP = 050;
+  private static final int READ_BY_OTHERS = 05;
+  private static final int INHERITS = 02000;
+  private static final int MEMBERS_SHARE = 03020;
+  private static final int WRITTEN_BY_OTHERS = 02;
 
   /** The parts of a workspace. Everything else in its folder stays as it is. */
   private static final List<String> PARTS =
@@ -129,6 +134,43 @@ final class ShareWorkspace {
           "--group: there is no group " + name, "`id` lists the groups that you are in");
     } catch (IOException failed) {
       throw DurableFiles.failure("share", root, failed);
+    }
+  }
+
+  /** Returns whether a group works in the workspace, even if a folder has lost its mode since. */
+  public static boolean isTeams(Workspace workspace) {
+    Path root = workspace.root();
+    return FOLDERS.keySet().stream()
+            .anyMatch(name -> (mode(root.resolve(name)) & MEMBERS_SHARE) == MEMBERS_SHARE)
+        || ((mode(root) & WRITTEN_BY_OTHERS) != 0 && (mode(workspace.runs()) & INHERITS) != 0);
+  }
+
+  /**
+   * Returns the folders of the workspace's owner whose mode is not what {@link #share} sets, with
+   * that mode. Whether others may read does not count.
+   */
+  public static Map<Path, Integer> wrongModes(Workspace workspace) {
+    Path root = workspace.root();
+    Map<Path, Integer> wrong = new LinkedHashMap<>();
+    Stream.of("", "configs", "configs/clusters", "configs/prices", "templates")
+        .forEach(name -> wrong.put(root.resolve(name), MEMBERS_READ));
+    FOLDERS.forEach((name, mode) -> wrong.put(root.resolve(name), mode));
+    wrong
+        .entrySet()
+        .removeIf(
+            one ->
+                !Files.isDirectory(one.getKey(), LinkOption.NOFOLLOW_LINKS)
+                    || !Workspace.ownerOf(one.getKey()).equals(Workspace.ownerOf(root))
+                    || (mode(one.getKey()) & ~READ_BY_OTHERS) == one.getValue());
+    return wrong;
+  }
+
+  /** Returns the mode of a file or folder; 0 if it cannot be read. */
+  public static int mode(Path path) {
+    try {
+      return (Integer) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException none) {
+      return 0;
     }
   }
 

@@ -539,7 +539,7 @@ public final class ConfigReader {
   }
 
   private Found policyFile() {
-    if (ConfigSource.isFile(adminPolicy())) {
+    if (ConfigSource.isThere(adminPolicy())) {
       return source.file(adminPolicy().toString());
     }
     if (Files.isDirectory(source.site())) {
@@ -563,7 +563,7 @@ public final class ConfigReader {
 
   /** Returns whether the admin's policy says that only the site's files of this kind count. */
   public boolean isLocked(Locked kind) {
-    return ConfigSource.isFile(adminPolicy()) && policy().locked().contains(kind);
+    return ConfigSource.isThere(adminPolicy()) && policy().locked().contains(kind);
   }
 
   /**
@@ -572,7 +572,8 @@ public final class ConfigReader {
    */
   public List<String> ignored(String profile) {
     List<String> notes = new ArrayList<>();
-    List<Locked> kinds = ConfigSource.isFile(adminPolicy()) ? policy().locked() : List.<Locked>of();
+    List<Locked> kinds =
+        ConfigSource.isThere(adminPolicy()) ? policy().locked() : List.<Locked>of();
     for (Locked kind : kinds) {
       String name = kind == Locked.PROFILES ? profile : cluster(profile).priceBook();
       String path = kind.folder() + name + ".yaml";

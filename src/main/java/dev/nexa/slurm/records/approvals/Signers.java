@@ -104,12 +104,17 @@ public record Signers(
    */
   public List<String> principals(String namespace, Instant now, boolean patterns) {
     Predicate<String> usable = patterns ? name -> !name.startsWith("!") : AllowedSigners::isName;
-    return allowed.entries().stream()
-        .filter(entry -> entry.isFor(namespace) && entry.isValidAt(now))
-        .filter(entry -> !isRevoked(entry.key()))
+    return usable(namespace, now).stream()
         .flatMap(entry -> Stream.of(entry.principals().split(",", -1)))
         .filter(usable)
         .distinct()
+        .toList();
+  }
+
+  /** Returns the lines whose keys can sign for the namespace now. */
+  public List<AllowedSigners.Entry> usable(String namespace, Instant now) {
+    return allowed.entries().stream()
+        .filter(entry -> entry.isFor(namespace) && entry.isValidAt(now) && !isRevoked(entry.key()))
         .toList();
   }
 

@@ -8,6 +8,8 @@ import dev.nexa.slurm.records.notices.Delivery.State;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.run.Context;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -269,5 +271,25 @@ public final class SendNotices {
   private static String givenUp(Notice notice, Delivery delivery, String why) {
     return "notify: %s to %s: %s; it is not sent again by itself: `nexa-slurm notify resend %s`"
         .formatted(notice.id(), delivery.channel(), why, notice.id());
+  }
+
+  /**
+   * Returns why a channel cannot take any message from this machine; empty if nothing is wrong with
+   * its program or its address. Sends nothing.
+   */
+  public static Optional<String> fault(NotifyChannel channel, Map<String, String> environment) {
+    boolean mail = channel.kind() == NotifyChannel.Kind.MAIL;
+    if (mail || channel.kind() == NotifyChannel.Kind.COMMAND) {
+      Path program = Path.of(mail ? channel.sendmail() : channel.command().get(0));
+      return Files.isExecutable(program)
+          ? Optional.empty()
+          : Optional.of(program + " is no program that you can start");
+    }
+    try {
+      SecretAddress.of(channel, environment);
+      return Optional.empty();
+    } catch (SecretAddress.UnusableException unusable) {
+      return Optional.of(String.valueOf(unusable.getMessage()));
+    }
   }
 }

@@ -528,7 +528,9 @@ public final class SlurmScheduler implements Scheduler {
     CommandResult result = run(SlurmCommands.testOnly(options), patience);
     return result.timedOut()
         ? ExpectedStart.unknown(
-            "sbatch gave no answer in " + patience.toSeconds() + " s; `scontrol ping` says more")
+            "sbatch gave "
+                + late("in " + patience.toSeconds() + " s", result)
+                + "; `scontrol ping` says more")
         : TestOnlyText.read(result.err());
   }
 
@@ -656,7 +658,13 @@ public final class SlurmScheduler implements Scheduler {
     if (!result.timedOut() && result.err().isBlank()) {
       return unavailable(client + " ended with " + result.exit() + " and printed no error");
     }
-    return unavailable(client, result.timedOut() ? "no answer in time" : result.err().strip());
+    return unavailable(client, result.timedOut() ? late("in time", result) : result.err().strip());
+  }
+
+  /** A client that hangs may have printed why: it tries again without an end. */
+  private static String late(String when, CommandResult result) {
+    String said = VisibleText.line(result.err().strip());
+    return "no answer " + when + (said.isEmpty() ? "" : "; it printed: " + said);
   }
 
   private static SchedulerUnavailable unavailable(

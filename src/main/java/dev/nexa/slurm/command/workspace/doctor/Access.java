@@ -1,29 +1,157 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
-/** Advice on access to files. No command takes access from others. */
+/**
+ * Advice on access to files, for this user: what another user has to do is said as that user's. No
+ * command takes access from others, or gives more than docs/teams.md does.
+ */
 final class Access {
+  private static final Set<String> CHANGE_A_FOLDER = Set.of("mv", "rm", "touch", "mkdir");
+  private static final int GROUP_ENTERS = 010;
+
   private Access() {}
 
-  /** Returns what lets this user write to a path that exists. */
-  static Advice toWrite(Path path) {
-    String owner = Workspace.ownerOf(path);
-    return owner.equals(UnixUser.me().user())
-        ? Advice.command("", "chmod", "u+w", path)
-        : Advice.step("ask " + owner + ", who owns " + path + ", to let you write there");
+  /** Returns a command from its words, which hold no spaces; {@code why} is its comment. */
+  static Advice type(String command, String why) {
+    return Advice.command(why, (Object[]) command.split(" ", -1));
   }
 
-  /** Returns the command that opens a file in the user's editor. */
-  static Advice edit(Map<String, String> environment, String why, Object... words) {
-    Object[] all = new Object[words.length + 1];
-    String visual = environment.getOrDefault("VISUAL", "");
-    all[0] = visual.isEmpty() ? environment.getOrDefault("EDITOR", "vi") : visual;
-    System.arraycopy(words, 0, all, 1, words.length);
-    return Advice.command(why, all);
+  /** Returns the command that keeps what is in the way under another name. */
+  static Advice moveAway(Path path) {
+    return Advice.command("keeps it under another name", "mv", path, path + ".old");
+  }
+
+  /** Returns the finding that a path that exists cannot be written, and what lets this user. */
+  static CheckFinding notWritable(Context context, Path path, String affects) {
+    Optional<String> mount = readOnlyMount(path);
+    if (mount.isPresent()) {
+      String why = "root types it, after `dmesg` has said why";
+      Advice remount = Advice.command(why, "mount", "-o", "remount,rw", mount.get());
+      return CheckFinding.failed(mount.get() + " is mounted read-only", affects, remount);
+    }
+    return CheckFinding.failed("you cannot write to " + path, affects, toUse(context, path, "u+w"));
+  }
+
+  /** Returns what lets this user read or write a path that exists. */
+  static Advice toUse(Context context, Path path, String mode) {
+    Workspace workspace = context.workspace();
+    boolean inside = path.startsWith(workspace.root());
+    boolean team = inside && ShareWorkspace.isTeams(workspace);
+    if (team && Files.isDirectory(path)) {
+      return share(context);
+    }
+    String owner = Workspace.ownerOf(path);
+    String me = UnixUser.me().user();
+    if (owner.equals(me)) {
+      return Advice.command("", "chmod", mode, path);
+    }
+    return inside && !team && isMine(workspace.root())
+        ? Advice.command("root types it: the workspace is yours", "chown", "-h", me + ":", path)
+        : Advice.step("ask " + owner + ", who owns " + path + ", to let you use it");
+  }
+
+  /** Returns the command that sets the modes of a team's workspace. */
+  static Advice share(Context context) {
+    String group = group(context.workspace().runs());
+    return type("nexa-slurm init --group " + group, "sets the modes of docs/teams.md");
+  }
+
+  static String group(Path path) {
+    try {
+      return String.valueOf(Files.getAttribute(path, "posix:group"));
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
+      return "";
+    }
+  }
+
+  /** Returns whether this user is in the group of a file or folder; true if it is not known. */
+  static boolean isMember(Path path) {
+    try {
+      String group = " " + Files.getAttribute(path, "unix:gid") + " ";
+      return Files.readString(Path.of("/proc/self/status"))
+          .lines()
+          .filter(line -> line.matches("(Gid|Groups):.*"))
+          .anyMatch(line -> (line.replace('\t', ' ') + " ").contains(group));
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException unknown) {
+      return true;
+    }
+  }
+
+  /** Returns how a user comes into the group of a team's folder; empty if that is not the cause. */
+  static List<Advice> toJoin(Path folder) {
+    if ((ShareWorkspace.mode(folder) & GROUP_ENTERS) == 0 || isMember(folder)) {
+      return List.of();
+    }
+    String why = "root types it, if " + Workspace.ownerOf(folder) + " agrees; then log in again";
+    return List.of(type("usermod -aG " + group(folder) + " " + UnixUser.me().user(), why));
+  }
+
+  /** Says what to write in a file, and who can. */
+  static Advice change(Path file, String what) {
+    boolean can = Files.isWritable(DurableFiles.nearest(file));
+    String who = can ? "" : "ask " + Workspace.ownerOf(DurableFiles.nearest(file)) + ": ";
+    return Advice.step(who + "in " + file + ", " + what);
+  }
+
+  /**
+   * Returns a command as it can be typed from any folder: with the workspace, and as another user's
+   * if this user may not do it. Returns other advice as it is.
+   */
+  static Advice typed(Context context, Advice advice) {
+    if (advice.kind() != Advice.Kind.COMMAND || context.missing().isPresent()) {
+      return advice;
+    }
+    List<String> words = new ArrayList<>(advice.command());
+    String program = words.get(0);
+    Path root = context.workspace().root();
+    Path last = Path.of(words.get(words.size() - 1));
+    boolean ours = program.equals("nexa-slurm");
+    boolean owners = program.equals("chmod") || (ours && words.get(1).equals("init"));
+    if (ours && !words.get(1).equals("explain")) {
+      words.addAll(1, List.of("--workspace", root.toString()));
+    }
+    Path needs = ours ? root : owners ? last : DurableFiles.nearest(last.resolveSibling(""));
+    boolean writes = CHANGE_A_FOLDER.contains(program) && !Files.isWritable(needs);
+    Advice command = Advice.command(advice.text(), words.toArray());
+    return (owners || writes) && !isMine(needs) && !UnixUser.me().user().equals("root")
+        ? Advice.step("ask " + Workspace.ownerOf(needs) + ", who types: " + command)
+        : command;
+  }
+
+  private static boolean isMine(Path path) {
+    return Workspace.ownerOf(path).equals(UnixUser.me().user());
+  }
+
+  /** Returns the mount point of a path if the mount is read-only (proc(5), mounts). */
+  private static Optional<String> readOnlyMount(Path path) {
+    try {
+      Path real = path.toRealPath();
+      String[] nearest = {"/", "rw"};
+      for (String line : DurableFiles.read(Path.of("/proc/self/mounts")).split("\n", -1)) {
+        String[] cells = line.split(" ", -1);
+        String at = cells.length < 4 ? "" : cells[1].replace("\\040", " ");
+        // A later mount covers an earlier one.
+        if (!at.isEmpty() && real.startsWith(at) && at.length() >= nearest[0].length()) {
+          nearest = new String[] {at, cells[3]};
+        }
+      }
+      return nearest[1].matches("(.*,)?ro(,.*)?") ? Optional.of(nearest[0]) : Optional.empty();
+    } catch (IOException | UncheckedIOException unknown) {
+      return Optional.empty();
+    }
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.workspace.doctor;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
@@ -11,7 +12,7 @@ import java.util.regex.Pattern;
 /**
  * What a check found.
  *
- * @param check the name of the check
+ * @param check the name of the check; empty until the check has ended
  * @param says what is so, without a full stop
  * @param affects what does not work because of it; empty if it is well
  * @param remedies what removes it, in order; usually one command
@@ -37,31 +38,52 @@ record CheckFinding(
     }
   }
 
-  static CheckFinding ok(String check, String says) {
-    return new CheckFinding(check, Result.OK, says, "", List.of());
+  static CheckFinding ok(String says) {
+    return new CheckFinding("", Result.OK, says, "", List.of());
   }
 
-  static CheckFinding unknown(String check, String why, Advice... remedies) {
-    return new CheckFinding(check, Result.UNKNOWN, why, "", List.of(remedies));
+  static CheckFinding unknown(String why, Advice... remedies) {
+    return new CheckFinding("", Result.UNKNOWN, why, "", List.of(remedies));
   }
 
-  static CheckFinding advice(String check, String says, String affects, Advice... remedies) {
-    return new CheckFinding(check, Result.ADVICE, says, affects, List.of(remedies));
+  static CheckFinding advice(String says, String affects, Advice... remedies) {
+    return new CheckFinding("", Result.ADVICE, says, affects, List.of(remedies));
   }
 
-  static CheckFinding failed(String check, String says, String affects, Advice... remedies) {
-    return new CheckFinding(check, Result.FAILED, says, affects, List.of(remedies));
+  static CheckFinding failed(String says, String affects, Advice... remedies) {
+    return new CheckFinding("", Result.FAILED, says, affects, List.of(remedies));
   }
 
-  /** Returns a failure with an error's words and its own advice; of a file, to open it there. */
-  static CheckFinding failed(String check, NexaException error, String affects) {
+  /** Returns a failure, or advice. */
+  static CheckFinding found(boolean fails, String says, String affects, Advice... remedies) {
+    return fails ? failed(says, affects, remedies) : advice(says, affects, remedies);
+  }
+
+  /** Returns a failure with an error's words and its own advice; of a file, to correct it there. */
+  static CheckFinding failed(NexaException error, String affects) {
     String says = String.valueOf(error.getMessage());
     Matcher place = PLACE.matcher(says);
-    List<Advice> advice =
-        error.advice().isEmpty() && place.lookingAt()
-            ? List.of(Advice.command("correct it", "vi", "+" + place.group(2), place.group(1)))
-            : error.advice();
-    return new CheckFinding(check, Result.FAILED, says, affects, advice);
+    List<Advice> advice = error.advice();
+    if (advice.isEmpty() && place.lookingAt()) {
+      advice = List.of(Access.change(Path.of(place.group(1)), "correct line " + place.group(2)));
+    } else if (advice.isEmpty()) {
+      advice = List.of(Advice.step("mend what it names, or ask who owns it"));
+    }
+    return failed(says, affects).with(advice);
+  }
+
+  /** Returns the findings, or that nothing is wrong if there are none. */
+  static List<CheckFinding> orOk(List<CheckFinding> findings, String says) {
+    return findings.isEmpty() ? List.of(ok(says)) : findings;
+  }
+
+  CheckFinding with(List<Advice> other) {
+    return new CheckFinding(check, result, says, affects, other);
+  }
+
+  /** Returns the finding as the check's. */
+  CheckFinding of(String name) {
+    return new CheckFinding(name, result, says, affects, remedies);
   }
 
   boolean isOk() {

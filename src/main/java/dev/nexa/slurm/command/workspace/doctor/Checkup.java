@@ -8,8 +8,10 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -19,6 +21,11 @@ import java.util.concurrent.TimeoutException;
 
 /** Makes checks at the same time. One that fails or takes long hides no other. */
 final class Checkup {
+  /** The checks that a cause belongs to, whoever meets it first. */
+  private static final List<String> OWNERS = List.of("workspace", "policy", "slurm", "profile");
+
+  private static final Set<String> ASK_SLURM = Set.of("profile", "accounting", "limits");
+
   private Checkup() {}
 
   /**
@@ -40,7 +47,8 @@ final class Checkup {
         checks.stream().map(check -> threads.submit(() -> look(check, context))).toList();
     List<CheckFinding> findings = new ArrayList<>();
     for (int i = 0; i < checks.size(); i++) {
-      findings.addAll(result(checks.get(i).name(), running.get(i), end, patience));
+      String name = checks.get(i).name();
+      result(name, running.get(i), end, patience).forEach(one -> findings.add(one.of(name)));
     }
     threads.shutdownNow();
     try {
@@ -52,40 +60,42 @@ final class Checkup {
     return once(findings);
   }
 
-  /** Keeps the first of equal failures: many checks read the same broken file. */
+  /**
+   * Keeps one of equal failures, because many checks read the same broken file: that of the check
+   * whose file it is, else the first. Where Slurm does not answer, one check says so.
+   */
   private static List<CheckFinding> once(List<CheckFinding> findings) {
     Map<String, String> seen = new HashMap<>();
-    List<CheckFinding> kept = new ArrayList<>();
-    for (CheckFinding one : findings) {
-      String first = one.isOk() ? one.check() : seen.putIfAbsent(one.says(), one.check());
-      kept.add(
-          first == null || first.equals(one.check())
-              ? one
-              : CheckFinding.unknown(one.check(), "it could not look: see " + first));
+    for (String owner : OWNERS) {
+      findings.stream()
+          .filter(one -> one.check().equals(owner) && !one.isOk())
+          .forEach(one -> seen.putIfAbsent(one.says(), owner));
     }
-    return kept;
+    boolean silent = seen.containsValue("slurm");
+    Set<CheckFinding> kept = new LinkedHashSet<>();
+    for (CheckFinding one : findings) {
+      String name = one.check();
+      String first = one.isOk() ? name : seen.computeIfAbsent(one.says(), says -> name);
+      boolean unknown = one.result() == CheckFinding.Result.UNKNOWN;
+      first = silent && unknown && ASK_SLURM.contains(name) ? "slurm" : first;
+      CheckFinding see = CheckFinding.unknown("it could not look: see " + first).of(name);
+      kept.add(first.equals(name) ? one : see);
+    }
+    return List.copyOf(kept);
   }
 
   private static List<CheckFinding> look(Check check, Context context) {
+    String affects = "the commands that read it";
     try {
       return check.look().apply(context);
     } catch (SchedulerUnavailable silent) {
       return List.of(
-          new CheckFinding(
-              check.name(),
-              CheckFinding.Result.UNKNOWN,
-              String.valueOf(silent.getMessage()),
-              "",
-              silent.advice()));
+          CheckFinding.unknown(String.valueOf(silent.getMessage())).with(silent.advice()));
     } catch (UncheckedIOException unreadable) {
-      return List.of(
-          CheckFinding.failed(
-              check.name(),
-              String.valueOf(unreadable.getMessage()),
-              "the commands that read it",
-              Advice.step("look what is there")));
+      String says = String.valueOf(unreadable.getMessage());
+      return List.of(CheckFinding.failed(says, affects, Advice.step("look what is there")));
     } catch (NexaException wrong) {
-      return List.of(CheckFinding.failed(check.name(), wrong, "the commands that read it"));
+      return List.of(CheckFinding.failed(wrong, affects));
     }
   }
 
@@ -96,13 +106,16 @@ final class Checkup {
     } catch (TimeoutException late) {
       return List.of(
           CheckFinding.unknown(
-              name,
               "it did not end within " + patience.toSeconds() + " s",
-              Advice.command("waits longer", "nexa-slurm doctor", "--timeout", "30s", name)));
+              Advice.command(
+                  "waits longer",
+                  "nexa-slurm doctor",
+                  "--timeout",
+                  3 * patience.toSeconds() + "s",
+                  name)));
     } catch (ExecutionException crashed) {
       return List.of(
           CheckFinding.unknown(
-              name,
               "the check crashed: " + crashed.getCause(),
               Advice.step("please report it; the other checks are not affected")));
     } catch (InterruptedException stopped) {

@@ -1,18 +1,25 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
+import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.workspace.doctor.CheckFinding.Result;
+import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.run.Context;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -21,6 +28,9 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class DoctorCommand extends Subcommand {
   /** Most checks take milliseconds; Slurm's commands on a busy cluster take a second. */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private static final Path ROOT = Path.of("/");
+  private static final Set<String> NEED_NO_WORKSPACE = Set.of("java", "slurm", "accounting");
 
   private final PositionalParamSpec names =
       parameters("NAME", "The checks to make; all if none is given. --list prints the names.");
@@ -47,11 +57,45 @@ public final class DoctorCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     Duration patience = value(timeout).map(DoctorCommand::patience).orElse(PATIENCE);
-    Context context =
-        context().waiting(new ClientTimeouts(ClientTimeouts.DEFAULT.submitTimeout(), patience));
-    List<CheckFinding> findings = Checkup.make(chosen, context, patience);
+    List<CheckFinding> findings = new ArrayList<>();
+    Context context = opened(findings);
+    if (!findings.isEmpty()) {
+      chosen.removeIf(check -> !NEED_NO_WORKSPACE.contains(check.name()));
+    }
+    // What hangs ends before the checks do, so that what it printed is shown.
+    ClientTimeouts patient =
+        new ClientTimeouts(
+            ClientTimeouts.DEFAULT.submitTimeout(), patience.multipliedBy(3).dividedBy(4));
+    findings.addAll(Checkup.make(chosen, context.waiting(patient), patience));
+    findings.replaceAll(
+        one -> one.with(one.remedies().stream().map(next -> Access.typed(context, next)).toList()));
     answer(json, () -> document(findings), () -> tell(findings));
     return status(findings, given(strict)).status();
+  }
+
+  /**
+   * Returns the workspace by its absolute path. One that this user may not enter is a finding: the
+   * checks that need none are made.
+   */
+  private Context opened(List<CheckFinding> findings) {
+    try {
+      Context context = context();
+      return context.missing().isPresent()
+          ? context
+          : new Context(context.workspace().root(), environment());
+    } catch (NexaException closed) {
+      if (closed.code() != ErrorCode.IO_FAILED) {
+        throw closed;
+      }
+      List<Advice> advice = new ArrayList<>(closed.advice());
+      RootCommand.of(spec())
+          .typedWorkspace()
+          .or(() -> Optional.ofNullable(environment().get("NEXA_WORKSPACE")).map(Path::of))
+          .ifPresent(folder -> advice.addAll(0, Access.toJoin(folder)));
+      String says = String.valueOf(closed.getMessage());
+      findings.add(CheckFinding.unknown(says).with(advice).of("workspace"));
+      return new Context(ROOT, environment()).missing(WorkspaceSearch.from(ROOT));
+    }
   }
 
   private static Duration patience(String typed) {
@@ -75,9 +119,9 @@ public final class DoctorCommand extends Subcommand {
             "write some of " + String.join(", ", known));
       }
     }
-    return Check.ALL.stream()
-        .filter(check -> typed.isEmpty() || typed.contains(check.name()))
-        .toList();
+    List<Check> chosen = new ArrayList<>(Check.ALL);
+    chosen.removeIf(check -> !typed.isEmpty() && !typed.contains(check.name()));
+    return chosen;
   }
 
   /** A failure counts more than a check that could not look, and that more than advice. */
@@ -112,13 +156,25 @@ public final class DoctorCommand extends Subcommand {
 
   private void tell(List<CheckFinding> findings) {
     for (CheckFinding finding : findings) {
-      String says = VisibleText.line(finding.says());
-      say("%-8s %-14s %s".formatted(finding.result().text(), finding.check(), says));
+      List<String> alike =
+          findings.stream()
+              .filter(one -> one.result() == Result.UNKNOWN && one.says().equals(finding.says()))
+              .map(CheckFinding::check)
+              .toList();
+      if (alike.indexOf(finding.check()) > 0) {
+        continue;
+      }
+      String others = String.join(", ", alike.subList(Math.min(1, alike.size()), alike.size()));
+      String says = finding.says() + (others.isEmpty() ? "" : " (also: " + others + ")");
+      say(
+          "%-8s %-14s %s"
+              .formatted(finding.result().text(), finding.check(), VisibleText.line(says)));
       if (!finding.affects().isEmpty()) {
         say("         affects: " + finding.affects());
       }
       for (Advice remedy : finding.remedies()) {
-        say("         → " + advised(remedy.toString()));
+        boolean command = remedy.kind() == Advice.Kind.COMMAND;
+        say((command ? "         → " : "         next: ") + advised(remedy.toString()));
       }
     }
     say(

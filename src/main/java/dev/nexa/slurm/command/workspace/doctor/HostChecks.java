@@ -1,8 +1,15 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.advice;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.failed;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.found;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
+
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
@@ -11,175 +18,233 @@ import dev.nexa.slurm.run.cron.OtherPasses;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Checks of this machine and of the workspace's folder. */
 final class HostChecks {
   /** Times of files decide which record is newer. */
   private static final Duration MOST_SKEW = Duration.ofSeconds(5);
 
+  private static final Duration SOON = Duration.ofMinutes(5);
+  private static final int MOST_NAMED = 3;
+  private static final int SMALLEST_ARCHIVE = 1 << 20;
+  private static final String RECORDS = "submit and reconcile";
+
   private HostChecks() {}
 
   static List<CheckFinding> java(Context context) {
     String version = "Java " + System.getProperty("java.version");
-    boolean archive =
+    String affects = "each command starts in twice the time";
+    Optional<Path> archive =
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .anyMatch(
-                option ->
-                    option.startsWith("-XX:SharedArchiveFile=")
-                        || option.startsWith("-XX:AOTCache="));
-    return List.of(
-        archive
-            ? CheckFinding.ok("java", version + ", with an archive of the classes")
-            : CheckFinding.advice(
-                "java",
-                version + ", without an archive of the classes",
-                "each command starts in twice the time",
-                Advice.command(
-                    "the start script makes the archive in the background",
-                    "nexa-slurm",
-                    "--version")));
+            .filter(option -> option.matches("-XX:(SharedArchiveFile|AOTCache)=.*"))
+            .map(option -> Path.of(option.substring(option.indexOf('=') + 1)))
+            .findFirst();
+    if (archive.isPresent()) {
+      // The JVM says nothing of an archive that it cannot use.
+      boolean usable = archive.get().toFile().length() > SMALLEST_ARCHIVE;
+      String unusable = archive.get() + " is no archive of classes: the JVM does not use it";
+      Advice remove = Advice.command("the next command makes a new one", "rm", archive.get());
+      String with = ", with an archive of the classes";
+      return List.of(usable ? ok(version + with) : advice(unusable, affects, remove));
+    }
+    Map<String, String> environment = context.environment();
+    String home = environment.getOrDefault("HOME", "/") + "/.cache";
+    Path folder =
+        DurableFiles.nearest(
+            Path.of(environment.getOrDefault("XDG_CACHE_HOME", home), "nexa-slurm"));
+    boolean can = Files.isWritable(folder);
+    String why =
+        ", without an archive of the classes" + (can ? "" : "; you cannot write to " + folder);
+    Advice makes = Access.type("nexa-slurm --version", "makes the archive in the background");
+    Advice open = Access.toUse(context, folder, "u+w");
+    return List.of(advice(version + why, affects, can ? makes : open));
   }
 
   static List<CheckFinding> workspace(Context context) {
     if (context.missing().isPresent()) {
       return List.of(
-          new CheckFinding(
-              "workspace",
-              CheckFinding.Result.FAILED,
-              context.missing().get().reason(),
-              "submit on Slurm, status and all records",
-              context.missing().get().advice()));
+          failed(context.missing().get().reason(), "submit on Slurm, status and all records")
+              .with(context.missing().get().advice()));
     }
-    Path root = context.root().toAbsolutePath().normalize();
-    Path runs = context.workspace().runs();
+    Workspace workspace = context.workspace();
+    Path root = workspace.root();
+    Path runs = workspace.runs();
+    boolean team = ShareWorkspace.isTeams(workspace);
     List<CheckFinding> findings = new ArrayList<>();
     for (Path folder :
         List.of(
             root, root.resolve(".nexa"), runs, runs.resolve("open"), runs.resolve("manifests"))) {
       Path there = DurableFiles.nearest(folder);
       if (!Files.isDirectory(there)) {
-        findings.add(
-            workspaceFailed(
-                there + " is no folder", Advice.step("move it away, and look what it is")));
+        findings.add(failed(there + " is no folder", RECORDS, Access.moveAway(there)));
       } else if (there.equals(folder) && !Files.isWritable(folder)) {
-        findings.add(workspaceFailed("you cannot write to " + folder, Access.toWrite(folder)));
+        CheckFinding closed = Access.notWritable(context, folder, RECORDS);
+        // The modes of a team's workspace are looked at by `team`.
+        if (!team || closed.says().endsWith("read-only")) {
+          findings.add(closed);
+        }
       }
     }
-    return findings.isEmpty() ? List.of(CheckFinding.ok("workspace", root.toString())) : findings;
+    boolean asShared = findings.isEmpty() && team == workspace.isShared();
+    return orOk(asShared ? records(context, workspace) : findings, root.toString());
   }
 
-  private static CheckFinding workspaceFailed(String says, Advice remedy) {
-    return CheckFinding.failed("workspace", says, "submit and reconcile", remedy);
+  /** Looks at the files in runs/ that each submit reads or writes. */
+  private static List<CheckFinding> records(Context context, Workspace workspace) {
+    List<CheckFinding> findings = new ArrayList<>();
+    Path latest = workspace.own(workspace.runs(), "latest", "");
+    if (Files.exists(latest, LinkOption.NOFOLLOW_LINKS) && !Files.isSymbolicLink(latest)) {
+      String says = latest + " is no link, so submit cannot point it at the new run";
+      findings.add(failed(says, RECORDS, Access.moveAway(latest)));
+    }
+    for (Path ledger : DurableFiles.list(workspace.runs(), "ledger-????-??{.*,}.jsonl")) {
+      String month = "ledger-" + ledger.getFileName().toString().substring(7, 14);
+      boolean own = ledger.equals(workspace.own(workspace.runs(), month, ".jsonl"));
+      if (!Files.isReadable(ledger)) {
+        Advice open =
+            own || !workspace.isShared()
+                ? Access.toUse(context, ledger, "u+r")
+                : Advice.command("", "chmod", "g+r", ledger);
+        findings.add(failed("you cannot read " + ledger, RECORDS, open));
+      } else if (own && !Files.isWritable(ledger)) {
+        findings.add(Access.notWritable(context, ledger, RECORDS));
+      }
+    }
+    return findings;
   }
 
   /** Compares the file system's time with this machine's; the file that it makes is removed. */
   static List<CheckFinding> clock(Context context) {
     Path folder = context.workspace().runs();
     if (context.missing().isPresent() || !Files.isWritable(folder)) {
-      return List.of(CheckFinding.ok("clock", "the workspace has no file yet to compare with"));
+      return List.of(ok("the workspace has no file yet to compare with"));
     }
     try {
       Path file = Files.createTempFile(folder, ".doctor", "");
       Instant now = Instant.now();
       Duration skew = Duration.between(now, Files.getLastModifiedTime(file).toInstant());
       Files.delete(file);
+      String says = "the file system is " + skew.toSeconds() + " s ahead of this machine";
+      String affects = "times in records, locks of other hosts, the end of approvals";
+      String who = "root types it, on the machine that is wrong";
       return List.of(
           skew.abs().compareTo(MOST_SKEW) <= 0
-              ? CheckFinding.ok("clock", "this machine and the file system agree")
-              : CheckFinding.advice(
-                  "clock",
-                  "the file system is %s s %s this machine"
-                      .formatted(skew.abs().toSeconds(), skew.isNegative() ? "behind" : "ahead of"),
-                  "times in records, locks of other hosts, the end of approvals",
-                  Advice.command(
-                      "root types it, on the machine that is wrong",
-                      "timedatectl",
-                      "set-ntp",
-                      "true")));
+              ? ok("this machine and the file system agree")
+              : advice(says, affects, Access.type("timedatectl set-ntp true", who)));
     } catch (IOException failed) {
-      return List.of(CheckFinding.unknown("clock", "cannot write to " + folder + ": " + failed));
+      return List.of(unknown("cannot write to " + folder + ": " + DurableFiles.reason(failed)));
     }
   }
 
   static List<CheckFinding> team(Context context) {
     Workspace workspace = context.workspace();
-    if (context.missing().isPresent() || !workspace.isShared()) {
-      return List.of(CheckFinding.ok("team", "the workspace is not shared with a group"));
+    if (context.missing().isPresent() || !ShareWorkspace.isTeams(workspace)) {
+      return List.of(ok("the workspace is not shared with a group"));
     }
     Path runs = workspace.runs();
-    if (Files.isWritable(runs)) {
-      return List.of(CheckFinding.ok("team", "the workspace is shared, and you may work in it"));
+    String group = Access.group(runs);
+    String affects = "who can submit here, and what members can do to each other's runs";
+    if (group.matches("\\d+")) {
+      String says = "the workspace belongs to the group number " + group + ", which has no name";
+      Advice again = Advice.step("root types groupadd -g " + group + " NAME, and adds the members");
+      return List.of(failed(says, affects, again));
     }
-    try {
-      String group = Files.readAttributes(runs, PosixFileAttributes.class).group().getName();
-      return List.of(
-          CheckFinding.failed(
-              "team",
-              "the workspace belongs to the group %s, and you are not in it".formatted(group),
-              "submit, and reading the runs of others",
-              Advice.command(
-                  "root types it; then log in again",
-                  "usermod",
-                  "-aG",
-                  group,
-                  UnixUser.me().user())));
-    } catch (IOException failed) {
-      return List.of(CheckFinding.unknown("team", "the group of " + runs + " cannot be read"));
+    List<CheckFinding> findings = new ArrayList<>();
+    if (!Access.isMember(runs) && !Files.isWritable(runs)) {
+      String says = "the workspace belongs to the group %s, and you are not in it".formatted(group);
+      findings.add(failed(says, affects).with(Access.toJoin(runs)));
     }
+    Map<Path, Integer> wrong = ShareWorkspace.wrongModes(workspace);
+    if (!wrong.isEmpty()) {
+      List<Advice> remedies = new ArrayList<>(List.of(Access.share(context)));
+      if (wrong.containsKey(runs)) {
+        // Without its own mode, runs/ does not say that the workspace is shared.
+        remedies.add(0, Advice.command("", "chmod", Integer.toOctalString(wrong.get(runs)), runs));
+      }
+      String modes =
+          wrong.entrySet().stream()
+              .limit(MOST_NAMED)
+              .map(one -> one.getKey() + " has the mode " + mode(one))
+              .collect(Collectors.joining("; "));
+      String more = wrong.size() > MOST_NAMED ? "; and so on" : "";
+      findings.add(failed(modes + more, affects).with(remedies));
+    }
+    return orOk(findings, "the workspace is shared with the group " + group);
+  }
+
+  private static String mode(Map.Entry<Path, Integer> wrong) {
+    return "%o and not %o".formatted(ShareWorkspace.mode(wrong.getKey()), wrong.getValue());
   }
 
   static List<CheckFinding> cron(Context context) {
     if (context.missing().isPresent()) {
-      return List.of(CheckFinding.ok("cron", "without a workspace no pass is needed"));
+      return List.of(ok("without a workspace no pass is needed"));
     }
     CronPasses.Shown shown = new CronPasses(context).show();
     String affects = "costs, manifests and notifications of ended jobs";
     Path open = context.workspace().runs().resolve("open");
-    boolean unfinished =
-        Files.isDirectory(open)
-            && DurableFiles.list(open, "*").stream()
-                .anyMatch(run -> !run.getFileName().toString().startsWith("."));
+    boolean unfinished = DurableFiles.list(open, "[!.]*").size() > 0;
     List<Advice> install = OtherPasses.first(context.environment());
+    String words = shown.check().words();
+    boolean late = shown.check().late();
+    Advice pass = Access.type("nexa-slurm reconcile", "makes a pass now, and prints what stops it");
+    Advice watch = Access.type("nexa-slurm reconcile --watch 5m", "or make passes without cron");
+    Advice line = Access.type("nexa-slurm cron install", "corrects the line");
     if (shown.notRead().isPresent()) {
-      return List.of(CheckFinding.unknown("cron", shown.notRead().get()));
+      String says = shown.notRead().get() + "; " + words;
+      return List.of(unfinished && late ? failed(says, affects, watch) : unknown(says, watch));
     }
     if (shown.installed().isEmpty()) {
-      return List.of(
-          new CheckFinding(
-              "cron",
-              unfinished && shown.check().late()
-                  ? CheckFinding.Result.FAILED
-                  : CheckFinding.Result.ADVICE,
-              "no pass is scheduled",
-              affects,
-              install));
+      String says = "no pass is scheduled";
+      return List.of(found(unfinished && late, says, affects, install.toArray(Advice[]::new)));
     }
     for (CronPasses.Installed one : shown.installed()) {
       if (one.start().isPresent()) {
+        Advice start = Access.type(one.start().get(), "");
+        return List.of(failed("the timer is written and not enabled", affects, start));
+      }
+      Optional<String> missing = missingProgram(one.what());
+      if (missing.isPresent()) {
         return List.of(
-            CheckFinding.failed(
-                "cron",
-                "the timer is written and not enabled",
-                affects,
-                Advice.command("", (Object[]) one.start().get().split(" "))));
+            failed("the schedule starts " + missing.get() + ", which is gone", affects, line));
       }
     }
+    Instant last = shown.heartbeat().map(Heartbeat::lastPass).orElse(shown.now());
+    if (last.isAfter(shown.now().plus(SOON))) {
+      String says = "the newest pass is dated in the future: " + last;
+      return List.of(advice(says, "whether a missing pass is noticed", pass));
+    }
     boolean behind = shown.heartbeat().flatMap(Heartbeat::behindSince).isPresent();
-    return List.of(
-        shown.check().late() || behind
-            ? CheckFinding.failed(
-                "cron",
-                shown.check().words(),
-                affects,
-                Advice.command(
-                    "makes a pass now, and prints what stops it", "nexa-slurm reconcile"),
-                Advice.command("corrects the line", "nexa-slurm cron install"))
-            : CheckFinding.ok("cron", shown.check().words()));
+    boolean crontab = shown.installed().stream().anyMatch(one -> one.by().equals("crontab"));
+    if (late && crontab && !cronRuns()) {
+      Advice start = Access.type("systemctl enable --now cron", "root types it; Red Hat has crond");
+      return List.of(
+          failed(words + ". No cron daemon runs on this machine", affects, start, watch));
+    }
+    return List.of(late || behind ? failed(words, affects, pass, line) : ok(words));
+  }
+
+  /** Returns the first file among a crontab line's program and its arguments that is gone. */
+  private static Optional<String> missingProgram(String line) {
+    String command = line.contains(" --workspace ") ? line.split(" --workspace ", 2)[0] : "";
+    return Stream.of(command.split("\\s+", -1))
+        .filter(word -> word.matches("/[^'\":=]+") && Files.notExists(Path.of(word)))
+        .findFirst();
+  }
+
+  private static boolean cronRuns() {
+    return ProcessHandle.allProcesses()
+        .map(process -> process.info().commandLine().orElse(""))
+        .anyMatch(line -> line.matches("(\\S*/)?(cron|crond|fcron)( .*)?"));
   }
 }

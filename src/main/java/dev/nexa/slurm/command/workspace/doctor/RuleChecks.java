@@ -1,17 +1,30 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.advice;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.failed;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
+
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Plural;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.Policy;
 import dev.nexa.slurm.job.config.site.PriceBook;
 import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.notices.Outbox;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.signatures.AllowedSigners;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
+import dev.nexa.slurm.run.notify.SendNotices;
 import dev.nexa.slurm.run.start.Prepared;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -19,12 +32,14 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 
 /** Checks of the policy, the approvers, the prices and the notifications. */
 final class RuleChecks {
   private static final Duration SOON = Duration.ofDays(30);
   private static final int OLD_PRICES_DAYS = 180;
+  private static final String EXAMPLE = "%s: {price: 2.50, source: contract}";
 
   private RuleChecks() {}
 
@@ -32,58 +47,92 @@ final class RuleChecks {
     Policy policy = context.configs().policy();
     String limit =
         "%s; runs over %s need an approval".formatted(policy.name(), policy.approvalOver());
-    if (policy.approvals().isEmpty()) {
-      return List.of(
-          CheckFinding.advice(
-              "policy",
-              limit + ", and it names nobody who may approve",
-              "runs over this limit",
-              Advice.command(
-                  "says how to name approvers", "nexa-slurm explain docs/approvals.md")));
-    }
-    return List.of(CheckFinding.ok("policy", limit));
+    String none = limit + ", and it names nobody who may approve";
+    Advice how = Access.type("nexa-slurm explain docs/approvals.md", "says how to name approvers");
+    return List.of(
+        policy.approvals().isPresent() ? ok(limit) : advice(none, "runs over this limit", how));
   }
 
   static List<CheckFinding> approvers(Context context) {
     Policy policy = context.configs().policy();
     if (policy.approvals().isEmpty()) {
-      return List.of(CheckFinding.ok("approvers", "the policy names none"));
+      return List.of(ok("the policy names none"));
     }
     PolicyApprovals approvals = PolicyApprovals.of(context, policy);
-    AllowedSigners allowed = approvals.signers().allowed();
+    Signers signers = approvals.signers();
+    AllowedSigners allowed = signers.allowed();
+    Path file = Path.of(allowed.file());
     List<CheckFinding> findings = new ArrayList<>();
     String affects = "approvals and releases";
-    for (String problem : approvals.signers().problems()) {
+    for (String problem : signers.problems()) {
+      Path broken = Path.of(problem.replaceFirst(":\\d+: .*", ""));
       findings.add(
-          CheckFinding.failed(
-              "approvers",
+          failed(
               problem,
-              affects + ": no signature counts until it is repaired",
-              Access.edit(context.environment(), "correct or remove the line", allowed.file())));
+              affects + ": no signature counts",
+              Access.change(broken, "correct or remove the line")));
+    }
+    if (!findings.isEmpty()) {
+      return findings;
     }
     Instant now = Instant.now();
     for (AllowedSigners.Entry entry : allowed.entries()) {
       Instant end = entry.validBefore().orElse(Instant.MAX);
       if (entry.isValidAt(now) && end.isBefore(now.plus(SOON))) {
+        String says = "%s:%s: the key of %s ends on %s";
+        Advice later = Access.change(file, "write a later valid-before in line " + entry.line());
         findings.add(
-            CheckFinding.advice(
-                "approvers",
-                "%s:%s: the key of %s ends on %s"
-                    .formatted(allowed.file(), entry.line(), entry.principals(), end),
-                affects + " by this key from then on",
-                Access.edit(context.environment(), "write a later valid-before", allowed.file())));
+            advice(says.formatted(file, entry.line(), entry.principals(), end), affects, later));
       }
     }
-    List<String> may = approvals.signers().principals(Approval.NAMESPACE, now, true);
-    findings.add(
-        may.isEmpty()
-            ? CheckFinding.failed(
-                "approvers",
-                "no key in " + allowed.file() + " may approve today",
-                "runs over the limit cannot be submitted",
-                Access.edit(context.environment(), "add a line with a key", allowed.file()))
-            : CheckFinding.ok("approvers", "may approve: " + String.join(", ", may)));
+    uses(context, policy, approvals).ifPresent(findings::add);
+    List<String> may = signers.principals(Approval.NAMESPACE, now, true);
+    String over = "your runs over the limit cannot be submitted";
+    Advice add =
+        Access.change(file, "add the line of a person who may approve: ada@site ssh-ed25519 AAAA…");
+    if (may.isEmpty()) {
+      List<String> why = new ArrayList<>(allowed.ignored());
+      allowed.entries().forEach(entry -> why.add(whyNot(signers, entry, now)));
+      String says = "no key in " + file + " may approve today; " + String.join("; ", why);
+      Advice correct = Access.change(file, "correct the line, or replace its key");
+      findings.add(failed(why.isEmpty() ? "no key is in " + file : says, over, correct, add));
+    } else if (signers.usable(Approval.NAMESPACE, now).stream()
+        .allMatch(entry -> signers.nameOf(entry.key(), Optional.of(UnixUser.me())).isPresent())) {
+      String mine = " may be you, and submitters cannot approve their own runs";
+      findings.add(failed("who may approve, " + String.join(", ", may) + "," + mine, over, add));
+    } else {
+      findings.add(ok("may approve: " + String.join(", ", may)));
+    }
     return findings;
+  }
+
+  private static String whyNot(Signers signers, AllowedSigners.Entry entry, Instant now) {
+    String file = signers.allowed().file();
+    String principal = entry.principals().split(",", -1)[0];
+    return signers.isRevoked(entry.key())
+        ? file + ":" + entry.line() + ": the key is revoked"
+        : signers.allowed().refusal(principal, entry.key(), Approval.NAMESPACE, now).orElse("");
+  }
+
+  /** Returns the finding that a submit could not count the use of an approval. */
+  private static Optional<CheckFinding> uses(
+      Context context, Policy policy, PolicyApprovals approvals) {
+    Path used = approvals.directory().path().resolve("used");
+    Path there = DurableFiles.nearest(used);
+    Workspace workspace = context.workspace();
+    boolean team = used.startsWith(workspace.root()) && ShareWorkspace.isTeams(workspace);
+    boolean may = Files.isDirectory(there) && Files.isWritable(there);
+    if (may || (team && !Access.isMember(workspace.runs()))) {
+      return Optional.empty();
+    }
+    String affects = "submits with an approval";
+    if (!team && !policy.name().equals(ConfigReader.ADMIN_POLICY.toString())) {
+      return Optional.of(Access.notWritable(context, there, affects));
+    }
+    String mode = team ? "3770 -g " + Access.group(workspace.runs()) : "1777";
+    String who = (team ? Workspace.ownerOf(workspace.root()) : "root") + " types it";
+    Advice make = Access.type("install -d -m " + mode + " " + used, who);
+    return Optional.of(failed("submits cannot count uses of approvals in " + used, affects, make));
   }
 
   static List<CheckFinding> prices(Context context) {
@@ -91,76 +140,78 @@ final class RuleChecks {
     ClusterProfile profile = configs.cluster(Prepared.clusterName(context));
     PriceBook book = configs.prices(profile);
     String file = book.file();
-    boolean ours = context.source().isOwn(file) || Path.of(file).isAbsolute();
     List<CheckFinding> findings = new ArrayList<>();
     TreeSet<String> missing = new TreeSet<>(profile.gpuTypes());
     missing.removeIf(type -> book.gpuTypes().stream().anyMatch(type::equalsIgnoreCase));
     if (!missing.isEmpty()) {
-      findings.add(
-          CheckFinding.failed(
-              "prices",
-              file + " has no price of " + String.join(", ", missing),
-              "submit and estimate of runs on these GPUs",
-              edit(
-                  context,
-                  ours,
-                  file,
-                  "write " + missing.first() + ": {price: P, source: S}, below gpu_hour")));
+      String says = file + " has no price of " + String.join(", ", missing);
+      String lines = String.join(" and ", missing.stream().map(EXAMPLE::formatted).toList());
+      Advice write = edit(context, file, "write below gpu_hour, with your price, " + lines);
+      findings.add(failed(says, "submit and estimate of runs on these GPUs", write));
     }
     String currency = configs.policy().approvalOver().currency();
     if (!currency.equals(book.currency())) {
+      String says = "%s is in %s, and %s in %s";
+      says = says.formatted(file, book.currency(), configs.policy().name(), currency);
       findings.add(
-          CheckFinding.failed(
-              "prices",
-              "%s is in %s, and %s in %s"
-                  .formatted(file, book.currency(), configs.policy().name(), currency),
-              "each submit",
-              edit(context, ours, file, "write both in one currency")));
+          failed(says, "each submit", edit(context, file, "write the prices in " + currency)));
     }
     long examples =
         book.prices().all().stream()
-            .filter(price -> price.source().contains("placeholder"))
+            .filter(one -> one.source().contains("placeholder") || one.price().signum() == 0)
             .count();
     LocalDate today = LocalDate.now(Clock.systemUTC());
-    boolean old = book.asOf().plusDays(OLD_PRICES_DAYS).isBefore(today);
-    if (examples > 0 || old) {
-      findings.add(
-          CheckFinding.advice(
-              "prices",
-              examples > 0
-                  ? "%s of %s have a placeholder as their source"
-                      .formatted(Plural.of(examples, "price"), file)
-                  : "%s is as of %s".formatted(file, book.asOf()),
-              "estimates and costs of new runs",
-              edit(context, ours, file, "write your cluster's prices, and as_of")));
+    LocalDate asOf = book.asOf();
+    if (examples > 0
+        || asOf.plusDays(OLD_PRICES_DAYS).isBefore(today)
+        || asOf.isAfter(today.plusDays(1))) {
+      String many = "%s of %s are 0, or have a placeholder as their source";
+      String says =
+          examples > 0
+              ? many.formatted(Plural.of(examples, "price"), file)
+              : "%s is as of %s".formatted(file, asOf);
+      Advice write = edit(context, file, "write your cluster's prices, and as_of");
+      findings.add(advice(says, "estimates and costs of new runs", write));
     }
-    return findings.isEmpty()
-        ? List.of(CheckFinding.ok("prices", file + ", as of " + book.asOf()))
-        : findings;
+    return orOk(findings, file + ", as of " + book.asOf());
   }
 
-  /** An editor would make an empty file where only the jar has the book. */
-  private static Advice edit(Context context, boolean ours, String file, String what) {
-    return ours
-        ? Access.edit(context.environment(), what, file)
-        : Advice.command("writes a price book to change", "nexa-slurm init");
+  /** Where only the jar has the book, there is no file to change yet. */
+  private static Advice edit(Context context, String file, String what) {
+    return context.source().isOwn(file) || Path.of(file).isAbsolute()
+        ? Access.change(context.workspace().root().resolve(file), what)
+        : Access.type("nexa-slurm init", "writes a price book; then " + what);
   }
 
   static List<CheckFinding> notifications(Context context) {
+    List<CheckFinding> findings = new ArrayList<>();
+    String affects = "who hears of ended runs";
+    Policy policy = context.configs().policy();
+    Path file = context.workspace().root().resolve(policy.name());
+    for (NotifyChannel channel : policy.channels()) {
+      Advice correct = Access.change(file, "correct notify." + channel.name());
+      Advice test = Access.type("nexa-slurm notify test " + channel.name(), "tries it");
+      SendNotices.fault(channel, context.environment())
+          .map(why -> failed(channel.name() + ": " + why, affects, correct, test))
+          .ifPresent(findings::add);
+    }
     Outbox outbox = new Outbox(context.workspace());
     if (context.missing().isPresent() || !outbox.exists()) {
-      return List.of(CheckFinding.ok("notifications", "none was sent yet"));
+      return orOk(findings, "none was sent yet");
     }
+    Optional<String> retried =
+        outbox.all(new ArrayList<>()).stream()
+            .flatMap(notice -> notice.deliveries().stream())
+            .filter(one -> !one.isFinal() && one.error().isPresent())
+            .map(one -> "; " + one.channel() + ": " + one.error().get())
+            .findFirst();
     int failed = outbox.countFailed();
-    return List.of(
-        failed == 0
-            ? CheckFinding.ok("notifications", outbox.countWaiting() + " wait, none failed")
-            : CheckFinding.advice(
-                "notifications",
-                failed + " failed",
-                "who hears of ended runs",
-                Advice.command("shows which and why", "nexa-slurm notify list"),
-                Advice.command("tries the channels", "nexa-slurm notify test"),
-                Advice.command("sends one again", "nexa-slurm notify resend ID")));
+    String says = outbox.countWaiting() + " wait, " + (failed == 0 ? "none" : failed) + " failed";
+    if (failed > 0 || retried.isPresent()) {
+      Advice list = Access.type("nexa-slurm notify list", "shows which and why");
+      Advice test = Access.type("nexa-slurm notify test", "tries the channels");
+      findings.add(advice(says + retried.orElse(""), affects, list, test));
+    }
+    return orOk(findings, says);
   }
 }

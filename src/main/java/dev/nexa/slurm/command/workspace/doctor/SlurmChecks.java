@@ -1,6 +1,14 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.advice;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.failed;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.found;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
+
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
@@ -10,71 +18,63 @@ import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Checks that ask Slurm. They start no job. */
 final class SlurmChecks {
   private static final int MOST_PARTITIONS = 10;
+  private static final String ESTIMATES = "estimates, partitions and limits";
+  private static final String ALL = "submit, status and cancel";
 
   private SlurmChecks() {}
 
   static List<CheckFinding> slurm(Context context) {
-    Optional<SlurmScheduler> slurm = context.slurm();
     if (Prepared.clusterName(context).equals(ClusterProfile.LOCAL)) {
-      return List.of(CheckFinding.ok("slurm", "the profile local uses none"));
+      return List.of(ok("the profile local uses none"));
     }
-    if (slurm.isEmpty()) {
-      return List.of(
-          CheckFinding.unknown(
-              "slurm",
-              "there is no Slurm here: sbatch is not on the PATH",
-              Advice.step("type it where Slurm's clients are on the PATH")));
+    if (context.slurm().isEmpty()) {
+      Advice there = Advice.step("type it where Slurm's clients are on the PATH");
+      return List.of(unknown("there is no Slurm here: sbatch is not on the PATH", there));
+    }
+    String conf = context.environment().getOrDefault("SLURM_CONF", "");
+    if (!conf.isEmpty() && Files.notExists(Path.of(conf))) {
+      String says = "SLURM_CONF names " + conf + ", which is not there";
+      Advice unset = Access.type("unset SLURM_CONF", "or export the path that is right");
+      return List.of(failed(says, ALL, unset));
     }
     try {
-      SlurmCluster cluster = slurm.get().cluster();
-      if (cluster.partitions().isEmpty()) {
-        return List.of(
-            CheckFinding.failed(
-                "slurm",
-                "Slurm's answer names no partition",
-                "submit",
-                Advice.command("", "scontrol", "show", "partition")));
-      }
+      SlurmCluster cluster = context.slurm().get().cluster();
+      int partitions = cluster.partitions().size();
+      String says = "Slurm %s, cluster %s, %s partitions";
+      Advice shows = Access.type("scontrol show partition", "");
       return List.of(
-          CheckFinding.ok(
-              "slurm",
-              "Slurm %s, cluster %s, %s partitions"
-                  .formatted(cluster.version(), cluster.name(), cluster.partitions().size())));
+          partitions == 0
+              ? failed("Slurm's answer names no partition", "submit", shows)
+              : ok(says.formatted(cluster.version(), cluster.name(), partitions)));
     } catch (SchedulerUnavailable silent) {
-      return List.of(CheckFinding.failed("slurm", silent, "submit, status and cancel"));
+      return List.of(failed(silent, ALL));
     }
   }
 
   static List<CheckFinding> profile(Context context) {
     ClusterProfile profile = context.configs().cluster(Prepared.clusterName(context));
     if (profile.isLocal()) {
-      return List.of(CheckFinding.ok("profile", profile.file() + " is this machine"));
+      return List.of(ok(profile.file() + " is this machine"));
     }
-    return asking("profile", context, slurm -> compared(context, profile, slurm));
+    return asking(context, slurm -> compared(context, profile, slurm));
   }
 
   private static List<CheckFinding> compared(
       Context context, ClusterProfile profile, SlurmScheduler slurm) {
-    if (context
-        .source()
-        .optional(profile.file())
-        .filter(file -> file.path().isEmpty())
-        .isPresent()) {
-      return List.of(
-          CheckFinding.advice(
-              "profile",
-              profile.file() + " is the jar's: it knows nothing of this cluster",
-              "estimates, partitions and limits",
-              Advice.command("reads it off the cluster", "nexa-slurm init")));
+    if (context.source().optional(profile.file()).filter(it -> it.path().isEmpty()).isPresent()) {
+      String says = profile.file() + " is the jar's: it knows nothing of this cluster";
+      Advice init = Access.type("nexa-slurm init", "reads it off the cluster");
+      return List.of(advice(says, ESTIMATES, init));
     }
     SlurmCluster cluster = slurm.cluster();
     List<Difference> differences =
@@ -83,122 +83,117 @@ final class SlurmChecks {
             .filter(one -> !one.key().equals("slurm.sacct_fields"))
             .toList();
     if (differences.isEmpty()) {
-      return List.of(CheckFinding.ok("profile", profile.file() + " says what the cluster says"));
+      return List.of(ok(profile.file() + " says what the cluster says"));
     }
-    String keys =
-        differences.stream()
-            .map(
-                one ->
-                    "%s is %s here and %s on the cluster"
-                        .formatted(one.key(), one.file(), one.cluster()))
-            .collect(Collectors.joining("; "));
-    String anew = profile.name() + "-new";
-    return List.of(
-        CheckFinding.advice(
-            "profile",
-            profile.file() + ": " + keys,
-            "estimates, partitions and limits",
-            Advice.command(
-                "reads the cluster into a file of its own; carry over storage and defaults",
-                "nexa-slurm",
-                "init",
-                "--cluster",
-                anew),
-            Advice.command("", "mv", "configs/clusters/" + anew + ".yaml", profile.file())));
+    Path file = context.workspace().root().resolve(profile.file());
+    List<Advice> remedies = new ArrayList<>();
+    List<String> says = new ArrayList<>();
+    for (Difference one : differences) {
+      says.add(
+          "%s is %s here and %s on the cluster".formatted(one.key(), one.file(), one.cluster()));
+      if (one.cluster().equals("there")) {
+        String copy = "writes the cluster's values to a file of its own; copy " + one.key();
+        remedies.add(Access.type("nexa-slurm init --cluster " + profile.name() + "-now", copy));
+      } else {
+        boolean gone = one.cluster().equals("-");
+        String what = gone ? "remove " + one.key() : "write " + one.key() + ": " + one.cluster();
+        remedies.add(Access.change(file, what));
+      }
+    }
+    String words = profile.file() + ": " + String.join("; ", says);
+    boolean refused = differences.stream().anyMatch(SlurmChecks::promisesMore);
+    String affects = refused ? "runs that use what the cluster does not have" : ESTIMATES;
+    return List.of(found(refused, words, affects, remedies.toArray(Advice[]::new)));
+  }
+
+  /** Returns whether submit takes a run by the profile that Slurm then refuses. */
+  private static boolean promisesMore(Difference one) {
+    String here = one.file();
+    String there = one.cluster();
+    if (one.key().endsWith(".max_time")) {
+      boolean both = !here.equals("-") && !there.equals("-");
+      return both && TimeLimit.parse(here).compareTo(TimeLimit.parse(there)) > 0;
+    }
+    return one.key().endsWith(".gpu_type")
+        || (here.equals("there") && there.equals("-"))
+        || (one.key().matches(".*\\.(gpus_per_node|cpus_per_node|max_nodes)")
+            && here.matches("\\d+")
+            && Integer.parseInt(here) > Integer.parseInt(there));
   }
 
   static List<CheckFinding> accounting(Context context) {
-    return asking(
-        "accounting",
-        context,
-        slurm -> {
-          if (!slurm.keepsAccounting()) {
-            return List.of(
-                CheckFinding.advice(
-                    "accounting",
-                    "this cluster keeps no accounting",
-                    "costs come from what slurmctld remembers for minutes",
-                    Advice.command(
-                        "says what to expect", "nexa-slurm explain docs/without-accounting.md")));
-          }
-          String user = System.getProperty("user.name");
-          try {
-            Optional<String> account = slurm.defaultAccount(user);
-            return List.of(
-                CheckFinding.ok(
-                    "accounting",
-                    account
-                        .map(name -> "it answers; your default account is " + name)
-                        .orElse("it answers; you have no default account")));
-          } catch (SchedulerUnavailable silent) {
-            return List.of(
-                CheckFinding.failed(
-                    "accounting",
-                    silent,
-                    "costs, manifests, usage and look wait until it answers"));
-          }
-        });
+    return asking(context, SlurmChecks::accounting);
+  }
+
+  private static List<CheckFinding> accounting(SlurmScheduler slurm) {
+    if (!slurm.keepsAccounting()) {
+      String says = "this cluster keeps no accounting";
+      String affects = "costs come from what slurmctld remembers for minutes";
+      Advice page =
+          Access.type("nexa-slurm explain docs/without-accounting.md", "says what to expect");
+      return List.of(advice(says, affects, page));
+    }
+    try {
+      Optional<String> account = slurm.defaultAccount(System.getProperty("user.name"));
+      return List.of(ok("it answers; your default account: " + account.orElse("none")));
+    } catch (SchedulerUnavailable silent) {
+      return List.of(failed(silent, "costs, manifests, usage and look wait until it answers"));
+    }
   }
 
   static List<CheckFinding> limits(Context context) {
     ClusterProfile profile = context.configs().cluster(Prepared.clusterName(context));
     if (profile.isLocal()) {
-      return List.of(CheckFinding.ok("limits", "this machine has none"));
+      return List.of(ok("this machine has none"));
     }
-    return asking("limits", context, slurm -> limits(profile, slurm));
+    return asking(context, slurm -> limits(profile, slurm));
   }
 
   /** Asks for a job of a minute in each partition that the profile uses by itself. */
   private static List<CheckFinding> limits(ClusterProfile profile, SlurmScheduler slurm) {
     List<CheckFinding> findings = new ArrayList<>();
-    List<String> partitions =
+    List<String> jobs =
         profile.partitions().entrySet().stream()
             .filter(partition -> !partition.getValue().byNameOnly())
-            .map(partition -> "--partition=" + partition.getKey())
+            .map(partition -> "--partition=" + partition.getKey() + gpu(partition.getValue()))
             .limit(MOST_PARTITIONS)
             .toList();
-    for (String partition : partitions.isEmpty() ? List.of("") : partitions) {
-      List<String> options = new ArrayList<>(List.of("--time=1", "--ntasks=1"));
-      if (!partition.isEmpty()) {
-        options.add(partition);
-      }
+    String show =
+        "sacctmgr show associations format=account,partition,qos,maxjobs,grptresmins user=";
+    Advice yours = Access.type(show + System.getProperty("user.name"), "shows your limits");
+    for (String job : jobs.isEmpty() ? List.of("--ntasks=1") : jobs) {
+      List<String> options = new ArrayList<>(List.of("--time=1"));
+      options.addAll(List.of(job.split(" ", -1)));
       profile.usual().account().ifPresent(account -> options.add("--account=" + account));
       profile.usual().qos().ifPresent(qos -> options.add("--qos=" + qos));
       ExpectedStart start = slurm.expectedStart(options);
       if (start.refused()) {
+        String says = "Slurm refuses a job with %s: %s";
+        Advice ask =
+            Advice.step("ask who runs the cluster, or use another partition, account or QOS");
         findings.add(
-            CheckFinding.failed(
-                "limits",
-                "Slurm refuses a job of a minute%s: %s"
-                    .formatted(partition.isEmpty() ? "" : " with " + partition, start.why()),
-                "submit",
-                Advice.command(
-                    "shows your limits",
-                    "sacctmgr",
-                    "show",
-                    "associations",
-                    "user=" + System.getProperty("user.name"),
-                    "format=account,partition,qos,maxjobs,maxsubmit,grptresmins")));
+            failed(says.formatted(String.join(" ", options), start.why()), "submit", ask, yours));
       } else if (start.at().isEmpty()) {
         findings.add(
-            CheckFinding.unknown(
-                "limits", start.why().isEmpty() ? "sbatch --test-only said nothing" : start.why()));
+            unknown(start.why().isEmpty() ? "sbatch --test-only said nothing" : start.why()));
       }
     }
-    return findings.isEmpty()
-        ? List.of(CheckFinding.ok("limits", "Slurm would take a job of a minute"))
-        : findings;
+    return orOk(
+        findings, "Slurm would take a job of a minute, with a GPU in partitions that have GPUs");
+  }
+
+  /** A QOS may refuse jobs with GPUs, and a partition may refuse jobs without. */
+  private static String gpu(ClusterProfile.Partition partition) {
+    boolean has = partition.gpusPerNode().orElse(0) > 0;
+    return has ? " --gres=gpu:" + partition.gpuType().map(it -> it + ":").orElse("") + "1" : "";
   }
 
   /** Makes a check that needs Slurm. That Slurm does not answer is a finding of `slurm`. */
   private static List<CheckFinding> asking(
-      String check, Context context, Function<SlurmScheduler, List<CheckFinding>> look) {
+      Context context, Function<SlurmScheduler, List<CheckFinding>> look) {
     if (Prepared.clusterName(context).equals(ClusterProfile.LOCAL)) {
-      return List.of(CheckFinding.ok(check, "the profile local needs none"));
+      return List.of(ok("the profile local needs none"));
     }
-    Optional<SlurmScheduler> slurm = context.slurm();
-    return slurm.isEmpty()
-        ? List.of(CheckFinding.unknown(check, "there is no Slurm here"))
-        : look.apply(slurm.get());
+    return context.slurm().map(look).orElseGet(() -> List.of(unknown("there is no Slurm here")));
   }
 }

@@ -1,12 +1,28 @@
 package dev.nexa.slurm.command.workspace.doctor;
 
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.advice;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.failed;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.found;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.ok;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.orOk;
+import static dev.nexa.slurm.command.workspace.doctor.CheckFinding.unknown;
+
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Plural;
+import dev.nexa.slurm.command.workspace.ShareWorkspace;
+import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.releases.Halts;
+import dev.nexa.slurm.storage.sync.ObjectStores;
+import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.tiers.MakeFolders;
 import dev.nexa.slurm.storage.tiers.MakeFolders.Folder;
 import dev.nexa.slurm.storage.tiers.MakeFolders.Outcome;
@@ -16,16 +32,23 @@ import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Checks of the storage tiers, the space on them, and what runs have left there. */
 final class TierChecks {
   private static final long LOW = 10L << 30;
   private static final long FULL = 1L << 30;
+  private static final int ENTERED_BY_OTHERS = 01;
+  private static final String AFFECTS =
+      "a job that cannot write there fails before its command starts";
 
   private TierChecks() {}
 
@@ -35,75 +58,94 @@ final class TierChecks {
 
   private static List<TierRoot> roots(Context context) {
     return TierRoot.of(
-        context.configs(),
-        context.root().toAbsolutePath().normalize(),
-        Optional.of(Prepared.clusterName(context)));
+        context.configs(), context.workspace().root(), Optional.of(Prepared.clusterName(context)));
   }
 
   static List<CheckFinding> tiers(Context context) {
     List<CheckFinding> findings = new ArrayList<>();
-    String file = profile(context).file();
+    Path profile = context.workspace().root().resolve(profile(context).file());
     List<String> missing = new ArrayList<>();
+    boolean ours = false;
+    Set<TierRoot> closed = new HashSet<>();
+    boolean team = ShareWorkspace.isTeams(context.workspace());
+    if (team && !Access.isMember(context.workspace().runs())) {
+      return List.of(unknown("it could not look: see team"));
+    }
     for (Folder folder : new MakeFolders(true).make(roots(context))) {
       Path path = folder.path();
-      String key = "storage." + folder.root().tier().key() + " in " + file;
+      String key = "storage." + folder.root().tier().key();
+      Advice other = Access.change(profile, "write another folder as " + key);
+      boolean isTier = path.equals(folder.root().path());
+      boolean inTeams = team && path.startsWith(context.workspace().root());
       if (folder.outcome() == Outcome.FAILED) {
-        findings.add(
-            failed(path + ": " + folder.note(), Advice.step("write another folder as " + key)));
+        findings.add(failed(path + ": " + folder.note(), AFFECTS, other));
       } else if (folder.outcome() == Outcome.EXISTS && !Files.isWritable(path)) {
-        findings.add(
-            failed(
-                "you cannot write to " + path,
-                Access.toWrite(path),
-                Advice.step("or write another folder as " + key)));
+        // The folders in a closed tier have the same cause.
+        if (closed.add(folder.root())) {
+          findings.add(Access.notWritable(context, path, AFFECTS));
+        }
+      } else if (folder.outcome() == Outcome.EXISTS && isTier) {
+        cannotMake(path, other).ifPresent(findings::add);
       } else if (folder.outcome() == Outcome.WOULD_MAKE) {
         Path nearest = DurableFiles.nearest(path);
-        if (Files.isDirectory(nearest) && Files.isWritable(nearest)) {
+        if (inTeams || (Files.isDirectory(nearest) && Files.isWritable(nearest))) {
           missing.add(path.toString());
-        } else if (path.equals(folder.root().path())) {
-          findings.add(
-              failed(
-                  "there is no folder " + path + ", and you may not make it in " + nearest,
-                  Advice.command(
-                      "root types it, for all users", "install", "-d", "-m", "1777", path),
-                  Advice.step("or write another folder as " + key)));
+          ours |= inTeams && isTier;
+        } else if (isTier) {
+          findings.add(notThere(path, nearest, other));
         }
       }
     }
     if (!missing.isEmpty()) {
+      String says =
+          "the tiers lack " + Plural.of(missing.size(), "folder") + ", such as " + missing.get(0);
+      String first = "the first job makes them, with its own rights";
+      Advice make = Access.type("nexa-slurm storage init", "makes the folders");
+      // A tier that one member makes would be closed to the others.
       findings.add(
-          CheckFinding.advice(
-              "tiers",
-              "the tiers lack "
-                  + Plural.of(missing.size(), "folder")
-                  + ", such as "
-                  + missing.get(0),
-              "the first job makes them, with its own rights",
-              Advice.command("makes the folders", "nexa-slurm storage init")));
+          ours ? failed(says, AFFECTS, Access.share(context), make) : advice(says, first, make));
     }
-    return findings.isEmpty()
-        ? List.of(
-            CheckFinding.ok(
-                "tiers",
-                roots(context).stream()
-                    .map(root -> root.tier().key() + " " + root.path())
-                    .collect(Collectors.joining(", "))))
-        : findings;
+    return orOk(
+        findings,
+        roots(context).stream()
+            .map(root -> root.tier().key() + " " + root.path())
+            .collect(Collectors.joining(", ")));
   }
 
-  private static CheckFinding failed(String says, Advice... remedies) {
-    return CheckFinding.failed(
-        "tiers", says, "a job that cannot write there fails before its command starts", remedies);
+  /** A folder for all users belongs only where all users come, and where root decides. */
+  private static CheckFinding notThere(Path path, Path nearest, Advice other) {
+    if (!Files.isExecutable(nearest)) {
+      return failed(path + " is in " + nearest + ", which you may not enter", AFFECTS, other);
+    }
+    String says = "there is no folder " + path + ", and you may not make it in " + nearest;
+    boolean roots =
+        Workspace.ownerOf(nearest).equals("root")
+            && (ShareWorkspace.mode(nearest) & ENTERED_BY_OTHERS) != 0;
+    Advice make = Access.type("install -d -m 1777 " + path, "root types it, for all users");
+    return roots ? failed(says, AFFECTS, make, other) : failed(says, AFFECTS, other);
+  }
+
+  /** Makes a file and removes it: space, inodes or a quota can be used up. */
+  private static Optional<CheckFinding> cannotMake(Path folder, Advice other) {
+    try {
+      Files.delete(Files.createTempFile(folder, ".doctor", ""));
+      return Optional.empty();
+    } catch (IOException failed) {
+      String says = "no file can be made in " + folder + ": " + DurableFiles.reason(failed);
+      Advice shows = Advice.command("shows the inodes that are left (IFree)", "df", "-i", folder);
+      return Optional.of(failed(says, AFFECTS, shows, other));
+    }
   }
 
   static List<CheckFinding> disk(Context context) {
     Map<String, Path> places = new LinkedHashMap<>();
-    places.put("the workspace", context.root().toAbsolutePath().normalize());
+    places.put("the workspace", context.workspace().root());
     roots(context).stream()
         .filter(TierRoot::exists)
         .forEach(root -> places.put(root.tier().key(), root.path()));
     List<CheckFinding> findings = new ArrayList<>();
     List<String> well = new ArrayList<>();
+    Set<FileStore> low = new HashSet<>();
     for (Map.Entry<String, Path> place : places.entrySet()) {
       try {
         FileStore store = Files.getFileStore(place.getValue());
@@ -112,68 +154,61 @@ final class TierChecks {
             "%s has %s left (%s)".formatted(place.getKey(), Memory.plain(left), place.getValue());
         if (left >= LOW) {
           well.add(place.getKey() + " " + Memory.plain(left));
-        } else {
-          findings.add(
-              new CheckFinding(
-                  "disk",
-                  left < FULL ? CheckFinding.Result.FAILED : CheckFinding.Result.ADVICE,
-                  words,
-                  "new runs, checkpoints and records",
-                  List.of(
-                      Advice.command(
-                          "moves what ended runs left into the trash; a later cleanup frees it",
-                          "nexa-slurm cleanup --days 7"))));
+        } else if (low.add(store)) {
+          String affects = "new runs, checkpoints and records";
+          String why = "shows what is large; remove what nobody needs, or ask for more room";
+          Advice large = Advice.command(why, "du", "-xhd2", place.getValue());
+          Advice ended =
+              Access.type("nexa-slurm cleanup --dry-run", "shows what of ended runs may go");
+          findings.add(found(left < FULL, words, affects, large, ended));
         }
       } catch (IOException failed) {
-        findings.add(CheckFinding.unknown("disk", place.getValue() + ": " + failed));
+        findings.add(unknown(place.getValue() + ": " + failed));
       }
     }
-    return findings.isEmpty()
-        ? List.of(CheckFinding.ok("disk", "left: " + String.join(", ", well)))
-        : findings;
+    return orOk(findings, "left: " + String.join(", ", well));
   }
 
   static List<CheckFinding> leftovers(Context context) {
     if (context.missing().isPresent()) {
-      return List.of(CheckFinding.ok("leftovers", "there is no workspace"));
+      return List.of(ok("there is no workspace"));
     }
     List<CheckFinding> findings = new ArrayList<>();
-    List<String> bad = new ArrayList<>();
     Path nodes = context.workspace().badNodes().resolve(Prepared.clusterName(context));
-    if (Files.isDirectory(nodes)) {
-      for (Path node : DurableFiles.list(nodes, "*")) {
-        String name = node.getFileName().toString();
-        if (!name.endsWith(".ok") && Files.notExists(node.resolveSibling(name + ".ok"))) {
-          bad.add(name);
-        }
-      }
-    }
+    List<String> bad = names(nodes, name -> Files.notExists(nodes.resolve(name + ".ok")));
+    bad.removeIf(name -> name.endsWith(".ok"));
     if (!bad.isEmpty()) {
-      findings.add(
-          CheckFinding.advice(
-              "leftovers",
-              "new jobs leave out %s, where a job or its check failed".formatted(bad),
-              "how soon jobs start",
-              Advice.command(
-                  "uses it again, if it is well", "touch", nodes.resolve(bad.get(0) + ".ok"))));
+      Object[] touch =
+          Stream.concat(Stream.of("touch"), bad.stream().map(it -> nodes.resolve(it + ".ok")))
+              .toArray();
+      String says = "new jobs leave out %s, where a job or its check failed".formatted(bad);
+      Advice again = Advice.command("uses them again, if they are well", touch);
+      findings.add(advice(says, "how soon jobs start", again));
     }
-    List<String> lost = new ArrayList<>();
-    for (Path open : DurableFiles.list(context.workspace().runs().resolve("open"), "*")) {
-      String run = open.getFileName().toString();
-      if (!run.startsWith(".") && !Files.isDirectory(context.workspace().runs().resolve(run))) {
-        lost.add(run);
-      }
-    }
+    Path runs = context.workspace().runs();
+    List<String> lost = names(runs.resolve("open"), run -> !Files.isDirectory(runs.resolve(run)));
     if (!lost.isEmpty()) {
       findings.add(
-          CheckFinding.failed(
-              "leftovers",
+          failed(
               "the folders of unfinished runs are gone: " + String.join(", ", lost),
               "their jobs may still run, and nobody pays for them",
               Advice.command("names their jobs", "nexa-slurm reconcile"),
               Advice.step("then restore the folders in runs/ from a backup")));
     }
-    return findings.isEmpty() ? List.of(CheckFinding.ok("leftovers", "none")) : findings;
+    String durable = profile(context).storage().durable();
+    for (Halts.Judged halt :
+        new RequireNoHalt(context, context.configs().policy()).halts(durable, Optional.empty())) {
+      String says = "the halt " + halt.halt().id() + " is in force: " + halt.words();
+      findings.add(advice(says, "runs that bring a model to users", halt.ends()));
+    }
+    return orOk(findings, "none");
+  }
+
+  private static List<String> names(Path folder, Predicate<String> wanted) {
+    return DurableFiles.list(folder, "[!.]*").stream()
+        .map(file -> file.getFileName().toString())
+        .filter(wanted)
+        .collect(Collectors.toCollection(ArrayList::new));
   }
 
   static List<CheckFinding> s3(Context context) {
@@ -181,28 +216,15 @@ final class TierChecks {
     Optional<String> address =
         storage.s3Prefix().or(() -> storage.archive().filter(to -> to.startsWith("s3:")));
     if (address.isEmpty()) {
-      return List.of(CheckFinding.ok("s3", "the profile has no address in S3"));
+      return List.of(ok("the profile has no address in S3"));
     }
-    Map<String, String> environment = context.environment();
-    Path home = Path.of(environment.getOrDefault("HOME", "/"));
-    boolean known =
-        environment.containsKey("AWS_ACCESS_KEY_ID")
-            || environment.containsKey("AWS_WEB_IDENTITY_TOKEN_FILE")
-            || Files.isReadable(
-                Path.of(
-                    environment.getOrDefault(
-                        "AWS_SHARED_CREDENTIALS_FILE", home + "/.aws/credentials")))
-            || Files.isReadable(
-                Path.of(environment.getOrDefault("AWS_CONFIG_FILE", home + "/.aws/config")));
-    return List.of(
-        known
-            ? CheckFinding.ok(
-                "s3", "there are credentials for " + address.get() + "; S3 was not asked")
-            : CheckFinding.failed(
-                "s3",
-                "there are no credentials for " + address.get(),
-                "sync, archive and cleanup with S3",
-                Advice.command(
-                    "asks for them, and writes ~/.aws/credentials", "aws", "configure")));
+    try (AwsJar jar = AwsJar.open()) {
+      S3Place place = S3Place.parse(address.get(), "storage in " + profile(context).file());
+      S3Settings settings = storage.s3().orElse(S3Settings.NONE);
+      jar.load(ObjectStores.class).open(place.in(settings, Optional.empty(), 1)).close();
+      return List.of(ok("there are credentials for " + address.get() + "; S3 was not asked"));
+    } catch (NexaException wrong) {
+      return List.of(failed(wrong, "sync, archive and cleanup with S3"));
+    }
   }
 }

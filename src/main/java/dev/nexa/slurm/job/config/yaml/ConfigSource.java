@@ -181,7 +181,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
 
   /** Returns whether the workspace has its own file of that path, which replaces the jar's. */
   public boolean isOwn(String path) {
-    return isFile(workspace.resolve(path));
+    return isThere(workspace.resolve(path));
   }
 
   /** Returns the path of the site's file; empty for a path outside {@code configs/}. */
@@ -193,7 +193,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
 
   /** Finds the site's file; empty if it has none. */
   public Optional<Found> site(String path) {
-    return ofSite(path).filter(ConfigSource::isFile).map(file -> onDisk(file, MAX_BYTES));
+    return ofSite(path).filter(ConfigSource::isThere).map(file -> onDisk(file, MAX_BYTES));
   }
 
   /** Returns the names of the workspace's YAML files in a folder, as {@link #siteNames} does. */
@@ -219,7 +219,7 @@ public record ConfigSource(Path workspace, Path here, Path site) {
   /** Finds the workspace's file, else the site's, else the jar's; empty if none has it. */
   public Optional<Found> optional(String path) {
     Path own = workspace.resolve(path);
-    if (isFile(own)) {
+    if (isThere(own)) {
       return Optional.of(onDisk(own, MAX_BYTES));
     }
     Optional<Found> sites = site(path);
@@ -308,6 +308,25 @@ public record ConfigSource(Path workspace, Path here, Path site) {
   public static boolean isFile(Path path) {
     BasicFileAttributes attributes = attributes(path);
     return attributes != null && attributes.isRegularFile();
+  }
+
+  /**
+   * Returns whether a file is at the path. Throws if something else is: a policy that became a
+   * folder or a pipe must not be replaced by the jar's in silence.
+   */
+  public static boolean isThere(Path path) {
+    boolean leadsNowhere = Files.isSymbolicLink(path) && !Files.exists(path);
+    if (!leadsNowhere && isFile(path)) {
+      return true;
+    }
+    if (!leadsNowhere && Files.notExists(path)) {
+      return false;
+    }
+    throw new NexaException(
+        ErrorCode.FILE_NOT_REGULAR,
+        path + (leadsNowhere ? " is a link that leads to no file" : " is not a regular file"),
+        Advice.command("keeps it under another name", "mv", path, path + ".old"),
+        Advice.command("then writes what a workspace lacks", "nexa-slurm", "init"));
   }
 
   /** Returns the file's attributes; null if nothing exists at the path. */

@@ -36,9 +36,30 @@ class DoctorOnSlurmTest {
     Files.writeString(profile, text.replaceFirst("(?m)^  cpu:", "  fast: {}\n  cpu:"));
 
     assertThat(results(person))
-        .containsEntry("profile", "advice")
+        .containsEntry("profile", "failed")
         .containsEntry("limits", "failed")
         .containsEntry("slurm", "ok");
+  }
+
+  /** The first version told to replace the profile, and the account and the tiers were lost. */
+  @Test
+  void aWrongProfileIsCorrectedByItsKeysAndByNothingElse() throws IOException {
+    Person person = new Person(workspace, Map.of("NEXA_CLUSTER", "default"));
+    person.json("init", "--json");
+    Path profile = workspace.resolve("configs/clusters/default.yaml");
+    String wrong = Files.readString(profile).replace("gpu_type: h100", "gpu_type: a100");
+    Files.writeString(profile, wrong + "account: research\n");
+
+    JsonObject found = person.json("doctor", "--json", "profile").objects("findings").get(0);
+
+    assertThat(found.text("result")).isEqualTo("failed");
+    assertThat(found.texts("remedies"))
+        .contains("in " + profile + ", write partitions.gpu.gpu_type: h100")
+        .noneMatch(remedy -> remedy.startsWith("mv "));
+    Files.writeString(
+        profile, Files.readString(profile).replace("gpu_type: a100", "gpu_type: h100"));
+    assertThat(person.json("doctor", "--json", "profile").text("result")).isEqualTo("ok");
+    assertThat(Files.readString(profile)).contains("account: research");
   }
 
   private static Map<String, String> results(Person person) {
