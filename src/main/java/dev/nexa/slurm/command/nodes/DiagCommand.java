@@ -115,7 +115,7 @@ public final class DiagCommand extends Subcommand {
     ClusterProfile profile = context.configs().cluster(clusterName(context));
     Diagnosis found = ThisMachine.check(context, profile, typed);
     answer(json, () -> DiagText.json(found), () -> tell(this, found, given(all)));
-    return DiagText.status(List.of(found)).status();
+    return status(List.of(found));
   }
 
   private Integer checkNodes(String typed) {
@@ -156,9 +156,7 @@ public final class DiagCommand extends Subcommand {
         json,
         () -> JsonObject.ofVersion(1).with("runs", found.stream().map(DiagText::json).toList()),
         () -> found.forEach(one -> tell(this, one, given(all))));
-    return found.size() < jobs.size()
-        ? ExitCode.SCHEDULER.status()
-        : DiagText.status(found).status();
+    return found.size() < jobs.size() ? ExitCode.SCHEDULER.status() : status(found);
   }
 
   private void await(Context context, RunFolder run) {
@@ -188,12 +186,17 @@ public final class DiagCommand extends Subcommand {
     return found.against(Diagnosis.newestFirst(workspace));
   }
 
+  private static Integer status(List<Diagnosis> found) {
+    boolean bad = found.stream().anyMatch(Diagnosis::isCritical);
+    return (bad ? ExitCode.DEFECT : ExitCode.OK).status();
+  }
+
   private static void tell(Subcommand command, Diagnosis found, boolean all) {
     command.printTable(DiagText.table(found, all, command.style()));
     if (!all && !found.blind().isEmpty()) {
       command.say("could not look: " + String.join(", ", found.blind()) + " (--all says why)");
     }
-    command.say(DiagText.summary(found));
+    command.say(found.summary());
   }
 
   /** The command {@code nexa-slurm diag show}. */
@@ -219,7 +222,7 @@ public final class DiagCommand extends Subcommand {
           typed == null ? newest(workspace) : new RunLookup(workspace).find(typed).run();
       Diagnosis found = judged(workspace, run);
       answer(json, () -> DiagText.json(found), () -> tell(this, found, given(all)));
-      return DiagText.status(List.of(found)).status();
+      return status(List.of(found));
     }
 
     private static RunFolder newest(Workspace workspace) {

@@ -1,15 +1,11 @@
 package dev.nexa.slurm.command.nodes;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.records.diagnostics.Diagnosis;
 import dev.nexa.slurm.records.diagnostics.NodeCheck;
-import dev.nexa.slurm.records.diagnostics.NodeCheck.Result;
 import java.util.List;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** What {@code diag} prints of checks. Pure. */
 final class DiagText {
@@ -37,34 +33,6 @@ final class DiagText {
     return shown.isEmpty() ? "" : COLUMNS.of(shown).table(style);
   }
 
-  /** Returns the last line: {@code 4 nodes: 3 ok, 1 critical (n3); 88 checks}. */
-  static String summary(Diagnosis diagnosis) {
-    String nodes =
-        Stream.of(Result.CRITICAL, Result.WARNING, Result.UNKNOWN, Result.OK)
-            .map(result -> of(diagnosis, result))
-            .filter(words -> !words.isEmpty())
-            .collect(Collectors.joining(", "));
-    return "%s nodes: %s; %s checks"
-        .formatted(diagnosis.byNode().size(), nodes, diagnosis.checks().size());
-  }
-
-  private static String of(Diagnosis diagnosis, Result result) {
-    List<String> nodes =
-        diagnosis.byNode().entrySet().stream()
-            // A check that could not look says nothing of the node.
-            .filter(
-                node ->
-                    node.getValue() == result
-                        || (result == Result.OK && node.getValue() == Result.UNKNOWN))
-            .map(java.util.Map.Entry::getKey)
-            .toList();
-    if (nodes.isEmpty() || result == Result.UNKNOWN) {
-      return "";
-    }
-    String named = result == Result.OK ? "" : " (" + String.join(", ", nodes) + ")";
-    return nodes.size() + " " + result.text() + named;
-  }
-
   static JsonObject json(Diagnosis diagnosis) {
     JsonObject nodes = new JsonObject();
     diagnosis.byNode().forEach((node, result) -> nodes.with(node, result.text()));
@@ -72,12 +40,5 @@ final class DiagText {
         .withUnlessEmpty("run_id", diagnosis.run())
         .with("nodes", nodes)
         .with("checks", COLUMNS.of(diagnosis.checks()).json());
-  }
-
-  /** A critical finding ends the command with 1. */
-  static ExitCode status(List<Diagnosis> diagnoses) {
-    return diagnoses.stream().anyMatch(one -> one.byNode().containsValue(Result.CRITICAL))
-        ? ExitCode.DEFECT
-        : ExitCode.OK;
   }
 }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.records.diagnostics;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.records.diagnostics.NodeCheck.Result;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -27,6 +28,7 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
   public static final String PREFIX = "diag_";
 
   private static final String FILE = ".diag.tsv";
+  private static final int MOST_READ = 50;
   private static final int REMEMBERED = 10;
   private static final int FEWEST = 3;
   private static final double LEAST = 0.8;
@@ -51,7 +53,7 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
     return new Diagnosis(run.id().value(), checks);
   }
 
-  /** Returns the diagnoses of a workspace that found something, the newest first. */
+  /** Returns the newest fifty diagnoses of a workspace that found something, the newest first. */
   public static List<Diagnosis> newestFirst(Workspace workspace) {
     if (!Files.isDirectory(workspace.runs())) {
       return List.of();
@@ -59,6 +61,7 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
     return DurableFiles.list(workspace.runs(), PREFIX + "*").stream()
         .map(folder -> folder.getFileName().toString())
         .sorted(Comparator.reverseOrder())
+        .limit(MOST_READ)
         .map(name -> of(workspace.run(new RunId(name))))
         .filter(diagnosis -> !diagnosis.checks().isEmpty())
         .toList();
@@ -115,6 +118,34 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
       worst.merge(check.node(), check.result(), (one, two) -> one.compareTo(two) >= 0 ? one : two);
     }
     return worst;
+  }
+
+  /** Returns whether a node has a critical finding. */
+  public boolean isCritical() {
+    return byNode().containsValue(Result.CRITICAL);
+  }
+
+  /** Returns one line: {@code 4 nodes: 1 critical (n3), 3 ok; 88 checks}. */
+  public String summary() {
+    Map<String, Result> worst = byNode();
+    StringBuilder text = new StringBuilder(Plural.of(worst.size(), "node"));
+    String between = ": ";
+    for (Result result : List.of(Result.CRITICAL, Result.WARNING, Result.OK)) {
+      // A check that could not look says nothing of the node.
+      List<String> nodes =
+          worst.entrySet().stream()
+              .filter(
+                  node ->
+                      (node.getValue() == Result.UNKNOWN ? Result.OK : node.getValue()) == result)
+              .map(Map.Entry::getKey)
+              .toList();
+      if (!nodes.isEmpty()) {
+        String named = result == Result.OK ? "" : " (" + String.join(", ", nodes) + ")";
+        text.append(between).append(nodes.size()).append(' ').append(result.text()).append(named);
+        between = ", ";
+      }
+    }
+    return text + "; " + checks.size() + " checks";
   }
 
   /** Returns the warnings and the critical checks, the critical ones first. */

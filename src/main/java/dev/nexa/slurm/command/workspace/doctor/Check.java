@@ -21,7 +21,11 @@ record Check(String name, String looks, Function<Context, List<CheckFinding>> lo
           new Check("clock", "this machine's clock and the file system's", HostChecks::clock),
           new Check("tiers", "the folders of the storage tiers", TierChecks::tiers),
           new Check("disk", "space that is left", TierChecks::disk),
-          new Check("leftovers", "unfinished runs, bad nodes, halts", TierChecks::leftovers),
+          new Check(
+              "leftovers",
+              "unfinished runs, nodes that are left out, halts",
+              TierChecks::leftovers),
+          new Check("nodes", "what the newest diag found", TierChecks::nodes),
           new Check("team", "whether members of a team can work here", HostChecks::team),
           new Check("policy", "the policy that is in force", RuleChecks::policy),
           new Check("approvers", "the approvers' keys and when they end", RuleChecks::approvers),

@@ -16,6 +16,7 @@ import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.workspace.ShareWorkspace;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
+import dev.nexa.slurm.records.diagnostics.Diagnosis;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
@@ -40,7 +41,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** Checks of the storage tiers, the space on them, and what runs have left there. */
 final class TierChecks {
@@ -178,11 +178,10 @@ final class TierChecks {
     List<String> bad = names(nodes, name -> Files.notExists(nodes.resolve(name + ".ok")));
     bad.removeIf(name -> name.endsWith(".ok"));
     if (!bad.isEmpty()) {
-      Object[] touch =
-          Stream.concat(Stream.of("touch"), bad.stream().map(it -> nodes.resolve(it + ".ok")))
-              .toArray();
       String says = "new jobs leave out %s, where a job or its check failed".formatted(bad);
-      Advice again = Advice.command("uses them again, if they are well", touch);
+      String list = String.join(",", bad);
+      Advice again =
+          Access.type("nexa-slurm diag --nodes " + list, "uses them again if they are well");
       findings.add(advice(says, "how soon jobs start", again));
     }
     Path runs = context.workspace().runs();
@@ -202,6 +201,17 @@ final class TierChecks {
       findings.add(advice(says, "runs that bring a model to users", halt.ends()));
     }
     return orOk(findings, "none");
+  }
+
+  static List<CheckFinding> nodes(Context context) {
+    Optional<Diagnosis> newest = Diagnosis.newestFirst(context.workspace()).stream().findFirst();
+    if (newest.isEmpty()) {
+      return List.of(ok("no node was checked yet; nexa-slurm diag --partition NAME does"));
+    }
+    String says = newest.get().run() + ": " + newest.get().summary();
+    Advice show = Access.type("nexa-slurm diag show", "shows it");
+    return List.of(
+        newest.get().isCritical() ? advice(says, "jobs on these nodes", show) : ok(says));
   }
 
   private static List<String> names(Path folder, Predicate<String> wanted) {
