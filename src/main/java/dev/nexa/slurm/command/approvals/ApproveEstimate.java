@@ -539,12 +539,9 @@ public final class ApproveEstimate {
 
   private void requireMaySign(Approval approval, SshPublicKey key, Instant now) {
     Optional<String> refusal =
-        approvals.signers().allowed().refusal(approval.approver(), key, Approval.NAMESPACE, now);
+        approvals.signers().refusal(approval.approver(), key, Approval.NAMESPACE, now);
     if (refusal.isPresent()) {
       throw refused(refusal.get(), approval, key);
-    }
-    if (approvals.signers().isRevoked(key)) {
-      throw refused("the key " + key.fingerprint() + " is revoked", approval, key);
     }
   }
 

@@ -23,7 +23,6 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.signatures.SshPublicKey;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.storage.tiers.TierRoot;
@@ -185,13 +184,9 @@ record CloseMonth(Context context, Statements statements, Instant now) {
     String signer =
         as.orElseGet(() -> key.principal(approvals, Optional.empty(), ClosingSignature.NAMESPACE));
     Signers signers = approvals.signers();
-    Optional<SshPublicKey> half = key.publicKey();
     Optional<String> refusal =
-        half.flatMap(
-            one -> signers.allowed().refusal(signer, one, ClosingSignature.NAMESPACE, now));
-    if (half.isPresent() && refusal.isEmpty() && signers.isRevoked(half.get())) {
-      refusal = Optional.of("the key " + half.get().fingerprint() + " is revoked");
-    }
+        key.publicKey()
+            .flatMap(half -> signers.refusal(signer, half, ClosingSignature.NAMESPACE, now));
     if (refusal.isPresent()) {
       throw notCounting(refusal.get());
     }

@@ -42,29 +42,18 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.StreamSupport;
 
-/** Registers a dataset: reads its files once, counts its rows, finds the run that made it. */
-final class RegisterDataset {
+/**
+ * Registers a dataset: reads its files once, counts its rows, finds the run that made it.
+ *
+ * @param note receives remarks for the user
+ */
+record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> note) {
   /** A registry holds at most so many columns of a version. */
   private static final int MOST_COLUMNS = 200;
 
   private static final int LONGEST_TYPE = 200;
   private static final long MEMORY = 2L << 30;
   private static final int THREADS = 4;
-
-  private final Datasets datasets;
-  private final Progress progress;
-  private final Consumer<String> note;
-
-  /**
-   * Prepares the registration.
-   *
-   * @param note receives remarks for the user
-   */
-  RegisterDataset(Datasets datasets, Progress progress, Consumer<String> note) {
-    this.datasets = datasets;
-    this.progress = progress;
-    this.note = note;
-  }
 
   /**
    * What a person says of a dataset.

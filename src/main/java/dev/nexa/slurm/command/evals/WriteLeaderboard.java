@@ -16,14 +16,8 @@ import java.util.List;
 import java.util.Map;
 
 /** Writes {@code leaderboard_YYYYMMDD} as Parquet, CSV and JSON. */
-final class WriteLeaderboard {
+record WriteLeaderboard(Path folder) {
   private static final long MEMORY_BYTES = 256L << 20;
-
-  private final Path folder;
-
-  WriteLeaderboard(Path folder) {
-    this.folder = folder;
-  }
 
   /** Writes the files and returns them. Makes the folder; replaces files of the same day. */
   List<Path> write(Leaderboard board, LocalDate day) {

@@ -160,9 +160,8 @@ public final class EstimateCommand extends Subcommand {
     Context context = context();
     Prepared.Request request = config.request(context);
     // The cluster applies to an earlier config too, the --set options do not.
-    Prepared.Request before =
-        new Prepared.Request(
-            earlier, List.of(), request.cluster(), List.of(), false, request.serves());
+    Prepared.Request plain = new Prepared.Request(earlier, List.of(), request.cluster());
+    Prepared.Request before = request.serves() ? plain.serving() : plain;
     EstimateDiff difference = new EstimateDiff(side(context, before), side(context, request));
     boolean over =
         threshold != null

@@ -47,11 +47,7 @@ public final class ShellCommand extends Subcommand {
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     RunFolder run = found.run();
     run.requireOwn();
-    Integer named = task.getValue();
-    OptionalInt one = named != null ? OptionalInt.of(named) : found.task();
-    if (one.isPresent()) {
-      RunLookup.requireTask(run, one.getAsInt());
-    }
+    OptionalInt one = found.taskOr(task.getValue());
     List<String> argv =
         new OpenShell(context)
             .commandLine(run, one, value(node), Stdout.isTerminal(), command.getValue());

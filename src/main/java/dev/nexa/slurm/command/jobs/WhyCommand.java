@@ -39,11 +39,7 @@ public final class WhyCommand extends Subcommand {
       throw ErrorCode.LOGS_MISSING.error(
           run.id() + " has no plan and no logs here: it was not submitted from this workspace");
     }
-    Integer named = task.getValue();
-    OptionalInt one = named != null ? OptionalInt.of(named) : found.task();
-    if (one.isPresent()) {
-      RunLookup.requireTask(run, one.getAsInt());
-    }
+    OptionalInt one = found.taskOr(task.getValue());
     List<String> problems = new ArrayList<>();
     Explanation explanation = new ExplainRun(context).of(run, one, problems);
     problems.forEach(this::note);

@@ -17,8 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Prints one task for {@code monitor show}: drawn lines, a table, CSV or JSON. */
-final class MonitorText {
+/**
+ * Prints one task for {@code monitor show}: drawn lines, a table, CSV or JSON.
+ *
+ * @param nodes the attempts and nodes of the task, the oldest attempt first
+ */
+record MonitorText(String run, int task, List<NodeTelemetry> nodes, List<LossCurve> curves) {
   private static final int LABEL = 26;
   private static final int RANGE = 24;
   private static final int SHORTEST = 20;
@@ -41,23 +45,6 @@ final class MonitorText {
           .right()
           .text("peak", row -> value(row.series().measure(), row.figures().peak()))
           .right();
-
-  private final String run;
-  private final int task;
-  private final List<NodeTelemetry> nodes;
-  private final List<LossCurve> curves;
-
-  /**
-   * Creates the texts.
-   *
-   * @param nodes the attempts and nodes of the task, the oldest attempt first
-   */
-  MonitorText(String run, int task, List<NodeTelemetry> nodes, List<LossCurve> curves) {
-    this.run = run;
-    this.task = task;
-    this.nodes = nodes;
-    this.curves = curves;
-  }
 
   /** Returns the newest attempt, drawn line by line. */
   String drawing(String heights, int terminal) {

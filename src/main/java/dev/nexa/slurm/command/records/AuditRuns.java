@@ -43,17 +43,9 @@ import java.util.stream.Collectors;
  * Implements {@code audit}: derives every manifest and cost file again, from journals and
  * accounting, and lists the differences to the files.
  */
-public final class AuditRuns {
+public record AuditRuns(Context context, Progress progress) {
   /** A repair can reveal the next one: first the journal, then the records. */
   private static final int MOST_REPAIRS = 3;
-
-  private final Context context;
-  private final Progress progress;
-
-  public AuditRuns(Context context, Progress progress) {
-    this.context = context;
-    this.progress = progress;
-  }
 
   /**
    * The result of an audit.

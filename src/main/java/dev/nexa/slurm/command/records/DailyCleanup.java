@@ -19,17 +19,9 @@ import java.util.List;
 import java.util.Optional;
 
 /** The cleanup that passes of reconcile do once a day, with the defaults of {@code cleanup}. */
-final class DailyCleanup {
+record DailyCleanup(Context context, Progress progress) {
   private static final long PRUNE_OVER = 2L << 30;
   private static final Duration GRACE = Duration.ofDays(3);
-
-  private final Context context;
-  private final Progress progress;
-
-  DailyCleanup(Context context, Progress progress) {
-    this.context = context;
-    this.progress = progress;
-  }
 
   /**
    * Cleans up, and returns a line for each thing that was done, failed, or must be mended. A tier

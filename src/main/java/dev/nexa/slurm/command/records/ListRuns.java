@@ -31,14 +31,8 @@ import java.util.stream.Collectors;
  * Implements {@code runs list}: the runs of the workspace, from their manifests. Asks a scheduler
  * only for {@link #now}.
  */
-public final class ListRuns {
+public record ListRuns(Context context) {
   private static final Set<String> WAITING = Set.of("queued", "pending", "unconfirmed");
-
-  private final Context context;
-
-  public ListRuns(Context context) {
-    this.context = context;
-  }
 
   /**
    * Returns the newest runs' manifests, newest first.

@@ -15,15 +15,7 @@ import dev.nexa.slurm.insight.look.Waits;
 import java.util.List;
 
 /** Formats a first look for a terminal. */
-final class LookText {
-  private final FirstLook look;
-  private final TableStyle style;
-
-  LookText(FirstLook look, TableStyle style) {
-    this.look = look;
-    this.style = style;
-  }
-
+record LookText(FirstLook look, TableStyle style) {
   /** Returns the whole text. */
   String text() {
     StringBuilder text = new StringBuilder(head());

@@ -31,21 +31,12 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** Implements {@code release deploy} and {@code release rollback}. */
-final class DeployRelease {
-  private final DeployPlace place;
-  private final Consumer<String> notes;
-
-  /**
-   * Makes the use case.
-   *
-   * @param notes receives a line about what was settled first
-   */
-  DeployRelease(DeployPlace place, Consumer<String> notes) {
-    this.place = place;
-    this.notes = notes;
-  }
-
+/**
+ * Implements {@code release deploy} and {@code release rollback}.
+ *
+ * @param notes receives a line about what was settled first
+ */
+record DeployRelease(DeployPlace place, Consumer<String> notes) {
   /**
    * A checked release.
    *

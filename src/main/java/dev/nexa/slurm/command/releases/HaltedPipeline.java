@@ -19,14 +19,8 @@ import java.util.TreeSet;
  * Finds the name of the pipeline that {@code halt --pipeline} shall stop. A halt for a name that no
  * pipeline has would stop nothing, and the person would believe that it does.
  */
-final class HaltedPipeline {
+record HaltedPipeline(Context context) {
   private static final String FOLDER = "configs/pipelines";
-
-  private final Context context;
-
-  HaltedPipeline(Context context) {
-    this.context = context;
-  }
 
   /**
    * Returns the name of a pipeline of this workspace.

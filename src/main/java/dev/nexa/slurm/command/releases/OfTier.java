@@ -8,10 +8,7 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** What the commands about packaged releases share: the durable tier that holds them. */
 abstract class OfTier extends Subcommand {
-  private final OptionSpec cluster =
-      option(
-          "--cluster NAME",
-          "The profile whose durable tier holds the releases; NEXA_CLUSTER, or default.");
+  private final OptionSpec cluster = DeployCommand.cluster(this);
 
   OfTier(String name, String description, String... examples) {
     super(name, description, examples);

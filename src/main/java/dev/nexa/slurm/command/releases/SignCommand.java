@@ -237,12 +237,9 @@ final class SignCommand extends OfTier {
         UnixUser submitter,
         Instant now) {
       Signers signers = approvals.signers();
-      Optional<String> refusal = signers.allowed().refusal(signer, key, SignOff.NAMESPACE, now);
+      Optional<String> refusal = signers.refusal(signer, key, SignOff.NAMESPACE, now);
       if (refusal.isPresent()) {
         throw refused(approvals, refusal.get());
-      }
-      if (signers.isRevoked(key)) {
-        throw refused(approvals, "the key " + key.fingerprint() + " is revoked");
       }
       Optional<String> own =
           submitter.mayBe(signer)

@@ -18,26 +18,15 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Puts a report where a web server or a bucket serves it, over the report of the same name. */
-final class PublishReport {
+/**
+ * Puts a report where a web server or a bucket serves it, over the report of the same name.
+ *
+ * @param options say how a bucket is reached
+ * @param storage what the profile says of it; asked for a bucket only
+ */
+record PublishReport(Context context, S3Options options, Supplier<Storage> storage) {
   private static final String OPTION = "--publish";
   private static final String PAGE = ".html";
-
-  private final Context context;
-  private final S3Options options;
-  private final Supplier<Storage> storage;
-
-  /**
-   * Creates the publisher.
-   *
-   * @param options say how a bucket is reached
-   * @param storage what the profile says of it; asked for a bucket only
-   */
-  PublishReport(Context context, S3Options options, Supplier<Storage> storage) {
-    this.context = context;
-    this.options = options;
-    this.storage = storage;
-  }
 
   /**
    * Replaces the report at a place.

@@ -191,13 +191,9 @@ public final class ConfigOptions {
   private Prepared.Request typed(String path) {
     List<String> all = new ArrayList<>(overrides.getValue());
     flags().forEach((key, value) -> all.add(key + "=" + value));
-    return new Prepared.Request(
-        path,
-        all,
-        Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster),
-        from(),
-        Subcommand.given(sameNode),
-        false);
+    Optional<String> profile =
+        Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster);
+    return new Prepared.Request(path, all, profile).reading(from(), Subcommand.given(sameNode));
   }
 
   private Prepared.Request fromScript(

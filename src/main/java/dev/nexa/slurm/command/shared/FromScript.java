@@ -260,8 +260,8 @@ record FromScript(
     String lacks = more.isEmpty() ? ": " : ", which does not hold " + Script.shellLine(more) + ": ";
     String line = file + lacks + Script.shellLine(again) + " runs it again";
     err.println(command.advised((written ? "wrote " : "found ") + line));
-    return new Prepared.Request(
-        file.toString(), left, request.cluster(), request.from(), request.sameNode(), false);
+    return new Prepared.Request(file.toString(), left, request.cluster())
+        .reading(request.from(), request.sameNode());
   }
 
   /** Returns where the values of {@code #SBATCH} lines are written, by the keys that they set. */

@@ -200,15 +200,16 @@ public final class ArchiveCommand extends Subcommand {
     }
     Optional<ArchiveFile> known = ArchiveFile.of(context.workspace(), run.run());
     if (known.isEmpty()) {
-      return kept(run, "it has no files on the durable tier");
+      return run.keptBecause("it has no files on the durable tier");
     }
     ArchiveFile archive = known.get();
     BundleState bundle = places.look(context, archive);
     if (bundle.isThere()) {
-      return kept(run, "it is archived in " + archive.where());
+      return run.keptBecause("it is archived in " + archive.where());
     }
     lost.add(archive);
-    return kept(run, "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
+    return run.keptBecause(
+        "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
   }
 
   /**
@@ -241,10 +242,6 @@ public final class ArchiveCommand extends Subcommand {
     return invalid(
         "the archive " + address + " lies in " + place + " " + why,
         "nothing was archived; name a folder outside: --to DIR");
-  }
-
-  private static WholeRun kept(WholeRun run, String why) {
-    return new WholeRun(run.run(), run.durable(), run.name(), List.of(), Optional.of(why));
   }
 
   private boolean agrees(List<WholeRun> goes, Duration stays) {

@@ -51,10 +51,9 @@ public final class LookPrices {
             List.of(),
             book.isSkyPilots());
     Optional<String> none = Optional.empty();
-    rates =
-        Rates.of(
-            plain,
-            new PriceKey("", none, none, book.asOf(), List.of(), Optional.empty(), none, ""));
+    PriceKey any =
+        new PriceKey("", none, none, book.asOf(), List.of(), Optional.empty(), none, "", List.of());
+    rates = Rates.of(plain, any);
     this.otherwise = otherwise;
   }
 

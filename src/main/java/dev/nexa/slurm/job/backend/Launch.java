@@ -56,20 +56,9 @@ public record Launch(
     teacher = List.copyOf(teacher);
   }
 
-  /** Creates a launch without a teacher. */
-  public Launch(
-      String template,
-      List<String> command,
-      List<RunnerFile> files,
-      List<List<Optional<String>>> words,
-      Optional<String> servedModel,
-      List<String> notes) {
-    this(template, command, files, words, servedModel, notes, List.of());
-  }
-
   /** Creates a launch that is the same for all tasks and is not a server. */
   public Launch(String template, List<String> command, List<RunnerFile> files) {
-    this(template, command, files, List.of(), Optional.empty(), List.of());
+    this(template, command, files, List.of(), Optional.empty(), List.of(), List.of());
   }
 
   /**
@@ -79,7 +68,8 @@ public record Launch(
    * VLLM_API_KEY. All nodes except the first add {@code --headless}.
    */
   static Launch server(List<String> command, String model) {
-    return new Launch(SERVE, command, List.of(), List.of(), Optional.of(model), List.of());
+    Optional<String> served = Optional.of(model);
+    return new Launch(SERVE, command, List.of(), List.of(), served, List.of(), List.of());
   }
 
   /**

@@ -159,7 +159,7 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
     command.addAll(first.subList(first.size() - after, first.size()));
     List<String> notes =
         launches.stream().flatMap(launch -> launch.notes().stream()).distinct().toList();
-    return new Launch(template, command, files, words, Optional.empty(), notes);
+    return new Launch(template, command, files, words, Optional.empty(), notes, List.of());
   }
 
   /**

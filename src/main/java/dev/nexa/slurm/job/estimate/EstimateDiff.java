@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.estimate;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonDiff;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
@@ -212,41 +213,32 @@ public record EstimateDiff(Side before, Side after) {
 
   /** Returns the document that {@code --json} prints. */
   public JsonObject toJson() {
-    List<JsonObject> changes = new ArrayList<>();
-    for (Change change : changes()) {
-      changes.add(
-          new JsonObject()
-              .with("key", change.key())
-              .with("before", change.before())
-              .with("after", change.after()));
-    }
-    List<JsonObject> lines = new ArrayList<>();
-    for (Line line : lines()) {
-      lines.add(
-          new JsonObject()
-              .with("what", line.what())
-              .with("unit", line.unit())
-              .with("quantity_before", line.quantityBefore().toPlainString())
-              .with("quantity_after", line.quantityAfter().toPlainString())
-              .with("before", line.before().amount().toPlainString())
-              .with("after", line.after().amount().toPlainString())
-              .with("difference", line.difference().amount().toPlainString()));
-    }
     return new JsonObject()
         .with("schema_version", 1)
         .with("before", before.name)
         .with("after", after.name)
         .with("currency", before.estimate.currency())
-        .with("changes", changes)
+        .with("changes", changes().stream().map(Codec::write).toList())
         .with(
             "reservation",
             pair(before.total(), after.total())
                 .with("percent", percent().orElse(null))
                 .with("of_prices", ofPrices().amount().toPlainString())
-                .with("lines", lines))
+                .with("lines", lines().stream().map(EstimateDiff::json).toList()))
         .with(
             "expected",
             expectedBefore().map(one -> pair(one, expectedAfter().orElseThrow())).orElse(null));
+  }
+
+  private static JsonObject json(Line line) {
+    return new JsonObject()
+        .with("what", line.what())
+        .with("unit", line.unit())
+        .with("quantity_before", line.quantityBefore().toPlainString())
+        .with("quantity_after", line.quantityAfter().toPlainString())
+        .with("before", line.before().amount().toPlainString())
+        .with("after", line.after().amount().toPlainString())
+        .with("difference", line.difference().amount().toPlainString());
   }
 
   private static JsonObject pair(Money one, Money two) {

@@ -36,29 +36,6 @@ public record PriceKey(
     Optional<String> billingWeights,
     String billingRule,
     List<String> apiModels) {
-
-  /** Creates the key of a run that uses no paid API. */
-  public PriceKey(
-      String cluster,
-      Optional<String> partition,
-      Optional<String> account,
-      LocalDate day,
-      List<String> gpuTypes,
-      Optional<Integer> nodeCpus,
-      Optional<String> billingWeights,
-      String billingRule) {
-    this(
-        cluster,
-        partition,
-        account,
-        day,
-        gpuTypes,
-        nodeCpus,
-        billingWeights,
-        billingRule,
-        List.of());
-  }
-
   /** Returns a key for each partition in which the run may start. */
   public List<PriceKey> each(ClusterProfile cluster) {
     List<String> names = ClusterProfile.partitionNames(partition);
@@ -202,7 +179,8 @@ public record PriceKey(
         gpuTypes,
         known != null && known.exclusive() ? known.cpusPerNode() : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
-        cluster.slurm().billingRule());
+        cluster.slurm().billingRule(),
+        List.of());
   }
 
   private static List<String> models(Optional<ApiTokens> tokens) {

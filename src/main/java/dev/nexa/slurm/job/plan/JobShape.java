@@ -37,23 +37,16 @@ public record JobShape(
     List<JobGroup> groups) {
   /** Returns a copy with groups, one task for each. */
   JobShape of(List<JobGroup> all) {
-    return new JobShape(
-        allocation,
-        partitionReason,
-        billed,
-        ranksPerNode,
-        all.size(),
-        indices,
-        pack,
-        maxParallel,
-        points,
-        chain,
-        grown,
-        all);
+    return with(all.size(), billed, grown, all);
   }
 
   /** Returns a copy that is charged for other resources. */
   JobShape with(BilledResources billed, List<AttemptSize> grown) {
+    return with(tasks, billed, grown, groups);
+  }
+
+  private JobShape with(
+      int tasks, BilledResources billed, List<AttemptSize> grown, List<JobGroup> groups) {
     return new JobShape(
         allocation,
         partitionReason,

@@ -16,13 +16,7 @@ import java.util.Optional;
  * Checks whether an allocation fits a partition, as far as the cluster profile describes it. Slurm
  * would refuse a job that does not fit, or never start it.
  */
-final class PartitionLimits {
-  private final ClusterProfile cluster;
-
-  PartitionLimits(ClusterProfile cluster) {
-    this.cluster = cluster;
-  }
-
+record PartitionLimits(ClusterProfile cluster) {
   /**
    * One resource that does not fit.
    *

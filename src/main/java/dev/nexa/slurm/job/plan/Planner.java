@@ -40,21 +40,12 @@ import java.util.Optional;
 /**
  * Resolves a config against a cluster profile. Pure, except that it reads the files that the config
  * names.
+ *
+ * @param source finds the files that a config names
  */
-public final class Planner {
+public record Planner(ConfigSource source) {
   /** A job with less memory for each GPU gets a note. */
   private static final long LITTLE_MEMORY = 1L << 30;
-
-  private final ConfigSource source;
-
-  /**
-   * Creates a planner.
-   *
-   * @param source finds the files that a config names
-   */
-  public Planner(ConfigSource source) {
-    this.source = source;
-  }
 
   /**
    * Returns the plan of a config without {@code code}.

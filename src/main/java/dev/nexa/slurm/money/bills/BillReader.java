@@ -150,15 +150,18 @@ public record BillReader(
   }
 
   private BigDecimal amount(Csv.Row row, String text) {
+    String wrong = "amount: expected a number such as 12.50, got '" + text + "'";
+    return amount(text).orElseThrow(() -> wrong(name, row.line(), wrong));
+  }
+
+  /** Returns an amount; empty if it is no number, or has more digits than any bill. */
+  public static Optional<BigDecimal> amount(String text) {
     try {
-      BigDecimal amount = new BigDecimal(text);
-      if (Math.abs((long) amount.scale()) <= 40 && amount.precision() <= 60) {
-        return amount;
-      }
+      return Optional.of(new BigDecimal(text))
+          .filter(amount -> Math.abs((long) amount.scale()) <= 40 && amount.precision() <= 60);
     } catch (NumberFormatException notANumber) {
-      // Reported below.
+      return Optional.empty();
     }
-    throw wrong(name, row.line(), "amount: expected a number such as 12.50, got '" + text + "'");
   }
 
   /** Returns the sum of the credits, which are negative. */

@@ -94,13 +94,10 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     for (PipelineConfig.Stage stage : config.stages()) {
       Prepared.Request run =
           new Prepared.Request(
-              stage.config(),
-              overrides.getOrDefault(stage.name(), List.of()),
-              request.cluster().or(config::cluster),
-              List.of(),
-              false,
-              false,
-              Optional.of(stage));
+                  stage.config(),
+                  overrides.getOrDefault(stage.name(), List.of()),
+                  request.cluster().or(config::cluster))
+              .of(stage);
       try {
         stages.add(new PlannedStage(stage, Prepared.of(context, configs, live, run)));
       } catch (ConfigException wrong) {

@@ -45,7 +45,12 @@ public record Signers(
     if (refusal.isEmpty()) {
       refusal = allowedAt(text, text.at().isAfter(now) ? now : text.at());
     }
-    return refusal.isEmpty() ? revocation(text) : refusal;
+    return refusal.isEmpty() ? revocation(text.signature().key()) : refusal;
+  }
+
+  /** Returns why a signature with this key would not count at that time; empty if it would. */
+  public Optional<String> refusal(String signer, SshPublicKey key, String namespace, Instant time) {
+    return allowed.refusal(signer, key, namespace, time).or(() -> revocation(key));
   }
 
   /**
@@ -53,12 +58,12 @@ public record Signers(
    * key is revoked. A key may have expired, or may have been removed from allowed_signers.
    */
   public Optional<String> refusalOfEarlier(SignedText text) {
-    return forgery(text).or(() -> revocation(text));
+    return forgery(text).or(() -> revocation(text.signature().key()));
   }
 
-  private Optional<String> revocation(SignedText text) {
-    return isRevoked(text.signature().key())
-        ? Optional.of("the key " + text.signature().key().fingerprint() + " is revoked")
+  private Optional<String> revocation(SshPublicKey key) {
+    return isRevoked(key)
+        ? Optional.of("the key " + key.fingerprint() + " is revoked")
         : Optional.empty();
   }
 

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the run that a user names: by run id or its beginning, by the run's name, {@code latest},
@@ -39,7 +40,18 @@ public record RunLookup(Workspace workspace) {
    *
    * @param task the task, if the name was a job and array index such as {@code 12345_7}
    */
-  public record Found(RunFolder run, OptionalInt task) {}
+  public record Found(RunFolder run, OptionalInt task) {
+    /**
+     * Returns the task that an option names, else the one of the reference; empty if neither does.
+     *
+     * @throws NexaException with {@link ExitCode#USAGE} if the run has no such task
+     */
+    public OptionalInt taskOr(@Nullable Integer named) {
+      OptionalInt one = named != null ? OptionalInt.of(named) : task;
+      one.ifPresent(number -> requireTask(run, number));
+      return one;
+    }
+  }
 
   /**
    * Returns the run with this name.

@@ -92,13 +92,7 @@ public final class SchedulerPoll {
   }
 
   /** A question to a scheduler that a thread of its own asks. */
-  static final class Question<T> implements Supplier<T> {
-    private final FutureTask<T> task;
-
-    private Question(FutureTask<T> task) {
-      this.task = task;
-    }
-
+  record Question<T>(FutureTask<T> task) implements Supplier<T> {
     /** Begins to ask. The name is for the thread. */
     static <T> Question<T> ask(String name, Callable<T> question) {
       FutureTask<T> task = new FutureTask<>(question);

@@ -92,32 +92,20 @@ public record Prepared(
       boolean serves,
       Optional<PipelineConfig.Stage> stage,
       Optional<ConfigSource.Found> made) {
-    /** Makes a request for a config on disk or in the jar. */
-    public Request(
-        String config,
-        List<String> overrides,
-        Optional<String> cluster,
-        List<String> from,
-        boolean sameNode,
-        boolean serves,
-        Optional<PipelineConfig.Stage> stage) {
-      this(config, overrides, cluster, from, sameNode, serves, stage, Optional.empty());
-    }
-
-    /** Makes a request that is in no pipeline. */
-    public Request(
-        String config,
-        List<String> overrides,
-        Optional<String> cluster,
-        List<String> from,
-        boolean sameNode,
-        boolean serves) {
-      this(config, overrides, cluster, from, sameNode, serves, Optional.empty());
-    }
-
-    /** Makes a request that starts from no run and may be of any stage. */
+    /** Makes a request for a config that starts from no run, is in no pipeline, and may serve. */
     public Request(String config, List<String> overrides, Optional<String> cluster) {
-      this(config, overrides, cluster, List.of(), false, false);
+      this(config, overrides, cluster, List.of(), false, false, Optional.empty(), Optional.empty());
+    }
+
+    /** Returns a copy of this request that reads the files of earlier runs. */
+    public Request reading(List<String> runs, boolean onTheirNodes) {
+      return new Request(config, overrides, cluster, runs, onTheirNodes, serves, stage, made);
+    }
+
+    /** Returns a copy of this request for a stage of a pipeline. */
+    public Request of(PipelineConfig.Stage one) {
+      return new Request(
+          config, overrides, cluster, from, sameNode, serves, Optional.of(one), made);
     }
 
     /** Returns a copy of this request that requires a server. */

@@ -103,7 +103,7 @@ record FindWholeRuns(
 
   private WholeRun judged(WholeRun run, References references, TierRoot root, String why) {
     if (!root.exists()) {
-      return kept(run, run.durable() + " is not on this host");
+      return run.keptBecause(run.durable() + " is not on this host");
     }
     Optional<String> reason =
         references
@@ -112,7 +112,7 @@ record FindWholeRuns(
             .or(() -> mentioned(references, run.name()))
             .or(references::absentTier);
     if (reason.isPresent()) {
-      return kept(run, reason.get());
+      return run.keptBecause(reason.get());
     }
     CleanupPlan plan = new CleanupPlan();
     try (OpenFolder tier = OpenFolder.root(run.durable())) {
@@ -121,7 +121,7 @@ record FindWholeRuns(
         Place place = new Place(root, Path.of(parent), run.name(), run.run());
         Optional<String> kept = measured(place, tier, claim, plan, why);
         if (kept.isPresent()) {
-          return kept(run, kept.get());
+          return run.keptBecause(kept.get());
         }
       }
     } catch (IOException failed) {
@@ -173,10 +173,6 @@ record FindWholeRuns(
           }
         });
     return links;
-  }
-
-  private static WholeRun kept(WholeRun run, String reason) {
-    return new WholeRun(run.run(), run.durable(), run.name(), List.of(), Optional.of(reason));
   }
 
   /** Returns why the name on the tier is not this run's; empty if the run has claimed it. */

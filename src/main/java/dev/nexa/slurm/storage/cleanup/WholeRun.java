@@ -15,6 +15,11 @@ import java.util.Optional;
  */
 public record WholeRun(
     RunId run, Path durable, String name, List<Candidate> folders, Optional<String> kept) {
+  /** Returns the run without its folders, which must stay for this reason. */
+  public WholeRun keptBecause(String why) {
+    return new WholeRun(run, durable, name, List.of(), Optional.of(why));
+  }
+
   /** Returns the bytes of all folders. */
   public long bytes() {
     return folders.stream().mapToLong(Candidate::bytes).sum();

@@ -128,10 +128,8 @@ public final class VersionFiles {
             sum.add(file);
             each.accept(file);
           });
-    } catch (IOException failed) {
-      throw damaged(list, reference, DurableFiles.reason(failed), failed);
-    } catch (IllegalArgumentException | UncheckedIOException broken) {
-      throw damaged(list, reference, String.valueOf(broken.getMessage()), broken);
+    } catch (IOException | IllegalArgumentException | UncheckedIOException broken) {
+      throw damaged(list, reference, reason(broken), broken);
     }
     requireRoot(list, reference, root, sum);
   }
@@ -145,17 +143,17 @@ public final class VersionFiles {
     Root sum = new Root();
     try (Stream<DatasetFile> files = lines(list)) {
       files.forEach(sum::add);
-    } catch (IOException failed) {
-      throw damaged(list, reference, DurableFiles.reason(failed), failed);
-    } catch (IllegalArgumentException | UncheckedIOException broken) {
-      throw damaged(list, reference, String.valueOf(broken.getMessage()), broken);
-    }
-    requireRoot(list, reference, root, sum);
-    try {
+      requireRoot(list, reference, root, sum);
       return lines(list);
-    } catch (IOException failed) {
-      throw damaged(list, reference, DurableFiles.reason(failed), failed);
+    } catch (IOException | IllegalArgumentException | UncheckedIOException broken) {
+      throw damaged(list, reference, reason(broken), broken);
     }
+  }
+
+  private static String reason(Exception broken) {
+    return broken instanceof IOException failed
+        ? DurableFiles.reason(failed)
+        : String.valueOf(broken.getMessage());
   }
 
   @SuppressWarnings("StreamResourceLeak") // The caller closes it.

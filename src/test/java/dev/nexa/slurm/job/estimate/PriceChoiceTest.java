@@ -289,7 +289,8 @@ class PriceChoiceTest {
             List.of(),
             Optional.empty(),
             Optional.empty(),
-            "sum");
+            "sum",
+            List.of());
 
     assertThatThrownBy(() -> rates(key))
         .hasMessage(
@@ -318,7 +319,8 @@ class PriceChoiceTest {
             List.of("h100"),
             Optional.empty(),
             Optional.empty(),
-            "sum");
+            "sum",
+            List.of());
 
     assertThatThrownBy(() -> rates(key)).hasMessageContaining("(billed, long)");
   }
@@ -387,7 +389,8 @@ class PriceChoiceTest {
         List.of(gpu),
         nodeCpus,
         Optional.of(weights),
-        "sum");
+        "sum",
+        List.of());
   }
 
   private static Rates rates(PriceKey key) {

@@ -264,15 +264,15 @@ class TokenRatesTest {
 
   private static PriceKey key(String account, String day, String model) {
     return new PriceKey(
-            "any",
-            Optional.of("cpu"),
-            Optional.of(account),
-            LocalDate.parse(day),
-            List.of(),
-            Optional.empty(),
-            Optional.empty(),
-            "sum")
-        .calling(List.of(model));
+        "any",
+        Optional.of("cpu"),
+        Optional.of(account),
+        LocalDate.parse(day),
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        "sum",
+        List.of(model));
   }
 
   private static PriceBook book(String book) {

@@ -403,13 +403,19 @@ class PlannerTest {
             Plans.CLUSTER + "partitions: {lean: {cpus_multiple_of: 8, cpus_per_node: 64}}\n");
     NodeSharing cores =
         new NodeSharing(
-            false, 2, Optional.empty(), Optional.of(64), Optional.of(8), Optional.empty());
+            false, 2, Optional.empty(), Optional.of(64), Optional.of(8), Optional.empty(), 0);
     NodeSharing lean =
         new NodeSharing(
-            false, 1, Optional.of(2L << 30), Optional.empty(), Optional.empty(), Optional.empty());
+            false,
+            1,
+            Optional.of(2L << 30),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            0);
     NodeSharing whole =
         new NodeSharing(
-            true, 1, Optional.empty(), Optional.of(64), Optional.of(8), Optional.empty());
+            true, 1, Optional.empty(), Optional.of(64), Optional.of(8), Optional.empty(), 0);
 
     assertThat(plan.billed().cpus()).isEqualTo(8);
     assertThat(plan.givenBy(List.of()).billed()).isEqualTo(plan.billed());

@@ -144,20 +144,10 @@ public final class ClusterText {
 
   /** Reads one partition a line, {@code Key=value} pairs separated by blanks. */
   private static List<Map<String, String>> partitions(String text) {
-    List<Map<String, String>> all = new ArrayList<>();
-    for (String line : text.split("\n", -1)) {
-      Map<String, String> values = new LinkedHashMap<>();
-      for (String word : line.strip().split(" +", -1)) {
-        int equals = word.indexOf('=');
-        if (equals > 0) {
-          values.putIfAbsent(word.substring(0, equals), word.substring(equals + 1));
-        }
-      }
-      if (values.containsKey("PartitionName")) {
-        all.add(values);
-      }
-    }
-    return all;
+    return text.lines()
+        .map(PrintedValue::pairs)
+        .filter(values -> values.containsKey("PartitionName"))
+        .toList();
   }
 
   /** Reads sinfo's lines (partition, node, CPUs, MiB, Gres, S:C:T) and groups them by partition. */

@@ -7,7 +7,6 @@ import dev.nexa.slurm.cluster.scheduler.ControllerJob;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,15 +31,8 @@ public final class JobText {
   public static List<ControllerJob> read(String text) {
     List<ControllerJob> jobs = new ArrayList<>();
     for (String line : text.split("\n", -1)) {
-      Map<String, String> values = new HashMap<>();
-      for (String word : line.strip().split(" +", -1)) {
-        int equals = word.indexOf('=');
-        if (equals > 0) {
-          // The first value counts: Comment, which may hold any text, comes after every key read
-          // here.
-          values.putIfAbsent(word.substring(0, equals), word.substring(equals + 1));
-        }
-      }
+      // The first value counts: Comment, which may hold any text, comes after every key read here.
+      Map<String, String> values = PrintedValue.pairs(line);
       Optional<Long> id = PrintedValue.id(values.getOrDefault("JobId", ""));
       String component = values.getOrDefault("HetJobOffset", "0");
       IndexRange task = PrintedValue.tasks(values.getOrDefault("ArrayTaskId", component));

@@ -3,6 +3,8 @@ package dev.nexa.slurm.cluster.scheduler.slurm;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.SlurmSize;
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -51,6 +53,20 @@ final class PrintedValue {
     } catch (IllegalArgumentException noTask) {
       return IndexRange.upTo(0);
     }
+  }
+
+  /**
+   * Returns the {@code Key=value} pairs of a line. If a key comes again, its first value counts.
+   */
+  static Map<String, String> pairs(String line) {
+    Map<String, String> values = new LinkedHashMap<>();
+    for (String word : line.strip().split(" +", -1)) {
+      int equals = word.indexOf('=');
+      if (equals > 0) {
+        values.putIfAbsent(word.substring(0, equals), word.substring(equals + 1));
+      }
+    }
+    return values;
   }
 
   /** Returns the time of 32-bit epoch seconds; empty for 0 and for any other text. */

@@ -10,7 +10,6 @@ import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,41 +38,34 @@ public record Environment(
 
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
-    List<KnownKey> keys = new ArrayList<>();
-    keys.add(
+    return List.of(
         optional(
             "software",
             Software.KEYS,
-            "The software that the job loads before the command starts."));
-    keys.add(
+            "The software that the job loads before the command starts."),
         optional(
             "env",
             VARIABLES,
-            "Environment variables of the job. Write secrets into env_file instead."));
-    keys.add(
+            "Environment variables of the job. Write secrets into env_file instead."),
         optional(
             "env_file",
             ValueType.PATH,
             "The absolute path of a file with your secrets, in lines NAME=value, mode 0600. The job reads the"
-                + " file itself."));
-    keys.add(
+                + " file itself."),
         optional(
             "setup",
             ValueType.SCRIPT,
-            "Shell lines that the job runs after modules and venv and before the command, unchanged."));
-    keys.add(
+            "Shell lines that the job runs after modules and venv and before the command, unchanged."),
         optional(
             "workdir",
             ValueType.PATH,
             "The command starts in this folder, an absolute path. Default: the task's scratch, or with a"
-                + " launcher the run's folder."));
-    keys.add(
+                + " launcher the run's folder."),
         withDefault(
             "debug",
             ValueType.BOOLEAN,
             "false",
             "Makes NCCL and PyTorch print their steps, to find out why ranks hang. This slows training."));
-    return keys;
   }
 
   static Environment from(Values values) {

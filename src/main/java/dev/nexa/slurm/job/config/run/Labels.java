@@ -6,7 +6,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,23 +20,19 @@ import java.util.Optional;
 public record Labels(Optional<String> name, Optional<String> dataset, List<String> tags) {
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
-    List<KnownKey> keys = new ArrayList<>();
-    keys.add(
+    return List.of(
         optional(
             "name",
             ValueType.NAME_WORD,
-            "The experiment's name, also for reports. It becomes the tag `experiment:NAME`."));
-    keys.add(
+            "The experiment's name, also for reports. It becomes the tag `experiment:NAME`."),
         optional(
             "dataset",
             ValueType.DATASET_NAME,
-            "The dataset's name, for reports. Default: the last part of dataset_path."));
-    keys.add(
+            "The dataset's name, for reports. Default: the last part of dataset_path."),
         optional(
             "tags",
             listOf(ValueType.TEXT),
             "Words of your own for reports: the manifest keeps them, so that you can find runs by them."));
-    return keys;
   }
 
   static Labels from(Values values, Training training) {

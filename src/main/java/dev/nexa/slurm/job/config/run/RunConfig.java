@@ -96,23 +96,32 @@ public record RunConfig(
   public RunConfig beginning(Resources first, Optional<Growth> growth, String note) {
     List<String> all = new ArrayList<>(notes);
     all.add(note);
-    return new RunConfig(
-        written,
-        stage,
-        backend,
-        cluster,
-        labels,
-        first,
-        array,
-        supervision.growing(growth),
-        environment,
-        work,
-        model,
-        all);
+    return with(written, first, supervision.growing(growth), environment, work, all);
   }
 
   /** Returns the config of the first group of the job, with its own variables. */
   public RunConfig leading(Groups.Group group) {
+    return with(written, resources, supervision, environment.with(group.env()), work, notes);
+  }
+
+  /** Returns the config of another group of the job. */
+  public RunConfig with(Groups.Group group) {
+    return with(
+        written.ofGroup(group.name()),
+        group.resources(),
+        supervision,
+        environment.with(group.env()),
+        work.of(group),
+        List.of());
+  }
+
+  private RunConfig with(
+      ConfigPositions written,
+      Resources resources,
+      Supervision supervision,
+      Environment environment,
+      Work work,
+      List<String> notes) {
     return new RunConfig(
         written,
         stage,
@@ -122,27 +131,10 @@ public record RunConfig(
         resources,
         array,
         supervision,
-        environment.with(group.env()),
+        environment,
         work,
         model,
         notes);
-  }
-
-  /** Returns the config of another group of the job. */
-  public RunConfig with(Groups.Group group) {
-    return new RunConfig(
-        written.ofGroup(group.name()),
-        stage,
-        backend,
-        cluster,
-        labels,
-        group.resources(),
-        array,
-        supervision,
-        environment.with(group.env()),
-        work.of(group),
-        model,
-        List.of());
   }
 
   public static RunConfig from(

@@ -16,7 +16,6 @@ import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -85,21 +84,18 @@ public record Supervision(
 
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
-    List<KnownKey> keys = new ArrayList<>();
-    keys.add(
+    return List.of(
         withDefault(
             "requeues",
             ValueType.integer(0, 100),
             "0",
-            "How often a task may run again. Each attempt costs money."));
-    keys.add(
+            "How often a task may run again. Each attempt costs money."),
         optional(
             "retry_on",
             listOf(RETRY),
             "The failures that are retried, as often as requeues allows: node, signal, cuda, nccl, oom, stall"
                 + " or exit statuses such as 75. Default: [node, signal, cuda, nccl]. A failed node is always"
-                + " retried."));
-    keys.add(
+                + " retried."),
         optional(
             "grow",
             section(
@@ -118,26 +114,22 @@ public record Supervision(
                         "24h`; never more than the partition's MaxTime."),
                     "After a time-out.")),
             "The next attempt gets more memory after an out-of-memory, or more time after a time-out. Later attempts"
-                + " keep it. No other failure and no preemption grows anything. The price counts the largest sizes."));
-    keys.add(
+                + " keep it. No other failure and no preemption grows anything. The price counts the largest sizes."),
         optional(
             "watchdog",
             ValueType.LENGTH,
             "Ends a task that has printed nothing and has written no metrics and no checkpoint for this long. A"
-                + " bare number is minutes."));
-    keys.add(
+                + " bare number is minutes."),
         optional(
             "monitor",
             SAMPLING,
             "How often the GPUs, CPUs, memory, disk and network of a task are sampled; `off` for never. Default:"
-                + " 10s for a run with GPUs, otherwise off."));
-    keys.add(
+                + " 10s for a run with GPUs, otherwise off."),
         optional(
             "warn_before_end",
             ValueType.LENGTH,
             "How long before the time limit a task gets SIGTERM, so that it can save. If the task then ends"
-                + " with anything but 0, it is queued again, as often as requeues allows."));
-    keys.add(
+                + " with anything but 0, it is queued again, as often as requeues allows."),
         optional(
             "checkpoints",
             section(
@@ -150,8 +142,7 @@ public record Supervision(
                     "copy_every",
                     ValueType.LENGTH,
                     "With `on: scratch`: how often the job copies. A bare number is minutes. Default: 10m.")),
-            "How the task keeps its checkpoints."));
-    keys.add(
+            "How the task keeps its checkpoints."),
         optional(
             "mail",
             section(
@@ -160,13 +151,11 @@ public record Supervision(
                     "type",
                     MAIL_TYPE,
                     "The events to write about, as in sbatch's --mail-type. Default: `END,FAIL`.")),
-            "Mail that Slurm sends about the job."));
-    keys.add(
+            "Mail that Slurm sends about the job."),
         optional(
             "notify",
             mapOf(ValueType.NAME_WORD, NotifyChannel.OF_RUN),
             "Channels of notifications about this run, by names of your choice, beside those of the policy."));
-    return keys;
   }
 
   private static Schema.Section grows(String key, ValueType type, String example) {

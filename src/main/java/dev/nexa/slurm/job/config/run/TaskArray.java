@@ -60,8 +60,7 @@ public record TaskArray(
 
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
-    List<KnownKey> keys = new ArrayList<>();
-    keys.add(
+    return List.of(
         optional(
             "array",
             section(
@@ -90,21 +89,18 @@ public record TaskArray(
                     ValueType.integer(1, 10_000),
                     "With pack: how many of them a task runs at the same time. Default: 1.")),
             "Runs the job once for each shard. A task reads its number from NEXA_TASK and the number of tasks"
-                + " from NEXA_TASKS."));
-    keys.add(
+                + " from NEXA_TASKS."),
         optional(
             "sweep",
             Sweep.SPEC,
             "Runs the job once for each point, which is a combination of values for some keys, such as `{lr:"
-                + " [1e-5, 2e-5], seed: [1, 2, 3]}`."));
-    keys.add(
+                + " [1e-5, 2e-5], seed: [1, 2, 3]}`."),
         withDefault(
             "chain",
             ValueType.integer(1, 100),
             "1",
             "How many jobs follow each other. Each job begins when the job before it has ended. A task that"
                 + " ended with 0 is not run again."));
-    return keys;
   }
 
   static TaskArray from(Values values) {

@@ -15,7 +15,6 @@ import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -44,50 +43,41 @@ public record Work(
 
   /** Returns the keys, in the order of the documentation. */
   static List<KnownKey> keys() {
-    List<KnownKey> keys = new ArrayList<>();
-    keys.add(
+    return List.of(
         optional(
-            "run", ValueType.SCRIPT, "For `shell`: the bash text that each task runs, unchanged."));
-    keys.add(
+            "run", ValueType.SCRIPT, "For `shell`: the bash text that each task runs, unchanged."),
         optional(
             "entrypoint",
             Entrypoint.KEYS,
             "For `python`: the program to start. It gets `options` as flags, `--name value`, after its own"
-                + " arguments."));
-    keys.add(
+                + " arguments."),
         optional(
             "files",
             listOf(ValueType.PATH),
-            "Files beside this file that the job needs. The run keeps them in runner/."));
-    keys.add(
+            "Files beside this file that the job needs. The run keeps them in runner/."),
         optional(
             "options",
             new Schema.Free(),
-            "The runner's own options, under the runner's names. They win over the values from the other keys."));
-    keys.add(
+            "The runner's own options, under the runner's names. They win over the values from the other keys."),
         optional(
             "options_file",
             ValueType.PATH,
             "The runner's own config file, beside this file: Axolotl's, TRL's or Accelerate's. This file's keys"
-                + " and options win over it."));
-    keys.add(
+                + " and options win over it."),
         later(
             "code",
             () -> Code.KEYS,
             "Packs the working tree of git at the submit, and unpacks it for each attempt of a task. `{}` takes"
-                + " all defaults (`nexa-slurm explain docs/code.md`)."));
-    keys.add(
+                + " all defaults (`nexa-slurm explain docs/code.md`)."),
         later(
             "data",
             () -> DataStage.KEYS,
             "For `data`: the step that nexa-slurm's own program does, exactly one (`nexa-slurm explain docs/data.md`). For `vllm`: generate"
-                + " (`nexa-slurm explain docs/generate.md`)."));
-    keys.add(
+                + " (`nexa-slurm explain docs/generate.md`)."),
         later(
             "sync",
             () -> SyncStage.KEYS,
-            "For `sync`: the folder that the job copies to S3 (`nexa-slurm explain docs/sync.md#in-a-job`)."));
-    keys.add(
+            "For `sync`: the folder that the job copies to S3 (`nexa-slurm explain docs/sync.md#in-a-job`)."),
         optional(
             Groups.KEY,
             mapOf(
@@ -105,7 +95,6 @@ public record Work(
                         "Variables of this group, over the config's."))),
             "For `shell`: the groups of one heterogeneous job, by name, in place of `run` and `resources`"
                 + " (`nexa-slurm explain docs/groups.md`)."));
-    return keys;
   }
 
   static Work from(Values values, Optional<NativeOptions> optionsFile) {

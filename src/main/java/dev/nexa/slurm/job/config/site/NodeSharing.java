@@ -27,18 +27,7 @@ public record NodeSharing(
   /** Jobs get what they ask for. */
   public static final NodeSharing AS_ASKED =
       new NodeSharing(
-          false, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
-
-  /** Creates the sharing of a partition without DefCpuPerGPU. */
-  public NodeSharing(
-      boolean exclusive,
-      int cpusMultipleOf,
-      Optional<Long> maxMemoryPerCpu,
-      Optional<Integer> mostCpus,
-      Optional<Integer> mostGpus,
-      Optional<Long> mostMemory) {
-    this(exclusive, cpusMultipleOf, maxMemoryPerCpu, mostCpus, mostGpus, mostMemory, 0);
-  }
+          false, 1, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), 0);
 
   /**
    * Returns the CPUs that a job needs on a node for its memory (job_mgr.c, _valid_pn_min_mem).

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.bills.aws;
 
+import dev.nexa.slurm.money.bills.BillReader;
 import dev.nexa.slurm.money.bills.CostSource.Charge;
 import java.math.BigDecimal;
 import java.time.DateTimeException;
@@ -53,18 +54,9 @@ final class Page {
     }
     String value =
         keys.get(0).startsWith(tag + "$") ? keys.get(0).substring(tag.length() + 1) : keys.get(0);
-    return new Charge(day, value, keys.get(1), amount(cost.amount()), currency, estimated);
-  }
-
-  private static BigDecimal amount(String text) {
-    try {
-      BigDecimal amount = new BigDecimal(text);
-      if (Math.abs((long) amount.scale()) <= 40 && amount.precision() <= 60) {
-        return amount;
-      }
-    } catch (NumberFormatException notANumber) {
-      // Reported below.
-    }
-    throw AwsRefusal.strange("no amount but '" + text + "'");
+    BigDecimal amount =
+        BillReader.amount(cost.amount())
+            .orElseThrow(() -> AwsRefusal.strange("no amount but '" + cost.amount() + "'"));
+    return new Charge(day, value, keys.get(1), amount, currency, estimated);
   }
 }

@@ -79,7 +79,8 @@ class ClusterTextTest {
                 Optional.empty(),
                 Optional.of(96),
                 Optional.of(8),
-                Optional.of(1031000L << 20)));
+                Optional.of(1031000L << 20),
+                0));
     assertThat(partition("mixed").sharing().mostCpus())
         .as("a whole node is larger than MaxCPUsPerNode")
         .contains(64);
@@ -92,7 +93,8 @@ class ClusterTextTest {
                 Optional.of(4000L << 20),
                 Optional.of(40),
                 Optional.of(0),
-                Optional.of(180000L << 20)));
+                Optional.of(180000L << 20),
+                0));
     assertThat(REAL.partitions().get(0).sharing())
         .isEqualTo(
             new NodeSharing(
@@ -101,7 +103,8 @@ class ClusterTextTest {
                 Optional.empty(),
                 Optional.of(16),
                 Optional.of(8),
-                Optional.of(64000L << 20)));
+                Optional.of(64000L << 20),
+                0));
   }
 
   /** Two nodes: one with cores of two threads, one with as many CPUs as cores. */
