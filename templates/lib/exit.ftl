@@ -32,8 +32,7 @@ nexa_exit() {
       echo "nexa-slurm: could not write $result" >&2
 </#if>
   fi
-<#-- It shares what it has. Another process may have its number by now. -->
-  ! grep -qs snapshot.sh "/proc/${NEXA_SNAPSHOT:-none}/cmdline" || kill "$NEXA_SNAPSHOT" || true
+  bash "$NEXA_RUN_DIR/runner/snapshot.sh" end "${NEXA_SNAPSHOT:-}" || true
 <#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   nexa_end_monitor
 </#if>

@@ -1,13 +1,27 @@
 #!/bin/bash
 # shellcheck disable=SC2153
-# What a run runs on: snapshot.sh UV CONTAINER [SECONDS...] in a job, beside its command: it looks at the node at once, and at
-# the process after so many seconds. `snapshot.sh here [PYTHON [FOLDER|LIBRARY]...]` prints what is known of this machine. docs/summary.md lists the names.
+# What a run runs on (docs/summary.md lists the names):
+#   snapshot.sh UV CONTAINER [SECONDS...]         in a job, beside its command: looks at the node at once, at the process after so
+#                                                 many seconds
+#   snapshot.sh end PID                           lets that one share what it has, and waits up to two seconds for it
+#   snapshot.sh here [PYTHON [FOLDER|LIBRARY]...] prints what is known of this machine
 # It fails no job: what it cannot know is absent. Names that begin with `run.` are of the one run; the others are equal for all
 # runs on like nodes, and kept once, in runs/snapshots/.
 set -u -o pipefail
 shopt -s nullglob
 export LC_ALL=C PATH=${PATH:-}:/usr/local/bin:/usr/bin:/bin
 declare -A facts=() digests=()
+
+if [[ ${1:-} == end ]]; then
+  # Another process may have its number by now.
+  grep -qs snapshot.sh "/proc/${2:-none}/cmdline" && kill "$2" || exit 0
+  for ((try = 0; try < 40; try++)); do
+    kill -0 "$2" 2>/dev/null || exit 0
+    sleep 0.05
+  done
+  kill -KILL "$2"
+  exit 0
+fi
 
 # NAME VALUE: in one line, without tabs.
 put() {
