@@ -40,5 +40,13 @@ if ((all == 0 || (ours > 0 && (ours + 1) * 100 > all * most_percent))); then
   tell "not drained, because $ours of $all nodes are: $bad"
   exit 0
 fi
-timeout 5 scontrol update NodeName="$node" State=DRAIN Reason="$mark ${bad:0:200}" && tell "drained: $bad"
+timeout 5 scontrol update NodeName="$node" State=DRAIN Reason="$mark ${bad:0:200}" || exit 0
+# Others may have looked at the same moment: of all together, those that came last go back.
+sleep 3
+if timeout 5 sinfo --noheader --Node --format='%H %N %E' | sort -u |
+  awk -v mark="$mark" -v node="$node" -v most="$((all * most_percent / 100))" '$3 == mark && ++n > (most > 1 ? most : 1) && $2 == node { found = 1 } END { exit !found }'; then
+  timeout 5 scontrol update NodeName="$node" State=RESUME && tell "not drained, because others are: $bad"
+else
+  tell "drained: $bad"
+fi
 exit 0

@@ -209,7 +209,7 @@ class FirstHourTest {
     assertThat(problems("run.yaml"))
         .containsExactly(
             "run.yaml:2:10: backend: there is no backend 'pyton' (did you mean 'python'?); there are"
-                + " shell, python, hf, axolotl, accelerate, vllm, lm_eval, data, sync",
+                + " shell, python, hf, axolotl, accelerate, vllm, lm_eval, data, sync, diag",
             "run.yaml:3:22: entrypoint.script: no such file: gone.py. Looked for it in: "
                 + terminal.workspace
                 + "/gone.py",

@@ -31,6 +31,9 @@ class DiagHealthOnSlurmTest {
 
       // A folder that all nodes lack: the first is drained, the others are over the share.
       Files.delete(slurm.folder.resolve("scratch"));
+      // Nodes that look at the same moment agree within seconds.
+      await(slurm, 1, "nexa-slurm: scratch:");
+      Thread.sleep(10_000);
       String drained = await(slurm, 1, "nexa-slurm: scratch:");
       Thread.sleep(7000);
       assertThat(reasons(slurm)).isEqualTo(drained);

@@ -182,7 +182,7 @@ final class FaultJudge {
     Map<String, String> bytes = new TreeMap<>();
     for (Path file : walk(workspace.runs())) {
       String name = trial.root().relativize(file).toString();
-      boolean ofJobs = name.contains("/submissions/") || name.contains("/logs/");
+      boolean ofJobs = name.matches(".*/(submissions|logs|snapshots)/.*");
       if (!ofJobs && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
         bytes.put(name, new String(DurableFiles.readBytes(file), StandardCharsets.ISO_8859_1));
       }

@@ -190,7 +190,7 @@ final class TrialWorkspace {
     try (Stream<Path> files = Files.walk(root.resolve("runs"))) {
       for (Path file : (Iterable<Path>) files::iterator) {
         String name = root.relativize(file).toString();
-        boolean ofJobs = name.contains("/submissions/") || name.contains("/logs/");
+        boolean ofJobs = name.matches(".*/(submissions|logs|snapshots)/.*");
         if (!ofJobs && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
           bytes.put(name, new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
         }

@@ -72,7 +72,7 @@ class DoctorTeamTest {
 
     CommandResult looked = team.types(BOB, "doctor");
 
-    assertThat(looked.exit()).isEqualTo(4);
+    assertThat(looked.exit()).as(looked.out()).isEqualTo(4);
     assertThat(looked.out()).contains("unknown  workspace ", "ok       slurm ");
   }
 
