@@ -11,7 +11,12 @@ set -uo pipefail
 export LC_ALL=C
 here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 mode=$1 level=${2:-} gpus=${3:-0}
-[[ $gpus != - ]] || gpus=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+if [[ $gpus == - ]]; then
+  gpus=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+  # A driver that shows none, beside its tool, is asked for one at least.
+  ((gpus > 0)) || ! command -v nvidia-smi >/dev/null || gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || echo 1)
+  gpus=${gpus%%$'\n'*} && ((gpus > 0)) || ! command -v nvidia-smi >/dev/null || gpus=1
+fi
 node=${SLURMD_NODENAME:-${HOSTNAME%%.*}}
 
 # row NAME NEEDS LEVEL COMPARE LIMIT UNIT RESULT SECONDS: a check, whose function NAME follows. NEEDS: any or gpu. COMPARE:
@@ -24,8 +29,8 @@ source "$here/diag_checks.sh"
 
 # CHECK RESULT VALUE LIMIT UNIT SECONDS TEXT
 line() {
-  local text=${7//[$'\t\n\r']/ }
-  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$node" "$1" "$2" "${3:--}" "${4:--}" "${5:--}" "$6" "${text:0:300}"
+  local text=${7//[![:print:]]/ } value=${3//[![:print:]]/?}
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$node" "$1" "$2" "${value:--}" "${4:--}" "${5:--}" "$6" "${text:0:300}"
 }
 
 # VALUE COMPARE LIMIT: within the limit?
@@ -38,14 +43,23 @@ within() {
 # Each check has its own process and time-out: one that hangs holds up no other.
 check() {
   local name=$1 compare=$4 limit=$5 unit=$6 bad=$7 seconds=$8 from=${EPOCHREALTIME/./} answer status own text
-  answer=$(timeout -k 1 "$seconds" bash "$here/diag.sh" probe "$name" "$gpus" 2>&1)
+  # A file, not a pipe: nobody waits for what a check has left behind.
+  timeout -k 1 "$seconds" bash "$here/diag.sh" probe "$name" "$gpus" >"$answers" 2>&1 </dev/null
   status=$?
+  answer=$(tail -c 4096 -- "$answers" | tr -d '\0')
   local took=$((${EPOCHREALTIME/./} - from))
   printf -v took '%d.%03d' $((took / 1000000)) $((took / 1000 % 1000))
   IFS='|' read -r value own text <<<"${answer##*$'\n'}"
-  limit=${own:-$limit}
+  ((status != 0)) || limit=${own:-$limit}
+  value=${value:0:60}
   case $status in
-  0) within "$value" "$compare" "$limit" && bad=ok ;;
+  0)
+    if [[ $compare != '==' && ! $value =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
+      value='' text="no number: $answer" bad=unknown
+    elif within "$value" "$compare" "$limit"; then
+      bad=ok
+    fi
+    ;;
   3) value='' text=$answer bad=unknown ;;
   4) return ;;
   1) value='' text=$answer ;;
@@ -60,7 +74,8 @@ check() {
 
 # Checks this node.
 node() {
-  local one value
+  local one value answers
+  answers=$(mktemp) || return
   for one in "${rows[@]}"; do
     # shellcheck disable=SC2086
     set -- $one
@@ -70,6 +85,9 @@ node() {
     # A hanging driver would hold up each further check.
     [[ $1 != gpus || -n $value ]] || gpus=0
   done
+  rm -f -- "$answers"
+  # Without this line, the node did not come to its end.
+  line answer ok '' '' '' 0 ''
 }
 
 # ROUND FIRST SECOND: the bandwidth between two nodes, in a line "FIRST SECOND GB/s" of the file `pairs`.
@@ -167,16 +185,22 @@ words() {
 job() {
   local all=() found=$NEXA_ATTEMPT.diag.tsv one count bad with=()
   mapfile -t all < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+  # A config that asks for no GPUs gets those of whole nodes all the same.
+  ((gpus > 0)) || gpus=$(scontrol --oneliner show node "$SLURM_JOB_NODELIST" | awk '
+    { n = 0; if (match($0, / Gres=[^ ]*/)) { g = substr($0, RSTART + 6, RLENGTH - 6); gsub(/\([^)]*\)/, "", g); k = split(g, part, ",")
+      for (i = 1; i <= k; i++) if (part[i] ~ /^gpu(:|$)/) { m = part[i]; sub(/.*:/, "", m); n += m ~ /^[0-9]+$/ ? m : 1 } }
+      if (NR == 1 || n < least) least = n }
+    END { print least + 0 }')
   ((gpus == 0)) || with=(--gpus-per-node="$gpus")
-  timeout -k 5 600 srun --overlap --quiet --nodes="${#all[@]}" --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 "${with[@]}" \
+  timeout -k 5 780 srun --overlap --quiet --nodes="${#all[@]}" --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 "${with[@]}" \
     bash "$here/diag.sh" node "$level" "$gpus" >"$found.new"
-  count=$(cut -f1 "$found.new" | sort -u | wc -l)
+  count=$(grep -c $'\tanswer\tok' "$found.new")
   for one in "${all[@]}"; do
-    grep -q "^$one"$'\t' "$found.new" && continue
+    grep -q "^$one"$'\tanswer\tok' "$found.new" && continue
     # If most nodes give none, the fault is elsewhere.
     bad=unknown
     ((count * 2 < ${#all[@]})) || bad=critical
-    node=$one line answer "$bad" '' '' '' 0 "the node gave no answer" >>"$found.new"
+    node=$one line answer "$bad" '' '' '' 0 "the node gave no answer, or stopped before its end" >>"$found.new"
   done
   if [[ $level == full ]] && ((${#all[@]} > 1)); then
     between "${all[@]}" >>"$found.new"
@@ -189,7 +213,7 @@ job() {
     if [[ -n $bad ]]; then
       echo "$bad" >"$NEXA_ATTEMPT.unfit.$one"
       echo "nexa-slurm: node $one has a critical finding: $bad"
-    elif grep -q "^$one"$'\t[^\t]*\tok' "$found"; then
+    elif grep -q "^$one"$'\tanswer\tok' "$found"; then
       : >"$NEXA_ATTEMPT.fit.$one"
     fi
   done

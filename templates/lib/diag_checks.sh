@@ -43,7 +43,7 @@ inodes() { fullest ipcent; }
 row clock any quick '<=' 1 s warning 10
 clock() {
   local offset file
-  if offset=$(chronyc -c tracking 2>/dev/null | cut -d, -f5) && [[ -n $offset ]]; then
+  if offset=$(chronyc -c tracking 2>/dev/null | awk -F, '$NF ~ /^(Normal|Insert|Delete)/ { print $5 }') && [[ -n $offset ]]; then
     say "${offset#-}" '' 'chrony'
     return
   fi

@@ -31,6 +31,8 @@ def timed(work, device):
     return (time.monotonic() - began) / 10
 
 
+if torch.version.cuda is None and getattr(torch.version, "hip", None) is None:
+    sys.exit(f"torch {torch.__version__} is built for CPUs only")
 if sys.argv[1] == "see":
     text = f"torch {torch.__version__} for CUDA {torch.version.cuda}; the driver has {driver_cuda() or 'no'} CUDA"
     print(f"{torch.cuda.device_count() if torch.cuda.is_available() else 0}|{text}")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # shellcheck disable=SC2153
 # What a run runs on (docs/summary.md lists the names):
-#   snapshot.sh UV CONTAINER [SECONDS...]         in a job, beside its command: looks at the node at once, at the process after so
+#   snapshot.sh UV CONTAINER ENV_FILE [SECONDS...] in a job, beside its command: looks at the node at once, at the process after so
 #                                                 many seconds
 #   snapshot.sh end PID                           lets that one share what it has, and waits up to two seconds for it
 #   snapshot.sh here [PYTHON [FOLDER|LIBRARY]...] prints what is known of this machine
@@ -84,18 +84,22 @@ put_path() {
   if [[ $2 =~ $of_run ]]; then put "run.$1" "$2"; else put "$1" "$2"; fi
 }
 
+secret_words='[^ ]*:[^ ]*@|(hf_|sk-|sk_|ghp_|gho_|github_pat_|glpat-|xox[a-z]-|AKIA|ASIA)[A-Za-z0-9_-]{8}|eyJ[A-Za-z0-9_-]{8}|-----BEGIN|[Bb]earer |[Bb]asic |([Pp]ass(word|wd)?|[Tt]oken|[Ss]ecret|[Aa]pi_?[Kk]ey|[Aa]uth)[a-z]*"?[ =:]'
+
 # FILE: the variables of a process that decide how it computes and talks; never a secret.
 variables() {
   local line name value
   while IFS= read -r -d '' line; do
     name=${line%%=*} value=${line#*=}
     case $name in
-    *[Tt][Oo][Kk][Ee][Nn]* | *[Kk][Ee][Yy]* | *[Ss][Ee][Cc][Rr][Ee][Tt]* | *[Pp][Aa][Ss][Ss]* | *[Aa][Uu][Tt][Hh]* | *[Cc][Rr][Ee][Dd]*) continue ;;
+    *[Pp][Ww] | *[Pp][Ww][Dd]* | *[Jj][Ww][Tt]* | *[Bb][Ee][Aa][Rr]* | *[Tt][Oo][Kk][Ee][Nn]* | *[Kk][Ee][Yy]* | *[Ss][Ee][Cc][Rr][Ee][Tt]* | *[Pp][Aa][Ss][Ss]* | *[Aa][Uu][Tt][Hh]* | *[Cc][Rr][Ee][Dd]*) continue ;;
     OMPI_ARGV | OMPI_COMMAND) continue ;; # the command's own words
     NCCL_* | CUDA_* | TORCH_* | PYTORCH_* | OMP_* | UCX_* | FI_* | VLLM_* | OMPI_* | HF_HUB_OFFLINE | LD_LIBRARY_PATH) ;;
     *) continue ;;
     esac
-    [[ ! $value =~ ://[^/@]*@|(hf_|sk-|ghp_|AKIA)[A-Za-z0-9-]{12} ]] || value='left out: it looks like a secret'
+    # What comes from the config's env_file is the user's secret, whatever its name is.
+    [[ ! -r ${secrets:-} ]] || ! grep -qE "^[[:space:]]*(export[[:space:]]+)?$name=" -- "$secrets" || continue
+    [[ ! $value =~ $secret_words ]] || value='left out: it looks like a secret'
     case $name in
     CUDA_VISIBLE_DEVICES | VLLM_HOST_IP | OMPI_COMM_* | OMPI_FILE_LOCATION | OMPI_MCA_orte_* | OMPI_MCA_ess_* | OMPI_MCA_pmix*) put "run.env.$name" "$value" ;;
     *) put_path "env.$name" "$value" ;;
@@ -237,9 +241,9 @@ trap '' HUP INT QUIT ABRT USR1 USR2
 # Bash hangs now and then if a trap does more.
 stop=''
 trap 'stop=1' TERM
-uv=$1 container=$2
+uv=$1 container=$2 secrets=$3
 file=$NEXA_ATTEMPT.snapshot.tsv
-shift 2
+shift 3
 renice -n 19 -p $$
 ionice -c 3 -p $$
 

@@ -19,14 +19,14 @@ shown=$(timeout 5 scontrol --oneliner show node "$node") || { tell "scontrol giv
 reason='' state='' gpus=0
 [[ ! $shown =~ \ Gres=([^ ]+) ]] || gpus=$(grep -oE '(^|,)gpu(:[^:,(]+)?:[0-9]+' <<<"${BASH_REMATCH[1]}" | awk -F: '{ n += $NF } END { print n + 0 }')
 # Slurm kills this program after 60 s.
-found=$(timeout -k 1 45 bash "$here/diag.sh" node quick "$gpus") || { tell "the checks did not end in 45 s"; exit 0; }
+found=$(timeout -k 1 45 bash "$here/diag.sh" node quick "$gpus") || tell "the checks did not end in 45 s"
 bad=$(grep $'\tcritical\t' <<<"$found" | bash "$here/diag.sh" words)
 [[ ! $shown =~ \ State=([^ ]+) ]] || state=${BASH_REMATCH[1]}
 [[ ! $shown =~ \ Reason=(.*) ]] || reason=${BASH_REMATCH[1]}
 
 if [[ -z $bad ]]; then
-  # One check that is well at least: a runner that printed nothing proves nothing.
-  if [[ $state == *DRAIN* && $reason == "$mark"* ]] && grep -q $'\tok\t' <<<"$found"; then
+  # A runner that did not come to its end proves nothing.
+  if [[ $state == *DRAIN* && $reason == "$mark"* ]] && grep -q $'\tanswer\tok' <<<"$found"; then
     timeout 5 scontrol update NodeName="$node" State=RESUME && tell "resumed"
   fi
   exit 0

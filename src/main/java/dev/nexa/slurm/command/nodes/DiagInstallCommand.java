@@ -59,7 +59,8 @@ final class DiagInstallCommand extends Subcommand {
                   Advice.word(tiers.scratch()),
                   Advice.word(tiers.durable()),
                   Advice.word(tiers.shared()),
-                  Advice.word(environment().getOrDefault("PATH", "/usr/bin:/bin")),
+                  Advice.word(
+                      slurm() + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
                   conf.isEmpty() ? "" : " SLURM_CONF=" + Advice.word(conf)));
     }
     say("wrote " + program + " and the checks beside it; " + settings + " switches them off");
@@ -69,5 +70,15 @@ final class DiagInstallCommand extends Subcommand {
     say("  HealthCheckNodeState=ANY,CYCLE");
     say("and, to check a node after each job, before others get it:");
     say("  Epilog=" + program);
+  }
+
+  /** Returns the folder of scontrol with a colon behind it; empty if the PATH has none. */
+  private String slurm() {
+    for (String folder : environment().getOrDefault("PATH", "").split(":", -1)) {
+      if (folder.startsWith("/") && Files.isExecutable(Path.of(folder, "scontrol"))) {
+        return folder + ":";
+      }
+    }
+    return "";
   }
 }

@@ -130,13 +130,10 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
     Map<String, Result> worst = byNode();
     StringBuilder text = new StringBuilder(Plural.of(worst.size(), "node"));
     String between = ": ";
-    for (Result result : List.of(Result.CRITICAL, Result.WARNING, Result.OK)) {
-      // A check that could not look says nothing of the node.
+    for (Result result : List.of(Result.CRITICAL, Result.WARNING, Result.UNKNOWN, Result.OK)) {
       List<String> nodes =
           worst.entrySet().stream()
-              .filter(
-                  node ->
-                      (node.getValue() == Result.UNKNOWN ? Result.OK : node.getValue()) == result)
+              .filter(node -> node.getValue() == result)
               .map(Map.Entry::getKey)
               .toList();
       if (!nodes.isEmpty()) {

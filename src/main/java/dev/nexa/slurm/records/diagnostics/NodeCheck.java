@@ -27,11 +27,10 @@ public record NodeCheck(
     String text) {
   private static final int FIELDS = 8;
 
-  /** The four results, the best first. */
+  /** The four results. One that could not look says nothing: any other counts more. */
   public enum Result {
-    OK,
-    /** The check could not look. */
     UNKNOWN,
+    OK,
     WARNING,
     CRITICAL;
 

@@ -227,10 +227,21 @@ class DiagChecksTest {
             text ->
                 text.replace("'<=' 95 % warning 1\ndisk", "'<=' 0 % critical 10\ndisk")
                     + "row site any quick '==' yes - warning 5\nsite() { say no '' 'the reason'; }\n"
+                    + "row word any quick '<=' 5 - critical 5\nword() { echo 'abc: failed'; }\n"
+                    + "row tabs any quick '==' 1 - critical 5\ntabs() { printf '9\\t\\033[1m9\\n'; }\n"
+                    + "row left any quick '==' 1 - critical 5\nleft() { sleep 100 & echo 1; }\n"
                     + "row odd any quick '==' yes - critical 5\nodd() { exit 77; }\n");
 
     assertThat(checks.get("disk").result()).isEqualTo(Result.CRITICAL);
     assertThat(checks.get("site").words()).isEqualTo("site: no (==yes) the reason");
+    assertThat(checks.get("word"))
+        .returns(Result.UNKNOWN, NodeCheck::result)
+        .returns("no number: abc: failed", NodeCheck::text);
+    assertThat(checks.get("tabs"))
+        .returns(Result.CRITICAL, NodeCheck::result)
+        .returns("9??[1m9", NodeCheck::value);
+    assertThat(checks.get("left").result()).isEqualTo(Result.OK);
+    assertThat(checks.get("answer").result()).isEqualTo(Result.OK);
     assertThat(checks.get("odd")).returns(Result.UNKNOWN, NodeCheck::result);
   }
 

@@ -96,7 +96,10 @@ class SnapshotScriptTest {
 
   private Map<String, String> snapshot(String run, String... words) throws Exception {
     List<String> argv = new ArrayList<>(List.of("bash", SCRIPT.toString()));
-    argv.addAll(words.length == 0 ? List.of("", "", "0") : List.of(words));
+    argv.addAll(
+        words.length == 0
+            ? List.of("", "", folder.resolve("secret.env").toString(), "0")
+            : List.of(words));
     Process process = start(run, argv);
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     assertThat(new String(process.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
@@ -187,6 +190,19 @@ class SnapshotScriptTest {
             "FI_NODE", "n3",
             "OMP_PATH", "/lib/python3.11",
             "CUDA_VISIBLE_DEVICES", "GPU-aa"));
+    more.putAll(
+        Map.of(
+            "UCX_PWD", "hush6",
+            "NCCL_PW", "hush7",
+            "FI_X", "password=hush8",
+            "UCX_Y", "ada:hush9@host",
+            "UCX_Z", "Authorization: Bearer hush10",
+            "FI_J", "eyJhush11hush11.x.y",
+            "NCCL_G", "glpat-hush12hush12",
+            "FI_K", "{\"api_key\": \"hush13\"}",
+            "UCX_W", "http://ada:hu/hush14@host",
+            "UCX_FROM_FILE", "hush15"));
+    Files.writeString(folder.resolve("secret.env"), "# mine\nexport UCX_FROM_FILE=hush15\n");
     command("train_20251101_143200");
 
     Map<String, String> facts = snapshot("train_20251101_143200");
@@ -240,7 +256,7 @@ class SnapshotScriptTest {
     Process full =
         start(
             "train_20251101_143201",
-            List.of("bash", "-c", script, "bash", SCRIPT.toString(), "", "", "0"));
+            List.of("bash", "-c", script, "bash", SCRIPT.toString(), "", "", "", "0"));
 
     assertThat(full.waitFor(60, TimeUnit.SECONDS)).isTrue();
     try (var files = Files.walk(folder.resolve("runs"))) {
@@ -259,6 +275,7 @@ class SnapshotScriptTest {
                 SCRIPT.toString(),
                 folder.toString(),
                 "img@sha256:" + "a".repeat(64),
+                "",
                 "600"));
     awaitNode("train_20251101_143201");
     Thread.sleep(300);
@@ -281,7 +298,7 @@ class SnapshotScriptTest {
             List.of(
                 "bash",
                 "-c",
-                "bash \"$0\" '' '' 600 & echo $!; exec sleep 600",
+                "bash \"$0\" '' '' '' 600 & echo $!; exec sleep 600",
                 SCRIPT.toString()));
     long pid = Long.parseLong(job.inputReader(UTF_8).readLine());
     awaitNode("train_20251101_143201");
