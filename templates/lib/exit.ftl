@@ -32,7 +32,8 @@ nexa_exit() {
       echo "nexa-slurm: could not write $result" >&2
 </#if>
   fi
-  bash "$NEXA_RUN_DIR/runner/snapshot.sh" end "${NEXA_SNAPSHOT:-}" || true
+<#-- Slurm may signal it too, and bash would say so in the log. -->
+  { bash "$NEXA_RUN_DIR/runner/snapshot.sh" end "${NEXA_SNAPSHOT:-}" || true; } 2>/dev/null
 <#if monitor_seconds gt 0 && (nodes == 1 || !(stepped!false))>
   nexa_end_monitor
 </#if>

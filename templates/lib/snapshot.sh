@@ -13,6 +13,7 @@ export LC_ALL=C PATH=${PATH:-}:/usr/local/bin:/usr/bin:/bin
 declare -A facts=() digests=()
 
 if [[ ${1:-} == end ]]; then
+  trap '' TERM
   # Another process may have its number by now.
   grep -qs snapshot.sh "/proc/${2:-none}/cmdline" && kill "$2" || exit 0
   for ((try = 0; try < 40; try++)); do

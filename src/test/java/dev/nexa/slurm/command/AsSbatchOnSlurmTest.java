@@ -179,6 +179,10 @@ class AsSbatchOnSlurmTest {
     assertThat(content(workspace.resolve(job + "_0_log.out"), "task 0 of " + job))
         .doesNotContain("problem");
     assertThat(content(workspace.resolve(job + "_0_log.err"), "problem")).contains("batch\n");
+    // Its end writes into the workspace, which goes with the test.
+    while (List.of("RUNNING", "COMPLETING").contains(Person.state(job))) {
+      Thread.sleep(100);
+    }
   }
 
   @Test

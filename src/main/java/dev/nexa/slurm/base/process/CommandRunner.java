@@ -83,6 +83,8 @@ public class CommandRunner {
     ExecuteWatchdog watchdog = new TreeWatchdog(command.timeout());
     DefaultExecutor executor = new OurExecutor(command, started, in != null);
     executor.setExitValues(null);
+    // Its default is this process's folder, which may be closed by now.
+    executor.setWorkingDirectory(command.directory().toFile());
     Drained drained = new Drained(out);
     executor.setStreamHandler(new WidePump(drained, err, in));
     executor.setWatchdog(watchdog);
