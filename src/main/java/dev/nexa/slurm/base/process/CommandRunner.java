@@ -73,6 +73,7 @@ public class CommandRunner {
     return stream(command, in, OutputStream.nullOutputStream(), started -> {});
   }
 
+  @SuppressWarnings("deprecation") // The builder that replaces the setter makes no subclass.
   private static CommandResult stream(
       Command command,
       @Nullable InputStream in,
