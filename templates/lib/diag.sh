@@ -4,6 +4,7 @@
 #   diag.sh node LEVEL GPUS   this node
 #   diag.sh probe NAME GPUS   one check of this node
 #   diag.sh words             lines of the input in words
+#   diag.sh gres              the GPUs of the nodes in the input
 # A line for each node and check, separated by tabs: NODE CHECK RESULT VALUE LIMIT UNIT SECONDS TEXT. RESULT is ok, warning,
 # critical or unknown (could not look); LIMIT begins with its comparison. LEVEL: quick or full. GPUS: how many this node should
 # have; - for those that its driver shows.
@@ -13,9 +14,11 @@ here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 mode=$1 level=${2:-} gpus=${3:-0}
 if [[ $gpus == - ]]; then
   gpus=$(find /proc/driver/nvidia/gpus -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
-  # A driver that shows none, beside its tool, is asked for one at least.
-  ((gpus > 0)) || ! command -v nvidia-smi >/dev/null || gpus=$(nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ' || echo 1)
-  gpus=${gpus%%$'\n'*} && ((gpus > 0)) || ! command -v nvidia-smi >/dev/null || gpus=1
+  if ((gpus == 0)) && command -v nvidia-smi >/dev/null; then
+    gpus=$(timeout 30 nvidia-smi --list-gpus 2>/dev/null | grep -c '^GPU ')
+    # Beside its tool, a driver that shows none is asked for one.
+    ((gpus > 0)) || gpus=1
+  fi
 fi
 node=${SLURMD_NODENAME:-${HOSTNAME%%.*}}
 
@@ -29,8 +32,7 @@ source "$here/diag_checks.sh"
 
 # CHECK RESULT VALUE LIMIT UNIT SECONDS TEXT
 line() {
-  local text=${7//[![:print:]]/ } value=${3//[![:print:]]/?}
-  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$node" "$1" "$2" "${value:--}" "${4:--}" "${5:--}" "$6" "${text:0:300}"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$node" "$1" "$2" "${3:--}" "${4:--}" "${5:--}" "$6" "${7:0:300}"
 }
 
 # VALUE COMPARE LIMIT: within the limit?
@@ -46,10 +48,11 @@ check() {
   # A file, not a pipe: nobody waits for what a check has left behind.
   timeout -k 1 "$seconds" bash "$here/diag.sh" probe "$name" "$gpus" >"$answers" 2>&1 </dev/null
   status=$?
-  answer=$(tail -c 4096 -- "$answers" | tr -d '\0')
+  answer=$(tail -c 4096 -- "$answers" | tr -c '[:print:]\n' '?')
   local took=$((${EPOCHREALTIME/./} - from))
   printf -v took '%d.%03d' $((took / 1000000)) $((took / 1000 % 1000))
   IFS='|' read -r value own text <<<"${answer##*$'\n'}"
+  answer=${answer//$'\n'/ }
   ((status != 0)) || limit=${own:-$limit}
   value=${value:0:60}
   case $status in
@@ -181,16 +184,25 @@ words() {
   }'
 }
 
+# Of nodes as `scontrol --oneliner show node` prints them, the fewest GPUs that one has.
+gres() {
+  awk '
+    { n = 0
+      if (match($0, / Gres=[^ ]*/)) {
+        gres = substr($0, RSTART + 6, RLENGTH - 6); gsub(/\([^)]*\)/, "", gres)
+        count = split(gres, part, ",")
+        for (i = 1; i <= count; i++) if (part[i] ~ /^gpu(:|$)/) { sub(/.*:/, "", part[i]); n += part[i] ~ /^[0-9]+$/ ? part[i] : 1 }
+      }
+      if (NR == 1 || n < least) least = n }
+    END { print least + 0 }'
+}
+
 # Checks the nodes of the job.
 job() {
   local all=() found=$NEXA_ATTEMPT.diag.tsv one count bad with=()
   mapfile -t all < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
   # A config that asks for no GPUs gets those of whole nodes all the same.
-  ((gpus > 0)) || gpus=$(scontrol --oneliner show node "$SLURM_JOB_NODELIST" | awk '
-    { n = 0; if (match($0, / Gres=[^ ]*/)) { g = substr($0, RSTART + 6, RLENGTH - 6); gsub(/\([^)]*\)/, "", g); k = split(g, part, ",")
-      for (i = 1; i <= k; i++) if (part[i] ~ /^gpu(:|$)/) { m = part[i]; sub(/.*:/, "", m); n += m ~ /^[0-9]+$/ ? m : 1 } }
-      if (NR == 1 || n < least) least = n }
-    END { print least + 0 }')
+  ((gpus > 0)) || gpus=$(scontrol --oneliner show node "$SLURM_JOB_NODELIST" | gres)
   ((gpus == 0)) || with=(--gpus-per-node="$gpus")
   timeout -k 5 780 srun --overlap --quiet --nodes="${#all[@]}" --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 "${with[@]}" \
     bash "$here/diag.sh" node "$level" "$gpus" >"$found.new"
@@ -227,6 +239,6 @@ job() {
 case $mode in
 job) job ;;
 node) node ;;
-words) words ;;
+words | gres) "$mode" ;;
 probe) "$2" ;;
 esac

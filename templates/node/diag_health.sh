@@ -16,8 +16,7 @@ enabled=no most_percent=10
 tell() { logger -t nexa-diag -- "$node: $1" 2>/dev/null || true; }
 
 shown=$(timeout 5 scontrol --oneliner show node "$node") || { tell "scontrol gives no answer"; exit 0; }
-reason='' state='' gpus=0
-[[ ! $shown =~ \ Gres=([^ ]+) ]] || gpus=$(grep -oE '(^|,)gpu(:[^:,(]+)?:[0-9]+' <<<"${BASH_REMATCH[1]}" | awk -F: '{ n += $NF } END { print n + 0 }')
+reason='' state='' gpus=$(bash "$here/diag.sh" gres <<<"$shown")
 # Slurm kills this program after 60 s.
 found=$(timeout -k 1 45 bash "$here/diag.sh" node quick "$gpus") || tell "the checks did not end in 45 s"
 bad=$(grep $'\tcritical\t' <<<"$found" | bash "$here/diag.sh" words)

@@ -31,13 +31,7 @@ final class ThisMachine {
     environment.put("NEXA_SCRATCH", storage.scratch());
     environment.put("NEXA_DURABLE", storage.durable());
     environment.put("NEXA_SHARED", storage.shared());
-    profile
-        .health()
-        .ifPresent(
-            health -> {
-              health.minDriver().ifPresent(it -> environment.put("NEXA_DIAG_DRIVER", it));
-              health.networkInterface().ifPresent(it -> environment.put("NEXA_DIAG_INTERFACE", it));
-            });
+    profile.health().ifPresent(health -> environment.putAll(health.variables()));
     try {
       Path folder = Files.createTempDirectory("nexa-diag");
       try {

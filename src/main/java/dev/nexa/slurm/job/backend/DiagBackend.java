@@ -1,7 +1,6 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.job.config.site.Health;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
@@ -37,11 +36,16 @@ public final class DiagBackend implements Backend {
           plan.written().problem("options.level", "expected quick or full, got " + level));
     }
     List<String> command = new ArrayList<>(List.of("env"));
-    if (plan.site().health().isPresent()) {
-      Health health = plan.site().health().get();
-      health.minDriver().ifPresent(oldest -> command.add("NEXA_DIAG_DRIVER=" + oldest));
-      health.networkInterface().ifPresent(name -> command.add("NEXA_DIAG_INTERFACE=" + name));
-    }
+    plan.site()
+        .health()
+        .ifPresent(
+            health -> health.variables().forEach((name, value) -> command.add(name + "=" + value)));
+    // The others are plugins of Slurm, not programs of the node.
+    plan.environment()
+        .software()
+        .runtime()
+        .filter(List.of("apptainer", "singularity")::contains)
+        .ifPresent(name -> command.add("NEXA_DIAG_CONTAINER=" + name));
     command.addAll(List.of("bash", "${run_dir}/runner/diag.sh", "job", level.toString()));
     command.add("" + plan.allocation().gpusPerNode());
     return new Launch(Launch.TASK, command, List.of());

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.records.diagnostics.NodeCheck.Result;
 import dev.nexa.slurm.records.runs.RunFolder;
-import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,8 +23,8 @@ import org.apache.commons.statistics.descriptive.Median;
  * @param checks in the order of the nodes and of the rows
  */
 public record Diagnosis(String run, List<NodeCheck> checks) {
-  /** The beginning of the ids of these runs: the stage of configs/diag/nodes.yaml. */
-  public static final String PREFIX = "diag_";
+  /** The stage of these runs, in configs/diag/nodes.yaml, with which their ids begin. */
+  public static final String STAGE = "diag";
 
   private static final String FILE = ".diag.tsv";
   private static final int MOST_READ = 50;
@@ -55,14 +54,10 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
 
   /** Returns the newest fifty diagnoses of a workspace that found something, the newest first. */
   public static List<Diagnosis> newestFirst(Workspace workspace) {
-    if (!Files.isDirectory(workspace.runs())) {
-      return List.of();
-    }
-    return DurableFiles.list(workspace.runs(), PREFIX + "*").stream()
-        .map(folder -> folder.getFileName().toString())
+    return workspace.claimed(STAGE).stream()
         .sorted(Comparator.reverseOrder())
         .limit(MOST_READ)
-        .map(name -> of(workspace.run(new RunId(name))))
+        .map(id -> of(workspace.run(id)))
         .filter(diagnosis -> !diagnosis.checks().isEmpty())
         .toList();
   }

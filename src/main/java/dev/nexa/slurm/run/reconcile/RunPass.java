@@ -220,7 +220,7 @@ public final class RunPass {
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     outcome.disagreements().forEach(doubt -> problems.add(run.id() + ": " + doubt));
-    boolean diagnosed = run.id().value().startsWith(Diagnosis.PREFIX) && outcome.ended();
+    boolean diagnosed = run.id().value().startsWith(Diagnosis.STAGE + "_") && outcome.ended();
     if (diagnosed
         || outcome.attempts().size() > outcome.counts().getOrDefault(JobState.COMPLETED, 0)) {
       new NodeFailures(scheduler).remember(run, files.plan(), state, outcome, problems);

@@ -228,7 +228,7 @@ class DiagChecksTest {
                 text.replace("'<=' 95 % warning 1\ndisk", "'<=' 0 % critical 10\ndisk")
                     + "row site any quick '==' yes - warning 5\nsite() { say no '' 'the reason'; }\n"
                     + "row word any quick '<=' 5 - critical 5\nword() { echo 'abc: failed'; }\n"
-                    + "row tabs any quick '==' 1 - critical 5\ntabs() { printf '9\\t\\033[1m9\\n'; }\n"
+                    + "row tabs any quick '==' 1 - critical 5\ntabs() { printf '9\\t\\033[1m9|\\t|a\\tb\\n'; }\n"
                     + "row left any quick '==' 1 - critical 5\nleft() { sleep 100 & echo 1; }\n"
                     + "row odd any quick '==' yes - critical 5\nodd() { exit 77; }\n");
 
@@ -239,7 +239,9 @@ class DiagChecksTest {
         .returns("no number: abc: failed", NodeCheck::text);
     assertThat(checks.get("tabs"))
         .returns(Result.CRITICAL, NodeCheck::result)
-        .returns("9??[1m9", NodeCheck::value);
+        .returns("9??[1m9", NodeCheck::value)
+        .returns("==?", NodeCheck::limit)
+        .returns("a?b", NodeCheck::text);
     assertThat(checks.get("left").result()).isEqualTo(Result.OK);
     assertThat(checks.get("answer").result()).isEqualTo(Result.OK);
     assertThat(checks.get("odd")).returns(Result.UNKNOWN, NodeCheck::result);

@@ -3,9 +3,14 @@ package dev.nexa.slurm.records.diagnostics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.records.diagnostics.NodeCheck.Result;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -50,6 +55,18 @@ class DiagnosisTest {
     if (result.equals("warning")) {
       assertThat(judged.words()).isEqualTo("cpu: 79.9 MiB/s below its own median of 100.0");
     }
+  }
+
+  @Test
+  void aFolderThatIsNoRunIsPassedOver(@TempDir Path root) throws IOException {
+    Files.createDirectories(root.resolve("runs/diag_notes"));
+    Path results = root.resolve("runs/diag_20261101_120000/submissions/k/results");
+    Files.writeString(
+        Files.createDirectories(results).resolve("0.0.diag.tsv"), "n1\tgpus\tok\t8\t==8\t-\t0\t\n");
+
+    assertThat(Diagnosis.newestFirst(new Workspace(root)))
+        .extracting(Diagnosis::run)
+        .containsExactly("diag_20261101_120000");
   }
 
   @Test

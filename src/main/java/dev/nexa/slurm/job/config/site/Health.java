@@ -7,7 +7,9 @@ import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * The conditions that a node must meet before it joins a job.
@@ -42,6 +44,14 @@ public record Health(
               ValueType.BOOLEAN,
               "true",
               "Whether the nodes of a multi-node GPU job first add up a number together, if they have torch."));
+
+  /** Returns what the checks of nodes need to know, as variables. */
+  public Map<String, String> variables() {
+    Map<String, String> variables = new TreeMap<>();
+    minDriver.ifPresent(oldest -> variables.put("NEXA_DIAG_DRIVER", oldest));
+    networkInterface.ifPresent(name -> variables.put("NEXA_DIAG_INTERFACE", name));
+    return variables;
+  }
 
   static Health from(Values values) {
     return new Health(
