@@ -47,6 +47,13 @@ class DiagHealthOnSlurmTest {
 
       // One line switches it off.
       settings(program, "no", slurm.folder.resolve("scratch"));
+      // One that began before still acts.
+      for (int i = 0; i < 300; i++) {
+        if (slurm.root("pgrep", "-f", program + "/diag_health.sh").exit() != 0) {
+          break;
+        }
+        Thread.sleep(100);
+      }
       Files.delete(slurm.folder.resolve("scratch"));
       Thread.sleep(7000);
       assertThat(reasons(slurm)).doesNotContain("nexa-slurm:").contains("fans by ada");

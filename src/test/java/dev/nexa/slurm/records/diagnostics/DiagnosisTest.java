@@ -2,6 +2,7 @@ package dev.nexa.slurm.records.diagnostics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.records.diagnostics.NodeCheck.Result;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
@@ -64,7 +65,7 @@ class DiagnosisTest {
     Files.writeString(
         Files.createDirectories(results).resolve("0.0.diag.tsv"), "n1\tgpus\tok\t8\t==8\t-\t0\t\n");
 
-    assertThat(Diagnosis.newestFirst(new Workspace(root)))
+    assertThat(Diagnosis.newestFirst(new Workspace(root, DurableFiles.onDisk())))
         .extracting(Diagnosis::run)
         .containsExactly("diag_20261101_120000");
   }
