@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -46,6 +47,15 @@ class AsSbatchOnSlurmTest {
     String job() {
       assertThat(exit).as(err).isZero();
       return out.strip().replaceFirst("^Submitted batch job ", "");
+    }
+  }
+
+  /** A job's end writes into the workspace, which goes with the test. */
+  @AfterEach
+  void jobsHaveEnded() throws Exception {
+    String[] folders = {"squeue", "--noheader", "--states=RUNNING,COMPLETING", "--format=%Z"};
+    for (int i = 0; i < 300 && Person.command(folders).contains(workspace.toString()); i++) {
+      Thread.sleep(100);
     }
   }
 
@@ -179,10 +189,6 @@ class AsSbatchOnSlurmTest {
     assertThat(content(workspace.resolve(job + "_0_log.out"), "task 0 of " + job))
         .doesNotContain("problem");
     assertThat(content(workspace.resolve(job + "_0_log.err"), "problem")).contains("batch\n");
-    // Its end writes into the workspace, which goes with the test.
-    while (List.of("RUNNING", "COMPLETING").contains(Person.state(job))) {
-      Thread.sleep(100);
-    }
   }
 
   @Test
