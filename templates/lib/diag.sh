@@ -45,9 +45,12 @@ within() {
 # Each check has its own process and time-out: one that hangs holds up no other.
 check() {
   local name=$1 compare=$4 limit=$5 unit=$6 bad=$7 seconds=$8 from=${EPOCHREALTIME/./} answer status own text
-  # A file, not a pipe: nobody waits for what a check has left behind.
-  timeout -k 1 "$seconds" bash "$here/diag.sh" probe "$name" "$gpus" >"$answers" 2>&1 </dev/null
+  # A file, not a pipe: nobody waits for what a check has left behind. 512 MiB are what a check may write.
+  (ulimit -f 524288 && exec timeout -k 1 "$seconds" bash "$here/diag.sh" probe "$name" "$gpus" >"$answers" 2>&1 </dev/null) &
+  { wait "$!"; } 2>/dev/null
   status=$?
+  # timeout leads a process group of its own.
+  kill -KILL -- "-$!" 2>/dev/null
   answer=$(tail -c 4096 -- "$answers" | tr -c '[:print:]\n' '?')
   local took=$((${EPOCHREALTIME/./} - from))
   printf -v took '%d.%03d' $((took / 1000000)) $((took / 1000 % 1000))

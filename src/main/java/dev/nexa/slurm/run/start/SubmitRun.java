@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.shared.Software;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -226,13 +227,14 @@ public record SubmitRun(Context context) {
       DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
     notWritable(prepared.plan().site()).ifPresent(notes::add);
-    prepared
-        .plan()
-        .environment()
-        .software()
-        .uv()
-        .flatMap(SubmitRun::notSynced)
-        .ifPresent(notes::add);
+    Software software = prepared.plan().environment().software();
+    software.uv().flatMap(SubmitRun::notSynced).ifPresent(notes::add);
+    Optional<String> environment = software.environment();
+    if (environment.isPresent()
+        && prepared.plan().billed().gpus() > 0
+        && context.missing().isEmpty()) {
+      TorchForDriver.note(context.workspace(), Path.of(environment.get())).ifPresent(notes::add);
+    }
     for (String note : context.configs().ignored(prepared.plan().site().cluster())) {
       notes.add("note: " + note);
     }

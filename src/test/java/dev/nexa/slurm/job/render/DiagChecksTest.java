@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -219,7 +220,7 @@ class DiagChecksTest {
 
   /** A site changes a limit, or adds a check, in its own copy. */
   @Test
-  void aSitesOwnRow() throws IOException {
+  void aSitesOwnRow() throws Exception {
     Map<String, NodeCheck> checks =
         node(
             "quick",
@@ -229,7 +230,8 @@ class DiagChecksTest {
                     + "row site any quick '==' yes - warning 5\nsite() { say no '' 'the reason'; }\n"
                     + "row word any quick '<=' 5 - critical 5\nword() { echo 'abc: failed'; }\n"
                     + "row tabs any quick '==' 1 - critical 5\ntabs() { printf '9\\t\\033[1m9|\\t|a\\tb\\n'; }\n"
-                    + "row left any quick '==' 1 - critical 5\nleft() { sleep 100 & echo 1; }\n"
+                    + "row left any quick '>=' 1 - critical 5\nleft() { sleep 100 & echo $!; }\n"
+                    + "row flood any quick '==' 1 - critical 20\nflood() { yes; }\n"
                     + "row odd any quick '==' yes - critical 5\nodd() { exit 77; }\n");
 
     assertThat(checks.get("disk").result()).isEqualTo(Result.CRITICAL);
@@ -243,6 +245,12 @@ class DiagChecksTest {
         .returns("==?", NodeCheck::limit)
         .returns("a?b", NodeCheck::text);
     assertThat(checks.get("left").result()).isEqualTo(Result.OK);
+    Optional<ProcessHandle> left = ProcessHandle.of(Long.parseLong(checks.get("left").value()));
+    if (left.isPresent()) {
+      left.get().onExit().get(20, TimeUnit.SECONDS);
+    }
+    assertThat(checks.get("flood")).returns(Result.UNKNOWN, NodeCheck::result);
+    assertThat(checks.get("flood").text()).startsWith("the check ended with 153: y y");
     assertThat(checks.get("answer").result()).isEqualTo(Result.OK);
     assertThat(checks.get("odd")).returns(Result.UNKNOWN, NodeCheck::result);
   }

@@ -109,6 +109,14 @@ public record Software(
         mounts.isEmpty() ? cluster.mounts : mounts);
   }
 
+  /**
+   * Returns the folder of the virtual environment; empty if conda, a container or none brings
+   * Python.
+   */
+  public Optional<String> environment() {
+    return venv.or(() -> uv.map(folder -> folder + "/.venv"));
+  }
+
   /** Returns the container's runtime, {@code apptainer} by default; empty without a container. */
   public Optional<String> containerRuntime() {
     return container.isEmpty() ? Optional.empty() : Optional.of(runtime.orElse("apptainer"));
