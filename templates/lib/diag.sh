@@ -200,6 +200,22 @@ gres() {
     END { print least + 0 }'
 }
 
+# FILE: its lines, in which a node with a shared tier on its own disk is broken if most nodes have something else. Any other
+# difference is a warning: nobody can say who is right.
+compare_mounts() {
+  awk -F '\t' -v OFS='\t' '
+    $2 != "mounts" || $3 != "ok" { if (NR != FNR) print; next }
+    NR == FNR { all++; if (++count[$4] > count[usual]) usual = $4; next }
+    count[$4] < all {
+      most = count[usual] * 2 > all
+      if ($4 != usual || !most) {
+        $3 = most && $4 ~ /disk/ ? "critical" : "warning"
+        $8 = most ? "most nodes: " usual : "the nodes differ"
+      }
+    }
+    { print }' "$1" "$1"
+}
+
 # Checks the nodes of the job.
 job() {
   local all=() found=$NEXA_ATTEMPT.diag.tsv one count bad with=()
@@ -220,7 +236,7 @@ job() {
   if [[ $level == full ]] && ((${#all[@]} > 1)); then
     between "${all[@]}" >>"$found.new"
   fi
-  sort -s -t $'\t' -k1,1V "$found.new" >"$found.sorted"
+  compare_mounts "$found.new" | sort -s -t $'\t' -k1,1V >"$found.sorted"
   mv -- "$found.sorted" "$found"
   rm -f -- "$found.new"
   for one in "${all[@]}"; do

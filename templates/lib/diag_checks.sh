@@ -28,12 +28,24 @@ durable() { writes "${NEXA_DURABLE:-}"; }
 row shared any quick '<=' 5000 ms critical 20
 shared() { writes "${NEXA_SHARED:-}"; }
 
+# COLUMNS FOLDER...: what df says of the folders that are there.
+tiers() {
+  local tiers=() tier
+  for tier in "${@:2}"; do [[ ! -d $tier ]] || tiers+=("$tier"); done
+  ((${#tiers[@]})) || none
+  df --output="$1" -- "${tiers[@]}"
+}
+# What kind of file system the shared tiers are on. The job compares the nodes: where a mount is missing, the folder is on a disk.
+row mounts any quick '==' - - critical 10
+mounts() {
+  tiers fstype "${NEXA_DURABLE:-}" "${NEXA_SHARED:-}" |
+    sed -E '1d; s/^(ext[234]|xfs|btrfs|zfs|overlay|tmpfs|ramfs|rootfs)$/disk/; s/^nfs[34]$/nfs/' | paste -s -d ' '
+  exit "${PIPESTATUS[0]}"
+}
 # COLUMN: of the tiers the one that is fullest, in percent.
 fullest() {
-  local tiers=() tier
-  for tier in "${NEXA_SCRATCH:-}" "${NEXA_DURABLE:-}" "${NEXA_SHARED:-}"; do [[ ! -d $tier ]] || tiers+=("$tier"); done
-  ((${#tiers[@]})) || none
-  df --output="$1,target" -- "${tiers[@]}" | awk 'NR > 1 && $1 + 0 >= most { most = $1 + 0; at = $2 } END { printf "%d||%s\n", most, at }'
+  tiers "$1,target" "${NEXA_SCRATCH:-}" "${NEXA_DURABLE:-}" "${NEXA_SHARED:-}" | awk 'NR > 1 && $1 + 0 >= most { most = $1 + 0; at = $2 } END { printf "%d||%s\n", most, at }'
+  exit "${PIPESTATUS[0]}"
 }
 row disk any quick '<=' 95 % warning 10
 disk() { fullest pcent; }

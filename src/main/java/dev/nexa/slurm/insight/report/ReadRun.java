@@ -5,8 +5,10 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.WithoutSecrets;
 import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
+import dev.nexa.slurm.records.diagnostics.Diagnosis;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
@@ -23,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the page of one run from the files of the run. Asks no scheduler. */
@@ -75,7 +78,9 @@ final class ReadRun {
         facts,
         row.failed() && plan.isPresent() ? failure(run, secrets, problems) : Optional.empty(),
         cost.map(ReadRun::costs).orElse(RunDetail.Costs.NONE),
-        metrics(secrets, manifest.metrics()),
+        plan.flatMap(PlanFile::backend).filter(Plan.DIAG::equals).isPresent()
+            ? nodes(secrets, Diagnosis.of(run))
+            : metrics(secrets, manifest.metrics()),
         links(manifest.metrics()),
         plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
         manifest
@@ -241,6 +246,18 @@ final class ReadRun {
         .limit(MOST_METRICS)
         .map(metric -> new Fact(metric.getKey(), text(secrets, metric.getValue())))
         .toList();
+  }
+
+  /** Returns what the run found of its nodes, which its metrics count. */
+  private static List<Fact> nodes(WithoutSecrets secrets, Diagnosis found) {
+    Stream<Fact> findings =
+        found.findings().stream()
+            .limit(MOST_METRICS)
+            .map(
+                check ->
+                    new Fact(
+                        check.node() + " " + check.result().text(), secrets.line(check.words())));
+    return Stream.concat(Stream.of(new Fact("checked", found.summary())), findings).toList();
   }
 
   private static String text(WithoutSecrets secrets, @Nullable Object value) {

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,7 +85,7 @@ class DiagChecksTest {
         .noneMatch(check -> check.result().compareTo(Result.WARNING) >= 0)
         .allMatch(check -> check.node().equals("g7"));
     assertThat(checks)
-        .containsKeys("scratch", "durable", "shared", "disk", "inodes", "open_files", "shm")
+        .containsKeys("scratch", "durable", "shared", "mounts", "disk", "inodes", "shm")
         .containsKeys("xid", "gpus", "driver", "ecc_uncorrected", "nvlink", "pcie", "temperature")
         .containsKeys("cpu", "memory_copy", "scratch_write")
         .doesNotContainKeys("dcgm", "container", "interface");
@@ -181,6 +182,7 @@ class DiagChecksTest {
         .isEqualTo("durable: there is no folder " + folder.resolve("durable"));
     assertThat(checks.get("disk")).returns(Result.WARNING, NodeCheck::result);
     assertThat(checks.get("disk").words()).isEqualTo("disk: no answer in 1 s");
+    assertThat(checks.get("mounts").result()).isEqualTo(Result.CRITICAL);
     assertThat(checks.get("shared").result()).isEqualTo(Result.OK);
     assertThat(Files.list(folder.resolve("shared"))).isEmpty();
   }
@@ -255,34 +257,53 @@ class DiagChecksTest {
     assertThat(checks.get("odd")).returns(Result.UNKNOWN, NodeCheck::result);
   }
 
+  /** The job makes a missing folder, so only the other nodes show that a mount is missing. */
+  @ParameterizedTest
+  @CsvSource({
+    "nfs disk:nfs disk, ok:ok",
+    "nfs disk:disk disk:nfs disk, ok:critical:ok",
+    "nfs:disk, warning:warning",
+    "disk:disk:nfs, ok:ok:warning",
+    "nfs:lustre:nfs, ok:warning:ok",
+    "nfs:lustre:disk, warning:warning:warning",
+  })
+  void theNodesOfAJobHaveTheSameMounts(String mounts, String results) throws IOException {
+    String[] found = mounts.split(":", -1);
+    StringBuilder lines = new StringBuilder();
+    StringBuilder names = new StringBuilder();
+    for (int node = 1; node <= found.length; node++) {
+      names.append(" n").append(node);
+      lines
+          .append("n%d\tmounts\tok\t%s\t==-\t-\t0\t\n".formatted(node, found[node - 1]))
+          .append("n%d\tanswer\tok\t-\t-\t-\t0\t\n".formatted(node));
+    }
+    Files.writeString(folder.resolve("lines"), lines);
+    StandIn.bash(folder.resolve("tools/srun"), "cat '" + folder.resolve("lines") + "'");
+    StandIn.bash(
+        folder.resolve("tools/scontrol"),
+        "[[ $1 != show ]] || printf '%s\\n'" + names + "\nexit 0");
+    environment.put("SLURM_JOB_NODELIST", "n[1-%d]".formatted(found.length));
+
+    files(text -> text);
+    CommandResult answer = run("job", "quick", "0");
+
+    assertThat(answer.exit()).as(answer.err()).isEqualTo(results.contains("critical") ? 1 : 0);
+    assertThat(
+            NodeCheck.read(Files.readString(folder.resolve("attempt.diag.tsv"))).stream()
+                .filter(check -> check.check().equals("mounts"))
+                .map(check -> check.result().text())
+                .collect(Collectors.joining(":")))
+        .isEqualTo(results);
+  }
+
   private Map<String, NodeCheck> node(String level, String gpus) throws IOException {
     return node(level, gpus, text -> text);
   }
 
   private Map<String, NodeCheck> node(String level, String gpus, UnaryOperator<String> site)
       throws IOException {
-    Path lib = Files.createDirectories(folder.resolve("lib"));
-    for (String name : Renderer.DIAG_FILES) {
-      String text = Files.readString(Path.of("templates/lib", name));
-      if (name.equals("diag_checks.sh")) {
-        // A test does not wait for the longest time-outs.
-        text =
-            site.apply(
-                text.replace("GPUs critical 30\ngpus()", "GPUs critical 1\ngpus()")
-                    .replace("warning 10\ndisk()", "warning 1\ndisk()")
-                    .replace("256M", "1M")
-                    .replace("count=64", "count=1"));
-      }
-      Files.writeString(lib.resolve(name), text);
-    }
-    CommandResult result =
-        new CommandRunner()
-            .run(
-                new Command(
-                    List.of("bash", lib.resolve("diag.sh").toString(), "node", level, gpus),
-                    environment,
-                    folder,
-                    Duration.ofSeconds(120)));
+    files(site);
+    CommandResult result = run("node", level, gpus);
     assertThat(result.err()).isEmpty();
     assertThat(result.exit()).isZero();
     List<NodeCheck> read = NodeCheck.read(result.out());
@@ -292,5 +313,33 @@ class DiagChecksTest {
       assertThat(Optional.ofNullable(checks.put(check.check(), check))).isEmpty();
     }
     return checks;
+  }
+
+  private void files(UnaryOperator<String> site) throws IOException {
+    Path lib = Files.createDirectories(folder.resolve("lib"));
+    for (String name : Renderer.DIAG_FILES) {
+      String text = Files.readString(Path.of("templates/lib", name));
+      if (name.equals("diag_checks.sh")) {
+        // A test does not wait for the longest time-outs.
+        text =
+            site.apply(
+                text.replace("GPUs critical 30\ngpus()", "GPUs critical 1\ngpus()")
+                    .replace("warning 10\ndisk()", "warning 1\ndisk()")
+                    .replace("critical 10\nmounts()", "critical 1\nmounts()")
+                    .replace("256M", "1M")
+                    .replace("count=64", "count=1"));
+      }
+      Files.writeString(lib.resolve(name), text);
+    }
+  }
+
+  private CommandResult run(String mode, String level, String gpus) throws IOException {
+    return new CommandRunner()
+        .run(
+            new Command(
+                List.of("bash", folder.resolve("lib/diag.sh").toString(), mode, level, gpus),
+                environment,
+                folder,
+                Duration.ofSeconds(120)));
   }
 }
