@@ -1,19 +1,7 @@
 <#assign stepped = nodes gt 1 || container_step>
 #!/bin/bash
 # Rendered by nexa-slurm from templates/distributed.sbatch.ftl: one launcher on each node, which starts its ranks.
-<#include "lib/directives.ftl">
-# Values are quoted as they are meant: a dollar sign in one is a dollar sign.
-# shellcheck disable=SC1091,SC2016,SC2209
-
-<#include "lib/preamble.ftl">
-
-<#include "lib/health.ftl">
-
-<#include "lib/exit.ftl">
-<#if code_sha256??>
-
-<#include "lib/code.ftl">
-</#if>
+<#include "lib/head.ftl">
 
 <#include "lib/meeting.ftl">
 # What the runner reads; a value set by the config or the cluster profile wins.
@@ -47,11 +35,7 @@ nexa_distributed() {
 <@port_is_free/>
 </#if>
 
-<#if has_datasets>
-<#include "lib/dataset.ftl">
-
-</#if>
-<#include "lib/container.ftl">
+<#include "lib/main.ftl">
 <#if checkpoint_seconds gt 0>
 <#include "lib/checkpoints.ftl">
 <@checkpoint_functions/>
@@ -90,37 +74,12 @@ nexa_launch() {
 <@all_reduce_function/>
 </#if>
 nexa_main() {
-  nexa_preamble "$@"
-  nexa_claim
-  nexa_watch
-<#if chain gt 1>
-  nexa_leave_if_done
-</#if>
-<#if has_inputs>
-  nexa_require_inputs<#list filled as file> [=file]</#list>
-</#if>
-<#if requeues gt 0 && scheduler == "slurm">
-  nexa_limit_requeues
-</#if>
-  nexa_software
+<@begin/>
   nexa_distributed
   nexa_check_nodes
-<#list datasets as dataset>
-  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
-</#list>
-<#list judged>
-  nexa_run nexa_models<#items as model> [=model]</#items> >"$NEXA_ATTEMPT.models"
-</#list>
-<#if code_sha256??>
-<@unpacked/>
-</#if>
-<#if workdir??>
-  cd [=workdir]
-<#elseif code_sha256??>
-  cd "$NEXA_CODE"
-<#else>
+<@workplace>
   cd "$NEXA_RUN_DIR"
-</#if>
+</@workplace>
 <#if all_reduce>
 <@adds_up/>
 </#if>

@@ -1,19 +1,7 @@
 <#assign stepped = false outside = true>
 #!/bin/bash
 # Rendered by nexa-slurm from templates/generate.sbatch.ftl: each array task runs a server, and our own program that asks it.
-<#include "lib/directives.ftl">
-# Values are quoted as they are meant: a dollar sign in one is a dollar sign.
-# shellcheck disable=SC1091,SC2016,SC2209
-
-<#include "lib/preamble.ftl">
-
-<#include "lib/health.ftl">
-
-<#include "lib/exit.ftl">
-<#if code_sha256??>
-
-<#include "lib/code.ftl">
-</#if>
+<#include "lib/head.ftl">
 
 <#include "lib/program.ftl">
 
@@ -31,11 +19,7 @@ nexa_meet_teacher() {
   export VLLM_API_KEY
 }
 
-<#if has_datasets>
-<#include "lib/dataset.ftl">
-
-</#if>
-<#include "lib/container.ftl">
+<#include "lib/main.ftl">
 nexa_teacher() {
   umask "${NEXA_UMASK:-22}" # the user's own
 <#if container_step>
@@ -57,37 +41,11 @@ nexa_dismiss_teacher() {
 }
 
 nexa_main() {
-  nexa_preamble "$@"
-  nexa_claim
-  nexa_watch
-<#if chain gt 1>
-  nexa_leave_if_done
-</#if>
-<#if has_inputs>
-  nexa_require_inputs<#list filled as file> [=file]</#list>
-</#if>
-<#if requeues gt 0 && scheduler == "slurm">
-  nexa_limit_requeues
-</#if>
-  nexa_software
+<@begin/>
   nexa_check_nodes
-<#list datasets as dataset>
-  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
-</#list>
-<#list judged>
-  nexa_run nexa_models<#items as model> [=model]</#items> >"$NEXA_ATTEMPT.models"
-</#list>
-<#if code_sha256??>
-<@unpacked/>
-</#if>
-  nexa_run nexa_require_program
-<#if workdir??>
-  cd [=workdir]
-<#elseif code_sha256??>
-  cd "$NEXA_CODE"
-<#else>
+<@workplace>
   cd "$NEXA_TASK_SCRATCH"
-</#if>
+</@workplace>
 <#if watchdog_seconds gt 0>
   NEXA_GUARDED=1
 </#if>

@@ -1,19 +1,7 @@
 <#assign stepped = nodes gt 1 || container_step serves = true>
 #!/bin/bash
 # Rendered by nexa-slurm from templates/serve.sbatch.ftl: one server over all nodes, until somebody ends it.
-<#include "lib/directives.ftl">
-# Values are quoted as they are meant: a dollar sign in one is a dollar sign.
-# shellcheck disable=SC1091,SC2016,SC2209
-
-<#include "lib/preamble.ftl">
-
-<#include "lib/health.ftl">
-
-<#include "lib/exit.ftl">
-<#if code_sha256??>
-
-<#include "lib/code.ftl">
-</#if>
+<#include "lib/head.ftl">
 
 <#include "lib/meeting.ftl">
 # What the server reads. PYTORCH_CUDA_ALLOC_CONF is not among it: vLLM sets that up itself.
@@ -58,11 +46,7 @@ nexa_json() {
   printf '"%s"' "${text//"$quote"/$back$quote}"
 }
 
-<#if has_datasets>
-<#include "lib/dataset.ftl">
-
-</#if>
-<#include "lib/container.ftl">
+<#include "lib/main.ftl">
 nexa_launch() {
 <#if nodes gt 1>
   local -a worker=()
@@ -75,31 +59,12 @@ nexa_launch() {
 <@all_reduce_function/>
 </#if>
 nexa_main() {
-  nexa_preamble "$@"
-  nexa_claim
-  nexa_watch
-<#if has_inputs>
-  nexa_require_inputs<#list filled as file> [=file]</#list>
-</#if>
-<#if requeues gt 0 && scheduler == "slurm">
-  nexa_limit_requeues
-</#if>
-  nexa_software
+<@begin/>
   nexa_serving
   nexa_check_nodes
-<#list datasets as dataset>
-  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
-</#list>
-<#if code_sha256??>
-<@unpacked/>
-</#if>
-<#if workdir??>
-  cd [=workdir]
-<#elseif code_sha256??>
-  cd "$NEXA_CODE"
-<#else>
+<@workplace>
   cd "$NEXA_RUN_DIR"
-</#if>
+</@workplace>
 <#if all_reduce>
 <@adds_up/>
 </#if>

@@ -3,7 +3,6 @@ package dev.nexa.slurm.base.files;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystemException;
@@ -53,13 +52,7 @@ public final class FileModes {
    * @throws java.nio.file.FileAlreadyExistsException if the file exists
    */
   public static void write(Path file, byte[] content, String permissions) throws IOException {
-    try (SeekableByteChannel channel = open(file, NEW, permissions)) {
-      ByteBuffer bytes = ByteBuffer.wrap(content);
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
-      }
-    }
-    share(file, permissions);
+    write(file, out -> out.write(content), permissions);
   }
 
   /**

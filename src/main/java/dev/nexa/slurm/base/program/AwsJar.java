@@ -1,6 +1,7 @@
 package dev.nexa.slurm.base.program;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileOwner;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -116,8 +117,7 @@ public final class AwsJar implements AutoCloseable {
   private static boolean isOurs(Path jar, long bytes) throws IOException {
     return Files.isRegularFile(jar, LinkOption.NOFOLLOW_LINKS)
         && Files.size(jar) == bytes
-        && Files.getAttribute(jar, "unix:uid")
-            .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+        && FileOwner.of(jar).isMe();
   }
 
   private static void removeOld(Path cache, Path used) throws IOException {

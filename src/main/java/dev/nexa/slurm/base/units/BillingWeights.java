@@ -101,12 +101,7 @@ public record BillingWeights(String text, Rule rule, Map<String, BigDecimal> wei
 
   /** Returns {@code billing=} of a TRES list; empty if the list has none. */
   public static OptionalLong told(String allocTres) {
-    for (String item : allocTres.split(",", -1)) {
-      if (item.startsWith(BILLING + "=")) {
-        return SlurmSize.count(item.substring(BILLING.length() + 1));
-      }
-    }
-    return OptionalLong.empty();
+    return SlurmSize.count(SlurmSize.item(allocTres, BILLING));
   }
 
   /**

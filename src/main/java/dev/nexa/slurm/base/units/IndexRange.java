@@ -96,7 +96,7 @@ public record IndexRange(List<Integer> indices) {
   /** Returns what Slurm takes for the step of an array: its text's first, or 1. */
   public static int step(String text) {
     int colon = text.indexOf(':');
-    return colon < 0 ? 1 : Integer.parseInt(text.substring(colon + 1).split(",", 2)[0]);
+    return colon < 0 ? 1 : Integer.parseInt(text.substring(colon + 1).split("\\D", 2)[0]);
   }
 
   /** Returns a range with {@code offset} added to each index. */

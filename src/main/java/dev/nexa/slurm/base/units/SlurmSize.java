@@ -37,6 +37,19 @@ public final class SlurmSize {
   }
 
   /**
+   * Returns the value of one resource of a TRES list such as {@code cpu=4,mem=8G}; empty if the
+   * list does not name it.
+   */
+  public static String item(String list, String name) {
+    int from = list.startsWith(name + "=") ? 0 : list.indexOf("," + name + "=") + 1;
+    if (from == 0 && !list.startsWith(name + "=")) {
+      return "";
+    }
+    int comma = list.indexOf(',', from);
+    return list.substring(from + name.length() + 1, comma < 0 ? list.length() : comma);
+  }
+
+  /**
    * Returns whether the number is negative, or is Slurm's NO_VAL or INFINITE of 32 bits (slurm.h).
    */
   public static boolean isNoValue(long number) {

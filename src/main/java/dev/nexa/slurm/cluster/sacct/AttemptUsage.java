@@ -2,6 +2,7 @@ package dev.nexa.slurm.cluster.sacct;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.ResizedPart;
+import dev.nexa.slurm.cluster.scheduler.Tres;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
@@ -89,7 +90,7 @@ public record AttemptUsage(
 
   /** Returns GPUs times elapsed seconds; null if either is unknown. */
   @Nullable Long gpuSeconds() {
-    return gpus == null || elapsedSeconds == null ? null : Gpus.sum(gpus) * elapsedSeconds;
+    return gpus == null || elapsedSeconds == null ? null : Tres.sum(gpus) * elapsedSeconds;
   }
 
   JsonObject toJson() {

@@ -53,12 +53,4 @@ final class Gpus {
     }
     return false;
   }
-
-  static long sum(Map<String, Long> gpus) {
-    long sum = 0;
-    for (long count : gpus.values()) {
-      sum += count;
-    }
-    return sum;
-  }
 }

@@ -246,12 +246,9 @@ public final class JobUsages {
   }
 
   private boolean isUnsure(JobRow row, List<JobRow> sameId) {
-    for (JobRow before : sameId) {
-      if (dump(before) != dump(row) && SameAttempt.of(before, row) == SameAttempt.Answer.UNSURE) {
-        return true;
-      }
-    }
-    return false;
+    return sameId.stream()
+        .filter(before -> dump(before) != dump(row))
+        .anyMatch(before -> SameAttempt.of(before, row) == SameAttempt.Answer.UNSURE);
   }
 
   private JobRow merged(JobRow before, JobRow row) {

@@ -134,9 +134,9 @@ final class TextRows implements RowReader {
             : !cell(SacctField.STATE).startsWith("RUNNING");
     String total = cell(SacctField.USAGETOTAL);
     long maxRss = size(cell(SacctField.MAXRSS));
-    OptionalLong peak = SlurmSize.bytes(item(total, "mem"), 1);
+    OptionalLong peak = SlurmSize.bytes(SlurmSize.item(total, "mem"), 1);
     boolean oneTask = cell(SacctField.NTASKS).equals("1");
-    OptionalLong percent = SlurmSize.count(item(total, "gres/gpuutil"));
+    OptionalLong percent = SlurmSize.count(SlurmSize.item(total, "gres/gpuutil"));
     int elapsed = elapsed();
     return new StepRow(
         id,
@@ -148,16 +148,6 @@ final class TextRows implements RowReader {
         maxRss,
         peak.orElse(oneTask ? maxRss : JobRow.UNKNOWN),
         percent.isPresent() && elapsed >= 0 ? percent.getAsLong() * 10 * elapsed : JobRow.UNKNOWN);
-  }
-
-  /** Returns the value of one resource; empty if the list does not name it. */
-  private static String item(String list, String name) {
-    int from = list.startsWith(name + "=") ? 0 : list.indexOf("," + name + "=") + 1;
-    if (from == 0 && !list.startsWith(name + "=")) {
-      return "";
-    }
-    int comma = list.indexOf(',', from);
-    return list.substring(from + name.length() + 1, comma < 0 ? list.length() : comma);
   }
 
   private String cell(SacctField field) {

@@ -40,7 +40,7 @@ public record UsageId(
    * @param text such as {@code 123_4}, without a step
    * @return null if the text is no job id
    */
-  static @Nullable UsageId parse(@Nullable String cluster, String text) {
+  public static @Nullable UsageId parse(@Nullable String cluster, String text) {
     int end = digits(text, 0);
     long job = number(text, 0, end);
     if (job < 0 || job > 0xFFFF_FFFDL) {

@@ -117,7 +117,9 @@ public interface Scheduler {
    * Returns whether the cluster keeps accounting. Without it, a job that left the queue may have
    * finished although there is no row.
    */
-  boolean keepsAccounting();
+  default boolean keepsAccounting() {
+    return true;
+  }
 
   /**
    * Returns whether accounting knows all that the scheduler knew at the time of this call. False if

@@ -93,12 +93,7 @@ public record Tres(
 
   /** Returns the number of nodes in a TRES list; empty if the list does not name it. */
   public static OptionalLong nodes(String text) {
-    for (String item : text.split(",", -1)) {
-      if (item.startsWith("node=")) {
-        return SlurmSize.count(item.substring("node=".length()));
-      }
-    }
-    return OptionalLong.empty();
+    return SlurmSize.count(SlurmSize.item(text, "node"));
   }
 
   /** Returns the CPUs; 0 if the list does not name them. */

@@ -155,16 +155,11 @@ public final class ReportPage {
 
   /** Returns the page that the program shows for a run without a page of its own. */
   private static Tag elsewhere(Report report) {
-    return Tag.of("section")
-        .with("id", "run-elsewhere")
-        .add(
-            Tag.of("h1", "A run without a page"),
-            Tag.styled("p", "sub")
-                .text(
-                    ("This report has pages of the newest %s runs. This command writes the page of"
-                            + " this run:")
-                        .formatted(report.mostDetails())),
-            Tag.of("p").add(Tag.of("code", "nexa-slurm report --run RUN")));
+    String sub =
+        "This report has pages of the newest %s runs. This command writes the page of this run:"
+            .formatted(report.mostDetails());
+    return PageParts.page("run-elsewhere", "A run without a page", sub)
+        .add(Tag.of("p").add(Tag.of("code", "nexa-slurm report --run RUN")));
   }
 
   private static Tag about(Report report, int pages) {

@@ -44,10 +44,12 @@ public final class Renderer {
   private static final List<String> LIKELY =
       List.of(
           Launch.TASK,
+          "lib/head.ftl",
           "lib/directives.ftl",
           "lib/preamble.ftl",
           "lib/health.ftl",
           "lib/exit.ftl",
+          "lib/main.ftl",
           "lib/container.ftl");
 
   /** What checks nodes: the files of {@code backend: diag}, in templates/lib. */
@@ -279,7 +281,7 @@ public final class Renderer {
       throw failure(
           templates.nameOf(launch.template()),
           "the policy asks for registered datasets, but this template never checks one: include"
-              + " lib/dataset.ftl and call nexa_require_dataset, as the jar's task.sbatch.ftl does",
+              + " lib/dataset.ftl and call nexa_require_dataset, as the jar's lib/main.ftl does",
           new IllegalStateException("no root of the dataset in the script"));
     }
   }

@@ -15,9 +15,9 @@ import java.util.function.Function;
  * text after {@code PREFIX:} in a run's first such tag), or by several of these.
  *
  * @param words the words as they were typed
- * @param parts reads a run's values of each word
+ * @param parts the property that each word names
  */
-public record GroupBy(List<String> words, List<Part> parts) {
+public record GroupBy(List<String> words, List<RunProperty> parts) {
   /** Stands for a missing value. */
   public static final String NONE = "-";
 
@@ -31,7 +31,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
     return new GroupBy(words, words.stream().map(GroupBy::part).toList());
   }
 
-  private static Part part(String word) {
+  private static RunProperty part(String word) {
     if (word.isEmpty()) {
       throw ErrorCode.OPTION_INVALID.error(
           "--by: a name is empty; expected names with single commas between them",
@@ -50,11 +50,7 @@ public record GroupBy(List<String> words, List<Part> parts) {
           "--by with one of %s, %s; separate several by commas"
               .formatted(String.join(", ", names), RunProperty.TAGS));
     }
-    RunProperty known = property.get();
-    return run -> {
-      List<String> values = known.texts(run);
-      return values.isEmpty() ? List.of(NONE) : values;
-    };
+    return property.get();
   }
 
   /**
@@ -67,14 +63,14 @@ public record GroupBy(List<String> words, List<Part> parts) {
 
   /** Returns the groups of a run. Each key has a value for each of {@link #words}. */
   List<List<String>> keys(LedgerLine run) {
-    List<String> first = parts.get(0).values(run);
+    List<String> first = values(parts.get(0), run);
     if (parts.size() == 1 && first.size() == 1) {
       return List.of(first);
     }
     List<List<String>> keys = List.of(List.of());
-    for (Part part : parts) {
+    for (RunProperty part : parts) {
       List<List<String>> longer = new ArrayList<>();
-      for (String value : part.values(run)) {
+      for (String value : values(part, run)) {
         for (List<String> key : keys) {
           List<String> more = new ArrayList<>(key);
           more.add(value);
@@ -86,9 +82,9 @@ public record GroupBy(List<String> words, List<Part> parts) {
     return keys;
   }
 
-  /** Returns a run's values for one word. */
-  interface Part {
-    List<String> values(LedgerLine run);
+  private static List<String> values(RunProperty part, LedgerLine run) {
+    List<String> values = part.texts(run);
+    return values.isEmpty() ? List.of(NONE) : values;
   }
 
   /**

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +37,10 @@ import org.jspecify.annotations.Nullable;
  * @param months the months if the filter has a term {@code month=}, or is of months; else empty
  */
 public record RunFilter(
-    String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
+    String text,
+    List<Predicate<LedgerLine>> terms,
+    Map<RunProperty, String> wanted,
+    Optional<MonthRange> months) {
   /** A text up to the next space that is not between quotes. */
   private static final Pattern TERMS = Pattern.compile("(?:[^ \"]++|\"[^\"]*+\"?+)++");
 
@@ -69,7 +73,7 @@ public record RunFilter(
    * @throws NexaException if a term is not valid
    */
   public static RunFilter parse(String text, Instant now) {
-    List<Term> terms = new ArrayList<>();
+    List<Predicate<LedgerLine>> terms = new ArrayList<>();
     Map<RunProperty, String> wanted = new LinkedHashMap<>();
     Matcher spaced = TERMS.matcher(text);
     while (spaced.find()) {
@@ -124,7 +128,7 @@ public record RunFilter(
 
   /** Returns a filter that accepts the runs that both filters accept. */
   public RunFilter and(RunFilter other) {
-    List<Term> both = new ArrayList<>(terms);
+    List<Predicate<LedgerLine>> both = new ArrayList<>(terms);
     both.addAll(other.terms);
     Map<RunProperty, String> values = new LinkedHashMap<>(wanted);
     values.putAll(other.wanted);
@@ -132,7 +136,8 @@ public record RunFilter(
         (text + " " + other.text).strip(), both, values, other.months.or(() -> months));
   }
 
-  private static Term term(Place place, String text, Instant now, Map<RunProperty, String> wanted) {
+  private static Predicate<LedgerLine> term(
+      Place place, String text, Instant now, Map<RunProperty, String> wanted) {
     Matcher form = TERM.matcher(place.text);
     if (!form.matches() || form.group(2) == null) {
       throw place.wrong(
@@ -227,7 +232,7 @@ public record RunFilter(
         : "";
   }
 
-  private static Term text(
+  private static Predicate<LedgerLine> text(
       RunProperty property, String operator, String value, Place place, Instant now) {
     RunField field = property.field();
     if (value.isEmpty()) {
@@ -335,7 +340,8 @@ public record RunFilter(
     return texts.stream().anyMatch(text -> text.contains(value));
   }
 
-  private static Term number(RunField field, String operator, BigDecimal value, Place place) {
+  private static Predicate<LedgerLine> number(
+      RunField field, String operator, BigDecimal value, Place place) {
     notWithin(field, operator, place);
     return run -> {
       BigDecimal own = field.number(run);
@@ -389,7 +395,7 @@ public record RunFilter(
    * Compares times. A day or month stands for all of it: {@code =} matches a time within it, and
    * {@code >} a time after it. Days are in UTC, as the ledger's months and the bills are.
    */
-  private static Term time(
+  private static Predicate<LedgerLine> time(
       RunField field, String operator, String value, Place place, Instant now) {
     notWithin(field, operator, place);
     Moment then;
@@ -408,12 +414,7 @@ public record RunFilter(
 
   /** Returns whether the run matches all terms. */
   public boolean accepts(LedgerLine run) {
-    return terms.stream().allMatch(term -> term.holds(run));
-  }
-
-  /** One term of the filter. */
-  interface Term {
-    boolean holds(LedgerLine run);
+    return terms.stream().allMatch(term -> term.test(run));
   }
 
   /** The position of a term; number and column count from 1. */

@@ -77,7 +77,7 @@ class ConformanceTest {
             folder.resolve("slurm"),
             ClientTimeouts.DEFAULT,
             java.util.Optional::empty);
-    LocalSettings settings = new LocalSettings(killWait(), Duration.ofMinutes(1));
+    LocalSettings settings = new LocalSettings(killWait(), 60_000);
     ours = LocalSchedulers.in(folder.resolve("state"), settings);
     ExecutorService two = Executors.newFixedThreadPool(2);
     try {
@@ -104,10 +104,10 @@ class ConformanceTest {
     scontrol("update", "JobId=" + trial.jobId() + "_0", "StartTime=now");
   }
 
-  private static Duration killWait() {
+  private static long killWait() {
     Matcher matcher = KILL_WAIT.matcher(scontrol("show", "config").out());
     assertThat(matcher.find()).as("dev/cluster is up").isTrue();
-    return Duration.ofSeconds(Long.parseLong(matcher.group(1)));
+    return Long.parseLong(matcher.group(1)) * 1000;
   }
 
   private static CommandResult scontrol(String... arguments) {

@@ -41,7 +41,7 @@ class LocalSchedulerRecoveryTest {
 
   @BeforeEach
   void open() throws IOException {
-    LocalSettings hurried = new LocalSettings(Duration.ofSeconds(1), Duration.ofSeconds(30));
+    LocalSettings hurried = new LocalSettings(1_000, 30_000);
     scheduler = LocalSchedulers.in(folder.resolve("state"), hurried);
   }
 

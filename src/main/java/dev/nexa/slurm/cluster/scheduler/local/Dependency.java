@@ -3,7 +3,6 @@ package dev.nexa.slurm.cluster.scheduler.local;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -21,16 +20,12 @@ record Dependency(List<Condition> conditions) {
   private static final Pattern FORM =
       Pattern.compile("(afterok|afterany|afternotok|aftercorr)((?::\\d{1,18})+)");
 
-  /** The types that this scheduler knows, under Slurm's names. */
-  enum Type {
-    AFTEROK,
-    AFTERANY,
-    AFTERNOTOK,
-    AFTERCORR
-  }
-
-  /** A condition on another job. */
-  record Condition(Type type, long job) {}
+  /**
+   * A condition on another job.
+   *
+   * @param type one of the words of {@link #FORM}
+   */
+  record Condition(String type, long job) {}
 
   /** Whether a task may start. */
   enum Verdict {
@@ -38,10 +33,6 @@ record Dependency(List<Condition> conditions) {
     WAITS,
     /** It can start only if a job that it waits for runs again. */
     NEVER
-  }
-
-  Dependency {
-    conditions = List.copyOf(conditions);
   }
 
   /**
@@ -55,9 +46,8 @@ record Dependency(List<Condition> conditions) {
     for (String one : text.isEmpty() ? new String[0] : text.split(",", -1)) {
       Matcher form =
           Job.match(FORM, one, "afterok, afterany, afternotok or aftercorr with ids of jobs");
-      Type type = Type.valueOf(form.group(1).toUpperCase(Locale.ROOT));
       for (String id : form.group(2).substring(1).split(":", -1)) {
-        conditions.add(new Condition(type, Long.parseLong(id)));
+        conditions.add(new Condition(form.group(1), Long.parseLong(id)));
       }
     }
     return new Dependency(conditions);
@@ -77,15 +67,15 @@ record Dependency(List<Condition> conditions) {
         .orElse(Verdict.MET);
   }
 
-  private static Verdict verdict(Type type, int task, JobHistory job) {
-    boolean one = type == Type.AFTERCORR && job.has(task);
+  private static Verdict verdict(String type, int task, JobHistory job) {
+    boolean one = type.equals("aftercorr") && job.has(task);
     List<Attempt> tasks = job.last(attempt -> !one || attempt.task() == task);
     boolean over = tasks.stream().allMatch(Dependency::ended);
     boolean failed = tasks.stream().anyMatch(at -> ended(at) && !at.state().equals("COMPLETED"));
     return switch (type) {
-      case AFTEROK, AFTERCORR -> failed ? Verdict.NEVER : over ? Verdict.MET : Verdict.WAITS;
-      case AFTERANY -> over ? Verdict.MET : Verdict.WAITS;
-      case AFTERNOTOK -> !over ? Verdict.WAITS : failed ? Verdict.MET : Verdict.NEVER;
+      case "afterok", "aftercorr" -> failed ? Verdict.NEVER : over ? Verdict.MET : Verdict.WAITS;
+      case "afterany" -> over ? Verdict.MET : Verdict.WAITS;
+      default -> !over ? Verdict.WAITS : failed ? Verdict.MET : Verdict.NEVER;
     };
   }
 

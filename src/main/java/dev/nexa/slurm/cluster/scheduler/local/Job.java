@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  *
  * @param id the job id
  * @param submission what was submitted
- * @param options the options of the script
+ * @param options the options of the script, without their hyphens
  * @param tasks the array indices; 0 for a job that is no array
  * @param resources the resources of one task
  * @param limit the time limit; empty for none
@@ -27,7 +27,7 @@ import java.util.regex.Pattern;
 record Job(
     long id,
     LocalSubmission submission,
-    Map<SbatchOption, String> options,
+    Map<String, String> options,
     IndexRange tasks,
     Resources resources,
     Optional<Duration> limit,
@@ -47,9 +47,9 @@ record Job(
    * The signal that the script gets before its time limit (sbatch(1), {@code --signal=B:}).
    *
    * @param signal the signal's name without SIG
-   * @param secondsBefore seconds before the limit
+   * @param before how long before the limit
    */
-  record Warning(String signal, int secondsBefore) {}
+  record Warning(String signal, Duration before) {}
 
   /**
    * Reads the script.
@@ -58,14 +58,13 @@ record Job(
    *     node
    */
   static Job of(long id, LocalSubmission submission, String script) {
-    Map<SbatchOption, String> options = SbatchOption.of(script);
-    submission.array().ifPresent(array -> options.put(SbatchOption.ARRAY, array));
-    String array = options.getOrDefault(SbatchOption.ARRAY, "0");
-    String mode = options.getOrDefault(SbatchOption.OPEN_MODE, "truncate");
+    Map<String, String> options = SbatchOptions.of(script);
+    submission.array().ifPresent(array -> options.put("array", array));
+    String array = options.getOrDefault("array", "0");
     match(ARRAY, array, "an array such as 0-7%2");
-    match(MODE, mode, "the mode append or truncate");
-    Duration minute = submission.settings().minute();
-    Optional<String> time = Optional.ofNullable(options.get(SbatchOption.TIME));
+    match(MODE, options.getOrDefault("open-mode", "truncate"), "the mode append or truncate");
+    Duration minute = Duration.ofMillis(submission.settings().minuteMillis());
+    Optional<String> time = Optional.ofNullable(options.get("time"));
     return new Job(
         id,
         submission,
@@ -73,7 +72,7 @@ record Job(
         IndexRange.parse(array),
         Resources.of(options, submission.processors()),
         time.map(text -> minute.multipliedBy(TimeLimit.parse(text).toMinutes())),
-        Optional.ofNullable(options.get(SbatchOption.SIGNAL)).map(Job::warning));
+        Optional.ofNullable(options.get("signal")).map(text -> warning(text, minute)));
   }
 
   /**
@@ -87,29 +86,30 @@ record Job(
     return match;
   }
 
-  private static Warning warning(String text) {
+  private static Warning warning(String text, Duration minute) {
     Matcher warning = match(WARNING, text, "a signal to the script such as B:USR1@60");
-    return new Warning(warning.group(1), Integer.parseInt(warning.group(2)));
+    long seconds = Long.parseLong(warning.group(2));
+    return new Warning(warning.group(1), minute.multipliedBy(seconds).dividedBy(60));
   }
 
   String name() {
     return submission.name();
   }
 
-  String option(SbatchOption option, String otherwise) {
+  String option(String option, String otherwise) {
     return options.getOrDefault(option, otherwise);
   }
 
-  Optional<String> value(SbatchOption option) {
+  Optional<String> value(String option) {
     return Optional.ofNullable(options.get(option));
   }
 
   String partition() {
-    return option(SbatchOption.PARTITION, "local");
+    return option("partition", "local");
   }
 
   boolean isArray() {
-    return options.containsKey(SbatchOption.ARRAY);
+    return options.containsKey("array");
   }
 
   /** Returns the id that Slurm prints: {@code 12_3}, or {@code 12} for a job that is no array. */
@@ -128,7 +128,7 @@ record Job(
 
   /** Returns the {@code %N} of the array; empty if there is none. */
   Optional<Integer> throttle() {
-    Matcher array = ARRAY.matcher(option(SbatchOption.ARRAY, ""));
+    Matcher array = ARRAY.matcher(option("array", ""));
     return Optional.ofNullable(array.matches() ? array.group(1) : null)
         .map(Integer::valueOf)
         .filter(atOnce -> atOnce > 0);
@@ -140,11 +140,11 @@ record Job(
   }
 
   boolean requeue() {
-    return !options.containsKey(SbatchOption.NO_REQUEUE);
+    return !options.containsKey("no-requeue");
   }
 
   boolean append() {
-    return option(SbatchOption.OPEN_MODE, "").equals("append");
+    return option("open-mode", "").equals("append");
   }
 
   /**
@@ -162,21 +162,19 @@ record Job(
      *     for that
      * @throws IllegalArgumentException if a value is not valid, or not one node is requested
      */
-    static Resources of(Map<SbatchOption, String> options, int processors) {
-      require(
-          count(options, SbatchOption.NODES) == 1,
-          "expected one node: this machine is the only one");
-      int tasks = count(options, SbatchOption.NTASKS_PER_NODE);
-      int asked = tasks * count(options, SbatchOption.CPUS_PER_TASK);
+    static Resources of(Map<String, String> options, int processors) {
+      require(count(options, "nodes") == 1, "expected one node: this machine is the only one");
+      int tasks = count(options, "ntasks-per-node");
+      int asked = tasks * count(options, "cpus-per-task");
       return new Resources(
           tasks,
-          options.containsKey(SbatchOption.EXCLUSIVE) ? Math.max(asked, processors) : asked,
-          Optional.ofNullable(options.get(SbatchOption.MEM)).flatMap(Resources::mebibytes));
+          options.containsKey("exclusive") ? Math.max(asked, processors) : asked,
+          Optional.ofNullable(options.get("mem")).flatMap(Resources::mebibytes));
     }
 
-    private static int count(Map<SbatchOption, String> options, SbatchOption option) {
+    private static int count(Map<String, String> options, String option) {
       String text = options.getOrDefault(option, "1");
-      match(COUNT, text, "a number under --" + option.longName());
+      match(COUNT, text, "a number under --" + option);
       return Integer.parseInt(text);
     }
 

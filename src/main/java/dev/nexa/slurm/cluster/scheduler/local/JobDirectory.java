@@ -50,10 +50,6 @@ record JobDirectory(long id, Path path) {
     return path.resolve("supervisor");
   }
 
-  Path log() {
-    return path.resolve("supervisor.log");
-  }
-
   Path requests() {
     return path.resolve("requests");
   }
@@ -115,7 +111,7 @@ record JobDirectory(long id, Path path) {
 
   Job job() {
     JsonObject json = Json.parseObject(DurableFiles.read(description()));
-    return Job.of(id, LocalSubmission.of(json), DurableFiles.read(script()));
+    return Job.of(id, Codec.read(json, LocalSubmission.class), DurableFiles.read(script()));
   }
 
   /**
@@ -124,7 +120,7 @@ record JobDirectory(long id, Path path) {
    */
   JobHistory history() {
     JobHistory history = new JobHistory(job());
-    wholeLines().lines().forEach(line -> history.apply(JobEvent.parse(line)));
+    wholeLines().lines().forEach(line -> history.apply(new JobEvent(Json.parseObject(line))));
     return history;
   }
 
@@ -146,7 +142,8 @@ record JobDirectory(long id, Path path) {
    * the history. The caller holds the lock.
    */
   void record(JobHistory history, JobEvent... events) {
-    FILES.append(events(), Stream.of(events).map(JobEvent::line).collect(Collectors.joining()));
+    String lines = Stream.of(events).map(one -> one.json() + "\n").collect(Collectors.joining());
+    FILES.append(events(), lines);
     List.of(events).forEach(history::apply);
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -33,30 +34,27 @@ final class JobHistory {
 
   /** Applies one event. An event of a task that the job does not have is ignored. */
   void apply(JobEvent event) {
-    List<Attempt> all = attempts.get(event.task());
+    JsonObject json = event.json();
+    List<Attempt> all = attempts.get((int) json.number("task"));
     if (all == null) {
       return;
     }
+    long at = json.number("at");
     Attempt last = all.get(all.size() - 1);
     Attempt now =
-        switch (event.kind()) {
-          case START -> last.started(event.at(), event.raw());
-          case END -> last.ended(event.at(), event.state(), event.exitCode(), event.again());
-          case GONE -> last.gone();
+        switch (json.text("event")) {
+          case "START" -> last.started(at, json.number("raw"));
+          case "END" -> last.ended(at, json.text("state"), json.text("exit"), json.flag("again"));
+          default -> last.gone();
         };
     all.set(all.size() - 1, now);
     if (now.over() && now.again()) {
-      all.add(now.next(event.at()));
+      all.add(now.next(at));
     }
   }
 
   boolean has(int task) {
     return attempts.containsKey(task);
-  }
-
-  /** Returns the newest attempt of a task. The job must have the task. */
-  Attempt last(int task) {
-    return last(attempt -> attempt.task() == task).get(0);
   }
 
   /** Returns the newest attempts that match the condition, in the order of tasks. */
@@ -67,11 +65,6 @@ final class JobHistory {
   /** Returns whether any task is pending, running, or still has processes. */
   boolean open() {
     return !last(attempt -> !attempt.over()).isEmpty();
-  }
-
-  /** Returns all attempts, ordered by task, then oldest first. */
-  List<Attempt> all() {
-    return attempts.values().stream().flatMap(List::stream).toList();
   }
 
   /** Returns how many tasks have no job id of their own yet. */
@@ -121,7 +114,7 @@ final class JobHistory {
   List<AccountingRecord> rows(long since, long now) {
     List<AccountingRecord> rows = new ArrayList<>();
     Map<String, List<Attempt>> folded = new LinkedHashMap<>();
-    for (Attempt attempt : all()) {
+    for (Attempt attempt : attempts.values().stream().flatMap(List::stream).toList()) {
       if (attempt.end() != 0 && attempt.end() < since) {
         continue;
       }
@@ -148,7 +141,7 @@ final class JobHistory {
         new AccountingRecord.JobIds(
             LocalScheduler.CLUSTER, job.id(), attempt.raw(), new IndexRange(tasks), job.name()),
         new AccountingRecord.Association(
-            TaskEnvironment.user(), job.option(SbatchOption.ACCOUNT, ""), job.partition()),
+            TaskEnvironment.user(), job.option("account", ""), job.partition()),
         new AccountingRecord.Status(JobState.parse(state), state, attempt.exitCode(), "None"),
         new AccountingRecord.Times(
             Instant.ofEpochSecond(attempt.submit()),

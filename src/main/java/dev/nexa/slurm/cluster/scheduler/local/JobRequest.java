@@ -9,44 +9,44 @@ import java.util.OptionalInt;
 
 /**
  * A request to a job's runner: a file in the job's {@code requests/}, which is removed once the
- * request is done.
- *
- * @param file the file
- * @param kind the requested action
- * @param task the array index; empty for all tasks
+ * request is done. Its name has the requested action and the array index, or {@code all}.
  */
-record JobRequest(Path file, Kind kind, OptionalInt task) {
+record JobRequest(Path file) {
+  static final String CANCEL = "CANCEL.";
+  static final String REQUEUE = "REQUEUE.";
+
   private static final DurableFiles FILES = DurableFiles.onDisk();
   private static final String ALL = "all";
 
-  /** The actions that can be requested. */
-  enum Kind {
-    CANCEL,
-    REQUEUE
-  }
-
-  /** Writes a request. Two equal requests are one file. */
-  static JobRequest leave(JobDirectory job, Kind kind, OptionalInt task) {
+  /**
+   * Writes a request. Two equal requests are one file.
+   *
+   * @param action {@link #CANCEL} or {@link #REQUEUE}
+   * @param task the array index; empty for all tasks
+   */
+  static JobRequest leave(JobDirectory job, String action, OptionalInt task) {
     String which = task.isPresent() ? Integer.toString(task.getAsInt()) : ALL;
-    Path file = job.requests().resolve(kind + "." + which);
-    FILES.replace(file, new byte[0], "rw-------");
-    return new JobRequest(file, kind, task);
+    JobRequest request = new JobRequest(job.requests().resolve(action + which));
+    FILES.replace(request.file, new byte[0], "rw-------");
+    return request;
   }
 
   /** Returns the requests that are not done, by name: cancellations first. */
   static List<JobRequest> of(JobDirectory job) {
-    return DurableFiles.list(job.requests(), "[A-Z]*").stream().map(JobRequest::read).toList();
+    return DurableFiles.list(job.requests(), "[A-Z]*").stream().map(JobRequest::new).toList();
   }
 
-  private static JobRequest read(Path file) {
-    String[] name = file.getFileName().toString().split("\\.", 2);
-    OptionalInt task =
-        name[1].equals(ALL) ? OptionalInt.empty() : OptionalInt.of(Integer.parseInt(name[1]));
-    return new JobRequest(file, Kind.valueOf(name[0]), task);
+  /** Returns whether it requests another attempt, and no cancellation. */
+  boolean isRequeue() {
+    return name().startsWith(REQUEUE);
   }
 
   boolean concerns(Attempt attempt) {
-    return task.isEmpty() || task.getAsInt() == attempt.task();
+    return name().endsWith("." + ALL) || name().endsWith("." + attempt.task());
+  }
+
+  private String name() {
+    return file.getFileName().toString();
   }
 
   /** Returns the id of the user who made the request. */

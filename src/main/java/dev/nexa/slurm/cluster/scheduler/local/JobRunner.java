@@ -25,9 +25,6 @@ public final class JobRunner {
   /** The interval between two readings of the jobs that this job waits for. */
   private static final Duration LOOK = Duration.ofMillis(250);
 
-  /** sacct's exit code for a log that could not be opened, as Slurm 22.05 prints it. */
-  private static final String NOT_STARTED = "0:53";
-
   private final StateDirectory state;
   private final JobDirectory directory;
   private final FileLock lock;
@@ -39,7 +36,7 @@ public final class JobRunner {
   private long lastHeartbeat;
 
   private JobRunner(JobDirectory directory, FileLock lock) {
-    this.state = StateDirectory.of(directory);
+    this.state = new StateDirectory(directory.path().resolve("../..").normalize());
     this.directory = directory;
     this.lock = lock;
     this.history = directory.history();
@@ -127,14 +124,11 @@ public final class JobRunner {
   /** Carries out a cancellation or a requeue; true if it is done. */
   private boolean handle(JobRequest request) {
     boolean done = true;
-    boolean requeue = request.kind() == JobRequest.Kind.REQUEUE;
+    boolean requeue = request.isRequeue();
     for (Attempt attempt : history.last(request::concerns)) {
-      int number = attempt.task();
-      RunningTask task = running.get(number);
-      JobEvent end =
-          requeue
-              ? JobEvent.end(now(), number, "REQUEUED", true)
-              : JobEvent.end(now(), number, "CANCELLED by " + request.uid(), false);
+      RunningTask task = running.get(attempt.task());
+      String state = requeue ? "REQUEUED" : "CANCELLED by " + request.uid();
+      JobEvent end = JobEvent.end(now(), attempt.task(), state, requeue);
       if (attempt.ending() && (attempt.again() || requeue)) {
         // When this attempt is over, another attempt follows or is requested.
         done = false;
@@ -165,12 +159,14 @@ public final class JobRunner {
   private void start(Attempt pending) {
     int task = pending.task();
     directory.record(history, JobEvent.start(now(), task, rawId(pending)));
+    Attempt started = history.last(attempt -> attempt.task() == task).get(0);
     try {
-      running.put(task, new RunningTask(directory, history, history.last(task)));
+      running.put(task, new RunningTask(directory, history, started));
     } catch (IOException failed) {
       System.err.println(history.job().taskId(task) + ": " + failed);
-      directory.record(
-          history, JobEvent.end(now(), task, "FAILED", NOT_STARTED), JobEvent.gone(now(), task));
+      // So Slurm 22.05 prints the exit code of a log that could not be opened.
+      JobEvent end = JobEvent.end(now(), task, "FAILED", "0:53");
+      directory.record(history, end, JobEvent.gone(now(), task));
     }
   }
 

@@ -32,15 +32,11 @@ record Liveness(JobDirectory job) {
 
   /** Returns the line of a process of this machine that lives or has just ended. */
   static String line(long pid) {
-    long start = ProcessTable.read(pid).map(ProcessTable.Entry::startTicks).orElse(-1L);
-    return place() + " " + pid + " " + start;
-  }
-
-  private static String place() {
     String boot = DurableFiles.read(Path.of("/proc/sys/kernel/random/boot_id")).strip();
     Path space = Path.of("/proc/self/ns/pid");
     Path target = DurableFiles.attempt("read", space, () -> Files.readSymbolicLink(space));
-    return HOST + " " + boot + " " + target;
+    long start = ProcessTable.read(pid).map(ProcessTable.Entry::startTicks).orElse(-1L);
+    return HOST + " " + boot + " " + target + " " + pid + " " + start;
   }
 
   static String ourLine() {
@@ -73,18 +69,10 @@ record Liveness(JobDirectory job) {
   }
 
   /**
-   * Returns whether the job has a runner, a runner that is starting, or a process that repairs it.
+   * Returns whether the process that a file of the job names lives. The job's lock names its runner
+   * or a process that repairs it. The runner that was started last may not have the lock yet.
    */
-  boolean attended() {
-    return names(job.lock()) || expected();
-  }
-
-  /** Returns whether a runner was started and lives; it may not have the lock yet. */
-  boolean expected() {
-    return names(job.supervisor());
-  }
-
-  private boolean names(Path file) {
+  boolean runs(Path file) {
     try {
       String line = Files.readString(file);
       return words(line).length > 0 && !dead(line);

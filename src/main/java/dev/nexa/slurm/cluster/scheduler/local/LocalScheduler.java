@@ -3,7 +3,10 @@ package dev.nexa.slurm.cluster.scheduler.local;
 import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.process.Sleep;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
@@ -12,6 +15,7 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import java.io.File;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -42,6 +46,10 @@ public final class LocalScheduler implements Scheduler {
   private static final List<String> PROGRAMS = List.of("setsid", "bash", "env", "sleep", "sh");
   private static final String DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
+  /** Options for a process that mostly waits: a small heap, one compiler, no files in /tmp. */
+  private static final List<String> FRUGAL =
+      List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m");
+
   /** How long a cancellation or a requeue is waited for. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -51,9 +59,9 @@ public final class LocalScheduler implements Scheduler {
   private static final Duration GRACE = Duration.ofDays(1);
 
   private final StateDirectory state;
+  private final List<String> javaCommand;
   private final Map<String, String> environment;
   private final LocalSettings settings;
-  private final RunnerStarter runners;
 
   /**
    * Creates a scheduler.
@@ -71,9 +79,9 @@ public final class LocalScheduler implements Scheduler {
       Map<String, String> environment,
       LocalSettings settings) {
     this.state = new StateDirectory(stateDir.toAbsolutePath());
+    this.javaCommand = List.copyOf(javaCommand);
     this.environment = Map.copyOf(environment);
     this.settings = settings;
-    this.runners = new RunnerStarter(state, List.copyOf(javaCommand), this.environment);
   }
 
   @Override
@@ -102,17 +110,64 @@ public final class LocalScheduler implements Scheduler {
       String message = "the local scheduler: " + failed.getMessage();
       return job.exists() ? new SubmitAnswer.Unknown(message) : new SubmitAnswer.Refused(message);
     }
-    startRunner(job).ifPresent(started);
-    return new SubmitAnswer.Submitted(job.id(), CLUSTER);
-  }
-
-  private Optional<ProcessIdentity> startRunner(JobDirectory job) {
+    Optional<ProcessIdentity> runner = Optional.empty();
     try {
-      return Optional.of(runners.start(job));
+      runner = Optional.of(startRunner(job));
     } catch (UncheckedIOException failed) {
       // The job exists and is pending. The next call starts a runner.
       System.err.println("the local scheduler: " + failed.getMessage());
-      return Optional.empty();
+    }
+    runner.ifPresent(started);
+    return new SubmitAnswer.Submitted(job.id(), CLUSTER);
+  }
+
+  /**
+   * Starts a job's runner in its own session, so that it outlives this process and its terminal.
+   *
+   * @throws UncheckedIOException if setsid(1) or Java cannot be started
+   */
+  private ProcessIdentity startRunner(JobDirectory job) {
+    List<String> argv = new ArrayList<>(List.of("setsid"));
+    argv.addAll(javaCommand);
+    argv.addAll(FRUGAL);
+    argv.addAll(List.of(JobRunner.class.getName(), job.path().toAbsolutePath().toString()));
+    Path log = job.path().resolve("supervisor.log");
+    ProcessBuilder builder = ProcessGroup.builder(argv, environment, log);
+    // In the C locale, Java cannot open files whose names are not ASCII.
+    builder.environment().put("LC_ALL", "C.UTF-8");
+    Process process;
+    try {
+      FileModes.append(log, Files.exists(log)).close();
+      process = builder.start();
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot start a supervisor for job " + job.id(), failed);
+    }
+    DurableFiles.onDisk().replace(job.supervisor(), Liveness.line(process.pid()) + "\n");
+    return ProcessIdentity.of(process.toHandle());
+  }
+
+  /**
+   * Repairs a job whose runner died or never started, and starts another runner if there is work
+   * left.
+   */
+  private void see(JobDirectory job) {
+    Liveness liveness = new Liveness(job);
+    if (liveness.runs(job.lock()) || liveness.runs(job.supervisor())) {
+      return;
+    }
+    String us = Liveness.ourLine();
+    try (FileLock held = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO)) {
+      if (!held.holds() || liveness.runs(job.supervisor())) {
+        return;
+      }
+      JobRunner.recover(job);
+      if (!job.history().open() && JobRequest.of(job).isEmpty()) {
+        state.markOver(job);
+      } else {
+        startRunner(job);
+      }
+    } catch (FileLock.LockedException taken) {
+      // The process that holds the lock repairs the job.
     }
   }
 
@@ -121,15 +176,14 @@ public final class LocalScheduler implements Scheduler {
     Arguments.require(
         script.startsWith("#!") && !script.contains("\r\n") && script.indexOf('\0') < 0,
         "a script begins with #! and an interpreter, and has no NUL and no DOS line ends");
-    SbatchOption.requireKnown(script);
+    SbatchOptions.requireKnown(script);
     Job.of(0, submission, script);
     requireJobs(submission.dependency());
   }
 
   private void requireJobs(String dependency) {
-    for (Dependency.Condition condition : Dependency.parse(dependency).conditions()) {
-      Arguments.require(
-          state.isMine(condition.job()), "there is no job " + condition.job() + " to wait for");
+    for (Dependency.Condition one : Dependency.parse(dependency).conditions()) {
+      Arguments.require(state.isMine(one.job()), "there is no job " + one.job() + " to wait for");
     }
   }
 
@@ -152,7 +206,7 @@ public final class LocalScheduler implements Scheduler {
           List<QueueEntry> entries = new ArrayList<>();
           LongFunction<JobHistory> others = state.histories();
           for (JobDirectory job : state.openJobs()) {
-            runners.see(job);
+            see(job);
             entries.addAll(job.history().queue(job.dependency(), others));
           }
           return entries;
@@ -169,7 +223,7 @@ public final class LocalScheduler implements Scheduler {
     long since = query.since().minus(GRACE).getEpochSecond();
     for (JobDirectory job : asked(query)) {
       if (state.isOpen(job)) {
-        runners.see(job);
+        see(job);
       }
       rows.addAll(job.history().rows(since, Instant.now().getEpochSecond()));
     }
@@ -193,7 +247,7 @@ public final class LocalScheduler implements Scheduler {
           return state.isMine(jobId)
               && job.job().name().equals(key)
               && job.history().open()
-              && ask(job, JobRequest.Kind.CANCEL, task);
+              && ask(job, JobRequest.CANCEL, task);
         });
   }
 
@@ -206,7 +260,7 @@ public final class LocalScheduler implements Scheduler {
           if (!history.has(index) || !history.job().requeue()) {
             throw failure("there is no task " + jobId + "_" + index + " that may run again");
           }
-          return ask(state.job(jobId), JobRequest.Kind.REQUEUE, OptionalInt.of(index));
+          return ask(state.job(jobId), JobRequest.REQUEUE, OptionalInt.of(index));
         });
   }
 
@@ -229,19 +283,14 @@ public final class LocalScheduler implements Scheduler {
   }
 
   /** Writes a request and waits a moment for its end; whether it ended. */
-  private boolean ask(JobDirectory job, JobRequest.Kind kind, OptionalInt task) {
-    JobRequest request = JobRequest.leave(job, kind, task);
+  private boolean ask(JobDirectory job, String action, OptionalInt task) {
+    JobRequest request = JobRequest.leave(job, action, task);
     state.markOpen(job);
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!request.isDone() && System.nanoTime() - deadline < 0) {
       // Checked in each round, because a runner that lived a moment ago may have been about to end.
-      runners.see(job);
-      try {
-        Thread.sleep(PAUSE_MILLIS);
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-        return false;
-      }
+      see(job);
+      Sleep.millis(PAUSE_MILLIS, "waiting for a job");
     }
     return request.isDone();
   }
@@ -258,10 +307,5 @@ public final class LocalScheduler implements Scheduler {
   private static SchedulerUnavailable failure(String why) {
     return new SchedulerUnavailable(
         ErrorCode.LOCAL_SCHEDULER_FAILED, "the local scheduler: " + why);
-  }
-
-  @Override
-  public boolean keepsAccounting() {
-    return true;
   }
 }

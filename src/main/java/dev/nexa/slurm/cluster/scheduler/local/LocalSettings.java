@@ -1,7 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.json.Codec;
-import java.time.Duration;
 
 /**
  * The settings that Slurm would read from slurm.conf.
@@ -12,18 +11,5 @@ import java.time.Duration;
  */
 public record LocalSettings(long killWaitMillis, long minuteMillis) implements Codec.Flat {
   /** Slurm's default KillWait, and minutes of 60 seconds. */
-  public static final LocalSettings DEFAULT =
-      new LocalSettings(Duration.ofSeconds(30), Duration.ofMinutes(1));
-
-  public LocalSettings(Duration killWait, Duration minute) {
-    this(killWait.toMillis(), minute.toMillis());
-  }
-
-  Duration killWait() {
-    return Duration.ofMillis(killWaitMillis);
-  }
-
-  Duration minute() {
-    return Duration.ofMillis(minuteMillis);
-  }
+  public static final LocalSettings DEFAULT = new LocalSettings(30_000, 60_000);
 }

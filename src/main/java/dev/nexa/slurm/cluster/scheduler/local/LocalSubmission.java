@@ -1,8 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.json.Codec;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import java.nio.file.Path;
@@ -67,12 +65,5 @@ record LocalSubmission(
   private static String ourUmask() {
     Matcher umask = UMASK.matcher(DurableFiles.read(Path.of("/proc/self/status")));
     return umask.find() ? umask.group(1) : "0022";
-  }
-
-  /** Reads a submission. An earlier version wrote no dependency. */
-  static LocalSubmission of(JsonObject json) {
-    JsonObject members = new JsonObject().with("dependency", "");
-    json.members().forEach(members::with);
-    return Codec.read(members, LocalSubmission.class);
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.cluster.scheduler.local;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.process.ProcessTable;
+import dev.nexa.slurm.base.process.Sleep;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -76,11 +77,7 @@ final class ProcessGroup {
         return;
       }
       pids.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
-      try {
-        Thread.sleep(PAUSE_MILLIS);
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-      }
+      Sleep.millis(PAUSE_MILLIS, "killing a task");
     }
   }
 

@@ -52,7 +52,7 @@ final class RunningTask {
     Map<String, String> environment = TaskEnvironment.of(job, attempt);
     environment.put(TaskEnvironment.MARK, mark);
     environment.put(TaskEnvironment.AGAIN, directory.again(attempt).toAbsolutePath().toString());
-    process = TaskProcess.start(command(), job.submission(), environment, log, mark);
+    process = new TaskProcess(command(), job.submission(), environment, log, mark);
   }
 
   /** Creates the log, or empties the log of an earlier attempt, unless the job appends. */
@@ -126,7 +126,8 @@ final class RunningTask {
   void stop(JobEvent end, String why) {
     directory.record(history, end);
     stopped = true;
-    killAt = System.nanoTime() + job.submission().settings().killWait().toNanos();
+    Duration killWait = Duration.ofMillis(job.submission().settings().killWaitMillis());
+    killAt = System.nanoTime() + killWait.toNanos();
     say(why);
     process.signalAll("CONT");
     process.signalAll("TERM");
@@ -137,9 +138,7 @@ final class RunningTask {
       return;
     }
     Job.Warning warning = job.warning().get();
-    Duration minute = job.submission().settings().minute();
-    Duration notice = minute.multipliedBy(warning.secondsBefore()).dividedBy(60);
-    if (passed().plus(notice).compareTo(limit) >= 0) {
+    if (passed().plus(warning.before()).compareTo(limit) >= 0) {
       warned = true;
       process.signalScript(warning.signal());
     }

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
-import java.io.IOException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -15,7 +13,7 @@ import java.util.function.LongPredicate;
 import java.util.stream.LongStream;
 
 /**
- * The folder of the local scheduler's state. It holds {@code jobs/<id>} for each job, a link {@code
+ * The folder of the local scheduler's state. It holds {@code jobs/<id>} for each job, a file {@code
  * jobs/<raw id>} for each array task with an id of its own, and {@code open/<id>} for each job that
  * is not over.
  */
@@ -33,11 +31,6 @@ final class StateDirectory {
     open = root.resolve("open");
   }
 
-  /** Returns the state that a job's folder belongs to. */
-  static StateDirectory of(JobDirectory job) {
-    return new StateDirectory(job.path().resolve("../..").normalize());
-  }
-
   /** Reserves a new job id by creating its folder. */
   JobDirectory claimJob() {
     FILES.directories(jobs);
@@ -49,29 +42,18 @@ final class StateDirectory {
    * Reserves a new id for an array task. Jobs and tasks share one sequence of numbers, as in Slurm.
    */
   long claimTask(long jobId) {
-    return claim(id -> claimLink(job(id).path(), jobId));
+    return claim(id -> FILES.claim(job(id).path(), Long.toString(jobId)));
   }
 
   private long claim(LongPredicate claimed) {
     if (last.get() == 0) {
       last.compareAndSet(0, numbers(jobs).max().orElse(0));
     }
-    long id = last.incrementAndGet();
-    while (!claimed.test(id)) {
+    long id;
+    do {
       id = last.incrementAndGet();
-    }
+    } while (!claimed.test(id));
     return id;
-  }
-
-  private static boolean claimLink(Path link, long jobId) {
-    try {
-      Files.createSymbolicLink(link, Path.of(Long.toString(jobId)));
-      return true;
-    } catch (FileAlreadyExistsException taken) {
-      return false;
-    } catch (IOException failed) {
-      throw DurableFiles.failure("create", link, failed);
-    }
   }
 
   JobDirectory job(long id) {

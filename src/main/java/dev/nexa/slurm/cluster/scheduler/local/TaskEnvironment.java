@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cluster.scheduler.local;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.units.IndexRange;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -19,16 +20,6 @@ final class TaskEnvironment {
   static final String AGAIN = "NEXA_LOCAL_REQUEUE";
 
   private static final Path SELF = Path.of("/proc/self");
-
-  /** Variables that Slurm sets only if the option is given. */
-  private static final Map<String, SbatchOption> OPTIONS =
-      Map.of(
-          "CPUS_PER_TASK", SbatchOption.CPUS_PER_TASK,
-          "NTASKS_PER_NODE", SbatchOption.NTASKS_PER_NODE,
-          "NTASKS", SbatchOption.NTASKS_PER_NODE,
-          "NPROCS", SbatchOption.NTASKS_PER_NODE,
-          "JOB_RESERVATION", SbatchOption.RESERVATION,
-          "JOB_ACCOUNT", SbatchOption.ACCOUNT);
 
   private final Job job;
   private final Map<String, String> variables;
@@ -58,7 +49,7 @@ final class TaskEnvironment {
     put(attempt.raw(), "JOB_ID", "JOBID");
     put(job.name(), "JOB_NAME");
     put(job.partition(), "JOB_PARTITION");
-    put(job.option(SbatchOption.QOS, "normal"), "JOB_QOS");
+    put(job.option("qos", "normal"), "JOB_QOS");
     put(user(), "JOB_USER");
     put(id("unix:uid"), "JOB_UID");
     put(id("unix:gid"), "JOB_GID");
@@ -67,7 +58,7 @@ final class TaskEnvironment {
     if (attempt.restart() > 0) {
       put(attempt.restart(), "RESTART_COUNT");
     }
-    if (job.options().containsKey(SbatchOption.OPEN_MODE)) {
+    if (job.options().containsKey("open-mode")) {
       put(job.append() ? "a" : "t", "OPEN_MODE");
     }
   }
@@ -80,15 +71,13 @@ final class TaskEnvironment {
 
   private void putArray(int task) {
     List<Integer> tasks = job.tasks().indices();
-    String text = job.option(SbatchOption.ARRAY, "");
-    int colon = text.indexOf(':');
     put(job.id(), "ARRAY_JOB_ID");
     put(task, "ARRAY_TASK_ID");
     put(tasks.size(), "ARRAY_TASK_COUNT");
     put(tasks.get(0), "ARRAY_TASK_MIN");
     put(tasks.get(tasks.size() - 1), "ARRAY_TASK_MAX");
     // Slurm prints the first step of the text (_create_job_array in job_mgr.c).
-    put(colon < 0 ? "1" : text.substring(colon + 1).split("\\D", 2)[0], "ARRAY_TASK_STEP");
+    put(IndexRange.step(job.option("array", "")), "ARRAY_TASK_STEP");
   }
 
   private void putNode() {
@@ -103,7 +92,15 @@ final class TaskEnvironment {
     put(given.cpus(), "CPUS_ON_NODE", "JOB_CPUS_PER_NODE");
     put(given.tasks(), "TASKS_PER_NODE");
     given.memoryMib().ifPresent(mib -> put(mib, "MEM_PER_NODE"));
-    OPTIONS.forEach((name, option) -> job.value(option).ifPresent(value -> put(value, name)));
+    putGiven("cpus-per-task", "CPUS_PER_TASK");
+    putGiven("ntasks-per-node", "NTASKS_PER_NODE", "NTASKS", "NPROCS");
+    putGiven("reservation", "JOB_RESERVATION");
+    putGiven("account", "JOB_ACCOUNT");
+  }
+
+  /** Sets variables that Slurm sets only if the option is given. */
+  private void putGiven(String option, String... names) {
+    job.value(option).ifPresent(value -> put(value, names));
   }
 
   private void put(Object value, String... names) {

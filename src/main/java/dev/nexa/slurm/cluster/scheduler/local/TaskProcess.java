@@ -47,11 +47,6 @@ final class TaskProcess {
   private final ProcessGroup group;
   private long script;
 
-  private TaskProcess(Process holder, ProcessGroup group) {
-    this.holder = holder;
-    this.group = group;
-  }
-
   /**
    * Starts a script.
    *
@@ -59,7 +54,7 @@ final class TaskProcess {
    * @param output the file that its output is appended to
    * @param mark the value of {@link TaskEnvironment#MARK} in the processes' environment
    */
-  static TaskProcess start(
+  TaskProcess(
       List<String> command,
       LocalSubmission submission,
       Map<String, String> environment,
@@ -71,13 +66,17 @@ final class TaskProcess {
     argv.addAll(command);
     ProcessBuilder builder = ProcessGroup.builder(argv, environment, output);
     builder.directory(submission.directory().toFile());
-    return new TaskProcess(builder.start(), new ProcessGroup(mark));
+    holder = builder.start();
+    group = new ProcessGroup(mark);
   }
 
   /** Returns the script's exit status; empty while it runs. */
   Optional<ExitStatus> status() {
-    if (script == 0) {
-      script = child();
+    // The script is the holder's child once the holder has become sleep.
+    if (script == 0 && ProcessTable.name(holder.pid()).equals("sleep")) {
+      ProcessTable.all().stream()
+          .filter(entry -> entry.parent() == holder.pid())
+          .forEach(entry -> script = entry.pid());
     }
     Optional<ProcessTable.Entry> entry = script == 0 ? Optional.empty() : ProcessTable.read(script);
     if (entry.isPresent() && entry.get().parent() == holder.pid()) {
@@ -85,17 +84,6 @@ final class TaskProcess {
     }
     // Without its holder, the script's status is lost.
     return holder.isAlive() ? Optional.empty() : Optional.of(LOST);
-  }
-
-  /** Returns the pid of the holder's child once the holder has become {@code sleep}; 0 before. */
-  private long child() {
-    return ProcessTable.name(holder.pid()).equals("sleep")
-        ? ProcessTable.all().stream()
-            .filter(entry -> entry.parent() == holder.pid())
-            .mapToLong(ProcessTable.Entry::pid)
-            .findFirst()
-            .orElse(0)
-        : 0;
   }
 
   /** Signals the script and all processes that it started. */

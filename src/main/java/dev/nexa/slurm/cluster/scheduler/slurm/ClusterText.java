@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.Tres;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
 import dev.nexa.slurm.job.config.site.NodeSharing;
@@ -331,11 +332,7 @@ public final class ClusterText {
   }
 
   private static long count(String gres) {
-    long all = 0;
-    for (Long gpus : GresText.gpus(gres).values()) {
-      all += gpus;
-    }
-    return all;
+    return Tres.sum(GresText.gpus(gres));
   }
 
   private static boolean is(Map<String, String> values, String key, String value) {

@@ -7,7 +7,6 @@ import dev.nexa.slurm.cluster.scheduler.Tres;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -175,8 +174,8 @@ final class RowFaults {
     List<String> faults = new ArrayList<>(0);
     for (String item : requested.isEmpty() ? new String[0] : requested.split(",", -1)) {
       String name = item.substring(0, Math.max(0, item.indexOf('=')));
-      String granted = value(allocated, name);
-      if (!Objects.equals(granted, value(requested, name)) && isLess(granted, name, item)) {
+      String granted = SlurmSize.item(allocated, name);
+      if (!granted.equals(SlurmSize.item(requested, name)) && isLess(granted, name, item)) {
         faults.add(
             "ReqTRES asked for %s, but AllocTRES says %s"
                 .formatted(item, granted.isEmpty() ? "nothing of " + name : name + "=" + granted));
@@ -196,14 +195,5 @@ final class RowFaults {
       return false;
     }
     return got.isEmpty() || got.getAsLong() < asked.orElse(0);
-  }
-
-  private static String value(String list, String name) {
-    for (String item : list.split(",", -1)) {
-      if (item.startsWith(name) && item.startsWith("=", name.length())) {
-        return item.substring(name.length() + 1);
-      }
-    }
-    return "";
   }
 }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.Utf8Pool;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.sacct.Delimiter;
 import dev.nexa.slurm.cluster.sacct.Durations;
+import dev.nexa.slurm.cluster.sacct.UsageId;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.site.ClusterProfile;
@@ -15,8 +16,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,9 +45,6 @@ public final class SacctText extends OutputStream {
 
   /** NO_VAL (slurm.h), an unset number that Slurm sometimes prints; INFINITE is above it. */
   private static final long NO_VAL = 4_294_967_294L;
-
-  private static final Pattern JOB_ID =
-      Pattern.compile("(\\d+)(?:_(?:(\\d+)|\\[([^\\]]*)\\])|\\+(\\d+))?");
 
   private static final int JOB_ID_RAW = 0;
   private static final int JOB_ID_SHOWN = 1;
@@ -231,11 +227,8 @@ public final class SacctText extends OutputStream {
   /** Returns the row; null if a field has no valid value, as in the row of a step. */
   private @Nullable AccountingRecord record(byte[] bytes, int from) {
     try {
-      String shown = plain(bytes, from, JOB_ID_SHOWN);
-      int underscore = shown.indexOf('_');
-      boolean task = underscore > 0 && isNumber(shown, underscore + 1);
-      Matcher id = JOB_ID.matcher(shown);
-      if (!task && !id.matches()) {
+      UsageId id = UsageId.parse(null, plain(bytes, from, JOB_ID_SHOWN));
+      if (id == null) {
         return null;
       }
       return checked(
@@ -244,11 +237,9 @@ public final class SacctText extends OutputStream {
           new AccountingRecord(
               new AccountingRecord.JobIds(
                   text(bytes, from, CLUSTER),
-                  Long.parseLong(task ? shown.substring(0, underscore) : id.group(1)),
+                  id.job(),
                   number(bytes, from, JOB_ID_RAW),
-                  task
-                      ? IndexRange.of(Integer.parseInt(shown.substring(underscore + 1)))
-                      : tasks(id),
+                  tasks(id),
                   text(bytes, from, NAME)),
               new AccountingRecord.Association(
                   text(bytes, from, USER),
@@ -317,20 +308,13 @@ public final class SacctText extends OutputStream {
     return millis < 0 ? Optional.empty() : Optional.of(millis / 1000);
   }
 
-  private static boolean isNumber(String text, int from) {
-    for (int i = from; i < text.length(); i++) {
-      if (text.charAt(i) < '0' || text.charAt(i) > '9') {
-        return false;
-      }
+  private static IndexRange tasks(UsageId id) {
+    if (id.tasks() != null) {
+      return IndexRange.parse(id.tasks());
     }
-    return from < text.length();
-  }
-
-  private static IndexRange tasks(Matcher id) {
     // A component of a heterogeneous job counts as a task.
-    String number = id.group(2) != null ? id.group(2) : id.group(4);
-    String tasks = number != null ? number : id.group(3);
-    return tasks == null ? IndexRange.upTo(0) : IndexRange.parse(tasks);
+    int task = Math.max(id.task(), id.het());
+    return task == UsageId.NONE ? IndexRange.upTo(0) : IndexRange.of(task);
   }
 
   /** Parses a state only when it changes, because most rows repeat the state of the row before. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler.slurm;
 
+import dev.nexa.slurm.cluster.scheduler.Tres;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,7 +19,7 @@ public record SlurmNode(String partition, String name, String state, int gpus, S
       String[] field = line.split(SqueueText.DELIMITER, -1);
       if (field.length == 4) {
         Map<String, Long> gpus = GresText.gpus(field[3]);
-        long count = gpus.values().stream().mapToLong(one -> one).sum();
+        long count = Tres.sum(gpus);
         // One job cannot ask for all GPUs of a node that has several types.
         String type = gpus.size() == 1 ? gpus.keySet().iterator().next() : "";
         nodes.add(new SlurmNode(field[0], field[1], field[2], (int) count, type));

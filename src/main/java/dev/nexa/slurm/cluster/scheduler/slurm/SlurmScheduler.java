@@ -191,14 +191,9 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public List<QueueEntry> queue(String key) {
-    List<QueueEntry> entries = new ArrayList<>();
     String text = ask(SlurmCommands.squeue(key)).out();
-    for (QueueEntry entry : queue(text, SqueueText.broken(text))) {
-      if (entry.name().equals(key)) {
-        entries.add(entry);
-      }
-    }
-    return entries;
+    List<QueueEntry> entries = queue(text, SqueueText.broken(text));
+    return entries.stream().filter(entry -> entry.name().equals(key)).toList();
   }
 
   @Override

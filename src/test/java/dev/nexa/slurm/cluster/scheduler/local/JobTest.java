@@ -54,16 +54,16 @@ class JobTest {
       })
   void knowsNoOtherOptionOrForm(String directive) {
     String script = "#!/bin/bash\n#SBATCH --time=5\n#SBATCH " + directive + "\ntrue\n";
-    assertThatThrownBy(() -> SbatchOption.requireKnown(script))
+    assertThatThrownBy(() -> SbatchOptions.requireKnown(script))
         .hasMessageStartingWith("line 3: ")
         .hasMessageContaining(directive.split(" ", 2)[0]);
   }
 
   @Test
   void namesTheNearestOption() {
-    assertThatThrownBy(() -> SbatchOption.requireKnown("#!/bin/sh\n#SBATCH --cpus-per-tsk=2\n"))
+    assertThatThrownBy(() -> SbatchOptions.requireKnown("#!/bin/sh\n#SBATCH --cpus-per-tsk=2\n"))
         .hasMessageContaining("cpus-per-task");
-    assertThatThrownBy(() -> SbatchOption.requireKnown("#!/bin/sh\n#PBS -l nodes=2\n"))
+    assertThatThrownBy(() -> SbatchOptions.requireKnown("#!/bin/sh\n#PBS -l nodes=2\n"))
         .hasMessageContaining("#PBS -l nodes=2");
   }
 
@@ -118,9 +118,9 @@ class JobTest {
   @Test
   void readsWarnings() {
     assertThat(Jobs.of("#SBATCH --signal=B:USR1@90").warning())
-        .contains(new Job.Warning("USR1", 90));
+        .contains(new Job.Warning("USR1", Duration.ofSeconds(90)));
     assertThat(Jobs.of("#SBATCH --signal=B:SIGTERM@5").warning())
-        .contains(new Job.Warning("TERM", 5));
+        .contains(new Job.Warning("TERM", Duration.ofSeconds(5)));
   }
 
   @ParameterizedTest

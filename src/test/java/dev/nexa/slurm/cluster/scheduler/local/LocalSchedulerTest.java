@@ -9,7 +9,6 @@ import dev.nexa.slurm.cluster.scheduler.Trial;
 import dev.nexa.slurm.cluster.scheduler.Trials;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,8 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.SAME_THREAD)
 @Tag("full")
 class LocalSchedulerTest {
-  private static final LocalSettings HURRIED =
-      new LocalSettings(Duration.ofSeconds(5), Duration.ofSeconds(20));
+  private static final LocalSettings HURRIED = new LocalSettings(5_000, 20_000);
 
   private final Map<String, Trial.Outcome> outcomes = new LinkedHashMap<>();
 
