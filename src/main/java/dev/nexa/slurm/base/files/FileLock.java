@@ -50,12 +50,14 @@ public final class FileLock implements AutoCloseable {
    * Acquires the lock, and cleans up after a dead owner whose lock it takes over.
    *
    * @param owner names this process; one line
-   * @param dead whether the owner named in a lock file is known to be dead
+   * @param isDead whether the owner named in a lock file is known to be dead
    * @param clear removes unfinished work of the dead owner; runs before its lock is removed
    * @throws LockedException if another owner still holds the lock after {@code patience}
    */
   public static FileLock acquire(
-      Path lock, String owner, Function<String, Boolean> dead, Duration patience, Runnable clear) {
+      Path lock, String owner, Function<String, Boolean> isDead, Duration patience, Runnable clear) {
+    // An owner writes its name before it makes the lock: only a loss of power leaves an empty one.
+    Function<String, Boolean> dead = holder -> holder.isEmpty() || isDead.apply(holder);
     long deadline = System.nanoTime() + patience.toNanos();
     String unique = owner + " " + Thread.currentThread().getId() + " " + System.nanoTime();
     while (true) {

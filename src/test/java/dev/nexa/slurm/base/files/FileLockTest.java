@@ -64,6 +64,16 @@ class FileLockTest {
   }
 
   @Test
+  void anEmptyLockIsNobodys() throws IOException {
+    Files.createFile(lock);
+
+    try (FileLock bob = FileLock.acquire(lock, "bob 4", FileLockTest::allLive, Duration.ZERO)) {
+      assertThat(bob.holds()).isTrue();
+    }
+    assertThat(names()).isEmpty();
+  }
+
+  @Test
   void whoWasTakenForDeadDoesNotReleaseTheNextOwnersLock() {
     FileLock ada = FileLock.acquire(lock, "ada 17", FileLockTest::allLive, LONG);
     FileLock bob = FileLock.acquire(lock, "bob 4", FileLockTest::adaIsDead, Duration.ZERO);
