@@ -116,7 +116,7 @@ public final class ApprovalText {
             PlainTime.utc(approval.created()),
             plain(approval.approver()),
             PlainTime.utc(approval.expires()),
-            left == 1 ? "1 more run" : left + " more runs",
+            Plural.of(left, "more run"),
             approval.maxCost(),
             left == 1 ? "" : " each");
   }

@@ -54,9 +54,9 @@ public final class ApprovalsCommand extends CommandGroup {
     command.say(row.path() + ": " + row.state().text());
     row.reasons().forEach(reason -> command.say("  " + reason));
     if (row.file().isPresent()) {
-      command.out().print(ApprovalText.of(row.file().get().approval()));
+      command.print(ApprovalText.of(row.file().get().approval()));
       command.say("  key        " + row.file().get().signature().key());
-      command.out().print(ApprovalText.uses(row.uses()));
+      command.print(ApprovalText.uses(row.uses()));
     }
     row.revocation().map(ApprovalText::revocation).ifPresent(command.out()::print);
   }

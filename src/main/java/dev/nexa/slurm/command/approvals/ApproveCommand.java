@@ -10,10 +10,8 @@ import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -113,18 +111,12 @@ public final class ApproveCommand extends Subcommand {
       requireNoEnvelopes();
     }
     ApproveEstimate approve = new ApproveEstimate(ruled(), terms());
-    List<ApproveEstimate.Draft> shown = new ArrayList<>();
-    Predicate<ApproveEstimate.Draft> review =
-        draft -> {
-          shown.add(draft);
-          return agrees(draft);
-        };
     ApproveEstimate.Outcome outcome =
         family
-            ? approve.envelope(envelope(approve), review)
-            : approve.run(estimate.getValue(), review);
+            ? approve.envelope(envelope(approve), this::agrees)
+            : approve.run(estimate.getValue(), this::agrees);
     if (given(json)) {
-      print(document(shown, outcome));
+      print(document(outcome));
     } else if (outcome instanceof ApproveEstimate.Signed signed) {
       String id = signed.file().approval().id();
       say("approved: " + signed.path());
@@ -136,7 +128,7 @@ public final class ApproveCommand extends Subcommand {
         say(advised("  nexa-slurm approvals verify " + Advice.command("", signed.path())));
       }
     } else if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
-      out().print(ApprovalText.already(already.row()));
+      print(ApprovalText.already(already.row()));
     } else {
       say("nothing was signed");
     }
@@ -157,8 +149,7 @@ public final class ApproveCommand extends Subcommand {
             Advice.step("add --yes to sign it, or --dry-run to only look"));
   }
 
-  private static JsonObject document(
-      List<ApproveEstimate.Draft> shown, ApproveEstimate.Outcome outcome) {
+  private static JsonObject document(ApproveEstimate.Outcome outcome) {
     JsonObject json =
         JsonObject.ofVersion(1).with("signed", outcome instanceof ApproveEstimate.Signed);
     if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
@@ -171,10 +162,14 @@ public final class ApproveCommand extends Subcommand {
     }
     Optional<ApproveEstimate.Signed> signed =
         outcome instanceof ApproveEstimate.Signed one ? Optional.of(one) : Optional.empty();
+    ApproveEstimate.Draft draft =
+        signed
+            .map(ApproveEstimate.Signed::draft)
+            .orElseGet(() -> ((ApproveEstimate.NotSigned) outcome).draft());
     return json.with("approval_id", signed.map(it -> it.file().approval().id()).orElse(null))
         .with("file", signed.map(it -> it.path().toString()).orElse(null))
-        .with("notes", shown.get(0).notes())
-        .with("statement", Json.parseObject(shown.get(0).approval().statement()));
+        .with("notes", draft.notes())
+        .with("statement", Json.parseObject(draft.approval().statement()));
   }
 
   /** Rejects the options of an envelope for a single run, because they would not be signed. */

@@ -109,13 +109,14 @@ public final class ApproveEstimate {
    *
    * @param isFound whether the file lies where submit looks for approvals
    */
-  public record Signed(ApprovalFile file, Path path, boolean isFound) implements Outcome {}
+  public record Signed(Draft draft, ApprovalFile file, Path path, boolean isFound)
+      implements Outcome {}
 
   /** Nothing was signed, because this valid approval allows the same. */
   public record AlreadyApproved(ShowApprovals.Row row) implements Outcome {}
 
   /** Nothing was signed, because the review did not agree. */
-  public record NotSigned() implements Outcome {}
+  public record NotSigned(Draft draft) implements Outcome {}
 
   public ApproveEstimate(Context context, Terms terms) {
     this.context = context;
@@ -423,8 +424,9 @@ public final class ApproveEstimate {
     }
     List<Fact> all = new ArrayList<>(facts);
     all.add(new Fact("key", key.text()));
-    if (!review.test(new Draft(approval, all, notes))) {
-      return new NotSigned();
+    Draft draft = new Draft(approval, all, notes);
+    if (!review.test(draft)) {
+      return new NotSigned(draft);
     }
     ApprovalFile file = key.sign(approval);
     Optional<String> refusal = approvals.signers().refusal(file, now);
@@ -432,7 +434,7 @@ public final class ApproveEstimate {
       throw refused(refusal.get(), file.approval(), file.signature().key());
     }
     requireAnother(file.signature().key(), file.approval().scope().submitter());
-    return new Signed(file, keep(file, folder), folder.equals(approvals.directory().path()));
+    return new Signed(draft, file, keep(file, folder), folder.equals(approvals.directory().path()));
   }
 
   /** Returns a valid approval that allows all this, and that the submitter may use. */

@@ -28,7 +28,7 @@ public record InstallPolicy(Context context) {
    * @param policy the policy file with the limits
    * @param notes lines for the administrator
    */
-  public record Rendered(String text, String policy, Policy.Gate gate, List<String> notes) {}
+  public record Rendered(String text, String policy, List<String> notes) {}
 
   /**
    * Renders the file.
@@ -56,7 +56,7 @@ public record InstallPolicy(Context context) {
     ClusterProfile profile = context.configs().cluster(name);
     String text =
         JobSubmitLua.render(context.source(), policy, gate, profile, approved.normalize());
-    return new Rendered(text, policy.name(), gate, notes(gate, profile));
+    return new Rendered(text, policy.name(), notes(gate, profile));
   }
 
   private static List<String> notes(Policy.Gate gate, ClusterProfile profile) {

@@ -82,18 +82,12 @@ public record PlanPolicy(Context context) {
     PriceBook book = context.configs().prices(profile);
     String cluster =
         context.slurm().map(SlurmScheduler::cluster).map(told -> told.name()).orElse("CLUSTER");
+    Set<String> gpuTypes = new TreeSet<>(profile.gpuTypes());
     List<SlurmBudget> budgets =
         policy.budgets().stream()
-            .map(budget -> SlurmBudget.of(budget, book, gpuTypes(profile), cluster))
+            .map(budget -> SlurmBudget.of(budget, book, gpuTypes, cluster))
             .toList();
     return new Plan(
         policy.name(), cluster, book.name(), budgets, SlurmBudget.slurmConf(policy.budgets()));
-  }
-
-  private static Set<String> gpuTypes(ClusterProfile profile) {
-    Set<String> types = new TreeSet<>();
-    profile.usual().gpuType().ifPresent(types::add);
-    profile.partitions().values().forEach(partition -> partition.gpuType().ifPresent(types::add));
-    return types;
   }
 }

@@ -76,7 +76,7 @@ public final class PolicyCommand extends CommandGroup {
           () -> {
             say("policy: " + policy.name());
             ignored.forEach(other -> say("ignored: " + other));
-            out().print("\n" + settings.table());
+            print("\n" + settings.table());
           });
     }
   }
@@ -126,7 +126,7 @@ public final class PolicyCommand extends CommandGroup {
         return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
       }
       if (file == null) {
-        out().print(rendered.text());
+        print(rendered.text());
         return ExitCode.OK.status();
       }
       Path written = Path.of(file).toAbsolutePath().normalize();
@@ -215,7 +215,7 @@ public final class PolicyCommand extends CommandGroup {
       return answer(
           json,
           () -> ReplayText.json(replayed),
-          () -> out().print(ReplayText.text(replayed, begin, end)));
+          () -> print(ReplayText.text(replayed, begin, end)));
     }
   }
 
@@ -235,7 +235,7 @@ public final class PolicyCommand extends CommandGroup {
     @Override
     public Integer call() {
       PlanPolicy.Plan plan = new PlanPolicy(ruled()).plan(value(cluster));
-      return answer(json, () -> plan.toJson(), () -> out().print(plan.text()));
+      return answer(json, () -> plan.toJson(), () -> print(plan.text()));
     }
   }
 

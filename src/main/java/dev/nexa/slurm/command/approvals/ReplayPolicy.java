@@ -143,10 +143,9 @@ public final class ReplayPolicy {
       judgeBudget(budget, jobs, rules);
     }
     List<Line> byRule = new ArrayList<>();
-    rules.forEach(
-        rule ->
-            byRule.add(
-                line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList())));
+    for (String rule : rules) {
+      byRule.add(line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList()));
+    }
     byRule.add(line("any of them", jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList()));
     return new Replayed(
         asked,
@@ -265,10 +264,8 @@ public final class ReplayPolicy {
 
   private Rates rates(RequestRow row) {
     LocalDate day = LocalDate.ofInstant(row.submit(), ZoneOffset.UTC);
-    Optional<String> partition =
-        row.partition().isEmpty()
-            ? Optional.empty()
-            : Optional.of(row.partition().split(",", -1)[0]);
+    String first = row.partition().split(",", -1)[0];
+    Optional<String> partition = Optional.of(first).filter(name -> !name.isEmpty());
     Optional<String> account = Optional.of(row.account()).filter(name -> !name.isEmpty());
     List<String> gpus = List.copyOf(row.tres().gpusBy(gpuType(row), 0).keySet());
     return Rates.of(prices, PriceKey.of(profile, partition, account, day, gpus));

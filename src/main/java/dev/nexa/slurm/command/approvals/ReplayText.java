@@ -8,12 +8,6 @@ import dev.nexa.slurm.command.approvals.ReplayPolicy.Replayed;
 
 /** Formats what a policy would have refused. */
 final class ReplayText {
-  private static final Columns<Line> RULE =
-      new Columns<Line>()
-          .text("rule", Line::rule)
-          .number("jobs", Line::jobs)
-          .money("cost", Line::cost);
-
   private static final Columns<Line> COUNTS =
       new Columns<Line>()
           .number("jobs", Line::jobs)
@@ -26,6 +20,9 @@ final class ReplayText {
           .as("GPU HOURS")
           .number("refused", Line::refused)
           .money("refused_cost", Line::refusedCost);
+
+  private static final Columns<Line> RULE =
+      new Columns<Line>().text("rule", Line::rule).and(COUNTS.select("jobs", "cost"));
 
   private static final Columns<Line> USER =
       new Columns<Line>().text("user", Line::user).text("account", Line::account).and(COUNTS);

@@ -185,7 +185,8 @@ public record ShowApprovals(PolicyApprovals approvals) {
     } catch (NexaException notCounted) {
       reasons.add(String.valueOf(notCounted.getMessage()));
     }
-    State state = reasons.isEmpty() ? State.VALID : State.NOT_VALID;
+    boolean counts = reasons.isEmpty();
+    State state = State.VALID;
     if (ApprovalUseLog.taken(uses) >= approval.uses()) {
       state = State.USED_UP;
     }
@@ -196,8 +197,7 @@ public record ShowApprovals(PolicyApprovals approvals) {
     if (revocation.isPresent()) {
       state = State.REVOKED;
     }
-    boolean unsigned = !reasons.isEmpty() && times.size() < reasons.size();
     return new Row(
-        path, Optional.of(file), unsigned ? State.NOT_VALID : state, reasons, uses, revocation);
+        path, Optional.of(file), counts ? state : State.NOT_VALID, reasons, uses, revocation);
   }
 }

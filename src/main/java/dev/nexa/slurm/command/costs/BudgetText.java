@@ -49,16 +49,13 @@ final class BudgetText {
   /** One day of a budget. */
   private record DayRow(Row row, BurnDown.Day day) {}
 
-  private static final Columns<Row> NAMES =
+  private static final Columns<Row> COLUMNS =
       new Columns<Row>()
           .text("scope", row -> row.status().budget().scope())
           .text("name", BudgetText::name)
           .text("period", row -> row.status().period())
           .text("currency", row -> row.status().budget().amount().currency())
-          .money("budget", row -> row.status().budget().amount().rounded().amount());
-
-  private static final Columns<Row> COLUMNS =
-      NAMES
+          .money("budget", row -> row.status().budget().amount().rounded().amount())
           .money("spent", row -> row.status().spent())
           .money("reserved", row -> row.status().reserved())
           .rare()
@@ -104,19 +101,17 @@ final class BudgetText {
    * are over.
    */
   static Listing<Row> forPeople(List<Row> budgets) {
-    List<String> names =
-        new ArrayList<>(
-            List.of(
-                "scope name period budget spent reserved remaining used_ratio state"
-                    .split(" ", -1)));
-    if (budgets.stream().anyMatch(Row::hasForecast)) {
-      names.addAll(List.of("forecast", "used_up_on"));
-    }
-    names.add("runs_of_other_currencies");
+    Columns<Row> columns = COLUMNS.select("scope", "name", "period");
     if (currencies(budgets).size() > 1) {
-      names.add(3, "currency");
+      columns = columns.and(COLUMNS.select("currency"));
     }
-    return COLUMNS.select(names.toArray(new String[0])).of(budgets).withoutRare();
+    columns = columns.and(COLUMNS.select("budget", "spent", "reserved", "remaining"));
+    columns = columns.and(COLUMNS.select("used_ratio", "state"));
+    if (budgets.stream().anyMatch(Row::hasForecast)) {
+      columns = columns.and(COLUMNS.select("forecast", "used_up_on"));
+    }
+    columns = columns.and(COLUMNS.select("runs_of_other_currencies"));
+    return columns.of(budgets).withoutRare();
   }
 
   /** Returns a line with the currency if all budgets have the same. */

@@ -106,11 +106,10 @@ final class CloseCommand extends Subcommand {
     close.requireClosable(wanted);
     if (given(dryRun)) {
       Statement statement = close.statement(wanted);
-      out()
-          .print(
-              given(json)
-                  ? statement.text()
-                  : StatementText.tables(statement, style()) + "nothing was signed\n");
+      print(
+          given(json)
+              ? statement.text()
+              : StatementText.tables(statement, style()) + "nothing was signed\n");
       return ExitCode.OK.status();
     }
     CloseMonth.Signer signer = close.signer(value(key), value(as));
@@ -120,7 +119,7 @@ final class CloseCommand extends Subcommand {
             signer,
             statement -> {
               if (!given(json)) {
-                out().print(StatementText.tables(statement, style()));
+                print(StatementText.tables(statement, style()));
                 out().flush();
               }
               return given(yes) || confirmed("Sign it as " + signer.signer() + "?");

@@ -184,20 +184,19 @@ record CloseMonth(Context context, Statements statements, Instant now) {
     String signer =
         as.orElseGet(() -> key.principal(approvals, Optional.empty(), ClosingSignature.NAMESPACE));
     Signers signers = approvals.signers();
-    Optional<String> refusal =
+    requireCounting(
         key.publicKey()
-            .flatMap(half -> signers.refusal(signer, half, ClosingSignature.NAMESPACE, now));
-    if (refusal.isPresent()) {
-      throw notCounting(refusal.get());
-    }
+            .flatMap(half -> signers.refusal(signer, half, ClosingSignature.NAMESPACE, now)));
     return new Signer(key, signer, signers);
   }
 
-  private NexaException notCounting(String why) {
-    return ErrorCode.APPROVAL_REFUSED.error(
-        "this signature would not count: " + why,
-        "the line of a person who closes months has the namespace " + ClosingSignature.NAMESPACE,
-        "nothing was signed");
+  private static void requireCounting(Optional<String> refusal) {
+    if (refusal.isPresent()) {
+      throw ErrorCode.APPROVAL_REFUSED.error(
+          "this signature would not count: " + refusal.get(),
+          "the line of a person who closes months has the namespace " + ClosingSignature.NAMESPACE,
+          "nothing was signed");
+    }
   }
 
   /**
@@ -230,10 +229,7 @@ record CloseMonth(Context context, Statements statements, Instant now) {
               "");
       ClosingSignature signed =
           unsigned.signed(signer.key().sign(unsigned.signedText(), ClosingSignature.NAMESPACE));
-      Optional<String> refusal = signed.refusal(signer.signers());
-      if (refusal.isPresent()) {
-        throw notCounting(refusal.get());
-      }
+      requireCounting(signed.refusal(signer.signers()));
       return statements.write(statement, signed)
           ? Optional.of(new Statements.Closed(statement, sha256, signed))
           : Optional.empty();

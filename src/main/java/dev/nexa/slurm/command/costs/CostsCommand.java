@@ -10,7 +10,6 @@ import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupOrder;
-import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
@@ -82,7 +81,7 @@ public final class CostsCommand extends Subcommand {
                 : CostsText.forPeople(summary, costs::unrounded).markdown() + below(summary),
         () -> CostsText.json(summary, problems, Instant.now()));
     costs.unsettled().ifPresent(err()::println);
-    String months = options.months().map(MonthRange::toString).orElse("all months");
+    String months = options.meant().months().map(MonthRange::toString).orElse("all months");
     summary
         .unmatched()
         .forEach(
@@ -199,7 +198,6 @@ public final class CostsCommand extends Subcommand {
       format.print(
           () -> table(rows, asOf, problems),
           () -> each ? BudgetText.days(rows) : BudgetText.listing(rows),
-          () -> (each ? BudgetText.days(rows) : BudgetText.listing(rows)).markdown(),
           () -> BudgetText.json(rows, each, asOf, problems));
     }
 
@@ -229,9 +227,9 @@ public final class CostsCommand extends Subcommand {
       if (text == null) {
         return LocalDate.now(ZoneOffset.UTC);
       }
-      Optional<String> month = RunFilter.monthOf(text, Instant.now());
+      Optional<LocalDate> month = MonthRange.month(text, Instant.now()).map(one -> one.atDay(1));
       try {
-        return month.isPresent() ? LocalDate.parse(month.get() + "-01") : LocalDate.parse(text);
+        return month.isPresent() ? month.get() : LocalDate.parse(text);
       } catch (DateTimeException notADay) {
         throw invalid(
             "--on: expected a day such as 2025-11-30, or a month such as 2025-11, this or last, got '"
@@ -262,9 +260,7 @@ public final class CostsCommand extends Subcommand {
       CostsText.Cost cost =
           RunRecordFile.cost(found.run(), file -> of(file, found.task(), settled));
       return answer(
-          json,
-          () -> CostsText.attemptsJson(cost),
-          () -> out().print(CostsText.attempts(cost, style())));
+          json, () -> CostsText.attemptsJson(cost), () -> print(CostsText.attempts(cost, style())));
     }
 
     /** Returns the cost of a run; for {@code 12345_7}, only that task's attempts. */

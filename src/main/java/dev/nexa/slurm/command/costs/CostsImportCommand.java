@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.site.PriceBook;
@@ -54,10 +55,9 @@ final class CostsImportCommand extends CommandGroup {
 
   static void print(PrintWriter out, Bills.Imported imported) {
     out.println(
-        "%d %s: %d new, %d changed, %d removed; %d %s to no run"
+        "%s: %d new, %d changed, %d removed; %d %s to no run"
             .formatted(
-                imported.rows(),
-                imported.rows() == 1 ? "row" : "rows",
+                Plural.of(imported.rows(), "row"),
                 imported.added(),
                 imported.changed(),
                 imported.removed(),

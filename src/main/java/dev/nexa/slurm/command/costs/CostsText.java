@@ -382,20 +382,14 @@ public final class CostsText {
     for (String word : accuracy.by().words()) {
       columns = columns.and(accuracy.by().columns(Accuracy.Group::key).select(word)).rare();
     }
-    List<String> names =
-        new ArrayList<>(
-            List.of(
-                ("runs reserved cost of_reserved_ratio_p50 runs_over_reservation expected"
-                        + " expected_difference of_expected_ratio error_ratio_p50 runs_expected"
-                        + " of_reserved_ratio_p90 error_ratio_p90")
-                    .split(" ", -1)));
     if (currencies(accuracy).size() > 1) {
-      names.add(0, "currency");
+      columns = columns.and(ACCURACY.select("currency"));
     }
-    return columns
-        .and(ACCURACY.select(names.toArray(new String[0])))
-        .of(accuracy.groups())
-        .withoutRare();
+    String names =
+        "runs reserved cost of_reserved_ratio_p50 runs_over_reservation expected"
+            + " expected_difference of_expected_ratio error_ratio_p50 runs_expected"
+            + " of_reserved_ratio_p90 error_ratio_p90";
+    return columns.and(ACCURACY.select(names.split(" ", -1))).of(accuracy.groups()).withoutRare();
   }
 
   /** Returns a line with the currency if all groups have the same. */

@@ -190,7 +190,7 @@ public final class PricesCommand extends CommandGroup {
                   .with("currency", book.currency())
                   .with("gpu_types", new ArrayList<>(book.prices().gpuHour().keySet())),
           () -> {
-            out().print(text);
+            print(text);
             say("# wrote " + written.normalize());
           });
     }

@@ -113,7 +113,9 @@ public record ShowPrices(Context context) {
   private void partition(PriceBook book, PriceEntry entry, List<String> notes) {
     String partition = entry.partition().orElseThrow();
     TreeSet<String> known = new TreeSet<>();
-    for (ClusterProfile profile : profiles()) {
+    ConfigReader configs = context.configs();
+    List<ClusterProfile> profiles = configs.profileNames().stream().map(configs::cluster).toList();
+    for (ClusterProfile profile : profiles) {
       if (profile.priceBook().equals(book.name()) && !profile.isLocal()) {
         if (profile.partitions().isEmpty()) {
           return;
@@ -126,11 +128,6 @@ public record ShowPrices(Context context) {
           "%s: no profile here that uses this book has a partition '%s'%s"
               .formatted(entry.at(), partition, Nearest.hint(partition, known)));
     }
-  }
-
-  private List<ClusterProfile> profiles() {
-    ConfigReader configs = context.configs();
-    return configs.profileNames().stream().map(configs::cluster).toList();
   }
 
   /**

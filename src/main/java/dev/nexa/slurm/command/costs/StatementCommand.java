@@ -41,18 +41,18 @@ final class StatementCommand extends Subcommand {
     }
     Statements.Closed closed = closed(new Statements(existing().workspace()));
     Statement statement = closed.statement();
+    if (part.isPresent()) {
+      String name = part.get();
+      format.print(
+          () -> StatementText.forPeople(statement, name).table(style()),
+          () -> StatementText.part(statement, name),
+          statement::json);
+      return;
+    }
     format.print(
-        () ->
-            part.map(name -> StatementText.forPeople(statement, name).table(style()))
-                .orElseGet(() -> StatementText.tables(statement, style()) + signed(closed)),
-        () ->
-            part.isPresent()
-                ? StatementText.part(statement, part.get())
-                : StatementText.postings(statement),
-        () ->
-            part.isPresent()
-                ? StatementText.part(statement, part.get()).markdown()
-                : StatementText.markdown(statement) + "\n" + signed(closed),
+        () -> StatementText.tables(statement, style()) + signed(closed),
+        () -> StatementText.postings(statement),
+        () -> StatementText.markdown(statement) + "\n" + signed(closed),
         statement::json);
   }
 

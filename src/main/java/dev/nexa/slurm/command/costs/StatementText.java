@@ -128,12 +128,9 @@ final class StatementText {
     for (Posting posting : statement.lacking()) {
       posting.proof().lacks().forEach(lack -> text.append(posting.runId() + ": " + lack + "\n"));
     }
-    statement
-        .unfinished()
-        .forEach(
-            run ->
-                text.append(
-                    run.runId() + " is unfinished: it counts in the month in which it ends\n"));
+    for (Statement.Unfinished run : statement.unfinished()) {
+      text.append(run.runId() + " is unfinished: it counts in the month in which it ends\n");
+    }
     statement
         .unmatched()
         .forEach(

@@ -213,7 +213,6 @@ public final class DatasetsCommand extends CommandGroup {
                   ? "No versions of datasets in " + datasets.registry().file() + ".\n"
                   : listing.table(style()),
           () -> listing,
-          listing::markdown,
           () ->
               JsonObject.ofVersion(1)
                   .with("registry", datasets.registry().file().toString())

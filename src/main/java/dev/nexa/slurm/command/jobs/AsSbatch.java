@@ -49,7 +49,7 @@ record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
   int call(Supplier<Context> workspace, Optional<String> approval, boolean dry) {
     try {
       Context context = workspace.get();
-      Map<String, String> typed = SbatchLine.typed(config.sbatchWords());
+      Map<String, String> typed = SbatchLine.typed(config.args());
       for (String option : ANSWERED) {
         if (typed.containsKey(option)) {
           return real(context, option);
@@ -83,14 +83,11 @@ record AsSbatch(Subcommand command, ConfigOptions config, AfterSubmit after) {
   /** Prints what the installed sbatch prints. */
   private int real(Context context, String option) {
     try {
-      CommandResult result =
-          new CommandRunner()
-              .run(
-                  new Command(
-                      List.of("sbatch", option),
-                      ClientEnvironment.forClients(context.environment()),
-                      Path.of("").toAbsolutePath(),
-                      Duration.ofMinutes(1)));
+      Map<String, String> variables = ClientEnvironment.forClients(context.environment());
+      Path here = Path.of("").toAbsolutePath();
+      Command sbatch =
+          new Command(List.of("sbatch", option), variables, here, Duration.ofMinutes(1));
+      CommandResult result = new CommandRunner().run(sbatch);
       command.out().print(result.out());
       command.err().print(result.err());
       command.err().flush();

@@ -29,7 +29,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.zip.GZIPOutputStream;
 
 /**
@@ -41,8 +43,9 @@ import java.util.zip.GZIPOutputStream;
 final class CollectPostmortem {
   private static final String API_KEY = "api_key";
 
-  private final Map<String, String> texts = new TreeMap<>();
-  private final Map<String, Path> files = new TreeMap<>();
+  /** What the archive holds, by its names: files' paths, and texts. */
+  private final Map<String, Object> entries = new TreeMap<>();
+
   private final List<String> left = new ArrayList<>();
   private final WithoutSecrets secrets;
 
@@ -57,7 +60,7 @@ final class CollectPostmortem {
    */
   static CollectPostmortem of(Context context, RunFolder run, List<String> problems) {
     CollectPostmortem all = new CollectPostmortem(WithoutSecrets.of(run.path().resolve(API_KEY)));
-    all.below(run.path(), "run/", problems);
+    all.below(run.path(), problems);
     all.file("manifest.json", run.manifest());
     all.file("cost.json", run.cost());
     if (Files.exists(run.plan())) {
@@ -65,36 +68,30 @@ final class CollectPostmortem {
       all.asked(context, run, problems);
       all.checkpoints(run, problems);
     }
-    all.texts.put("report.md", new PostmortemReport(context, run, problems).text(all.left));
+    all.entries.put("report.md", new PostmortemReport(context, run, problems).text(all.left));
     return all;
   }
 
   /** Returns the names in the archive, in its order. */
   List<String> names() {
-    return List.copyOf(all().keySet());
-  }
-
-  private Map<String, Object> all() {
-    Map<String, Object> all = new TreeMap<>(texts);
-    all.putAll(files);
-    return all;
+    return List.copyOf(entries.keySet());
   }
 
   private void file(String name, Path file) {
     if (Files.isRegularFile(file)) {
-      files.put(name, file);
+      entries.put(name, file);
     }
   }
 
   /** Takes each regular file; follows no link. The server's key never goes in. */
-  private void below(Path folder, String prefix, List<String> problems) {
+  private void below(Path folder, List<String> problems) {
     try {
       Files.walkFileTree(
           folder,
           new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-              String name = prefix + folder.relativize(file);
+              String name = "run/" + folder.relativize(file);
               if (file.getFileName().toString().equals(API_KEY)) {
                 left.add(name + ": a secret");
               } else if (!attributes.isRegularFile()) {
@@ -102,7 +99,7 @@ final class CollectPostmortem {
               } else if (!Files.isReadable(file)) {
                 left.add(name + ": you may not read it");
               } else {
-                files.put(name, file);
+                entries.put(name, file);
                 if (attributes.size() > WithoutSecrets.MOST) {
                   left.add(name + ": only its last 10 MB of " + attributes.size() + " bytes");
                 }
@@ -112,7 +109,7 @@ final class CollectPostmortem {
 
             @Override
             public FileVisitResult visitFileFailed(Path file, IOException failed) {
-              left.add(prefix + folder.relativize(file) + ": " + DurableFiles.reason(failed));
+              left.add("run/" + folder.relativize(file) + ": " + DurableFiles.reason(failed));
               return FileVisitResult.CONTINUE;
             }
           });
@@ -134,8 +131,8 @@ final class CollectPostmortem {
   private void asked(Context context, RunFolder run, List<String> problems) {
     try {
       Explanation why = new ExplainRun(context).of(run, OptionalInt.empty(), problems);
-      texts.put("why.txt", WhyText.of(why));
-      texts.put("why.json", Json.pretty(WhyText.json(why)));
+      entries.put("why.txt", WhyText.of(why));
+      entries.put("why.json", Json.pretty(WhyText.json(why)));
     } catch (RuntimeException failed) {
       problems.add("why: " + failed.getMessage());
     }
@@ -150,7 +147,7 @@ final class CollectPostmortem {
             .rows(run, facts, submission, problems)
             .forEach(row -> rows.append(row).append('\n'));
       }
-      texts.put("accounting.txt", rows.toString());
+      entries.put("accounting.txt", rows.toString());
     } catch (RuntimeException failed) {
       problems.add("accounting: " + failed.getMessage());
     }
@@ -161,23 +158,20 @@ final class CollectPostmortem {
     try {
       String durable = run.shownPlan().storage().durable();
       Path folder = Path.of(durable, "checkpoints", StorageClaims.nameOn(durable, run));
-      StringBuilder list = new StringBuilder("path\tbytes\tmodified\n");
+      Set<String> lines = new TreeSet<>();
       if (Files.isDirectory(folder)) {
-        List<String> lines = new ArrayList<>();
         Files.walkFileTree(
             folder,
             new SimpleFileVisitor<>() {
               @Override
               public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
                 String name = folder.relativize(file) + "\t";
-                lines.add(name + attributes.size() + "\t" + attributes.lastModifiedTime());
+                lines.add(name + attributes.size() + "\t" + attributes.lastModifiedTime() + "\n");
                 return FileVisitResult.CONTINUE;
               }
             });
-        lines.sort(null);
-        lines.forEach(line -> list.append(line).append('\n'));
       }
-      texts.put("checkpoints.tsv", list.toString());
+      entries.put("checkpoints.tsv", "path\tbytes\tmodified\n" + String.join("", lines));
     } catch (IOException failed) {
       problems.add("checkpoints: " + DurableFiles.reason(failed));
     } catch (RuntimeException failed) {
@@ -195,7 +189,7 @@ final class CollectPostmortem {
                   new GZIPOutputStream(
                       Files.newOutputStream(temporary, StandardOpenOption.CREATE_NEW)));
           TarWriter tar = new TarWriter(out, TarWriter.Format.GNU)) {
-        for (Map.Entry<String, Object> entry : all().entrySet()) {
+        for (Map.Entry<String, Object> entry : entries.entrySet()) {
           byte[] bytes =
               entry.getValue() instanceof Path path
                   ? secrets.tail(path)

@@ -225,8 +225,7 @@ public final class CompareEstimates {
 
   private static String tooLarge(Prepared there) {
     Optional<MemoryFit> memory = there.model().flatMap(ModelNumbers::memory);
-    boolean fits = memory.isEmpty() || memory.get().fits().orElse(true);
-    return fits ? "" : memory.get().sentence();
+    return memory.filter(fit -> !fit.fits().orElse(true)).map(MemoryFit::sentence).orElse("");
   }
 
   /**

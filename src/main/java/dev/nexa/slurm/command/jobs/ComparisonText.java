@@ -135,9 +135,7 @@ public final class ComparisonText {
     offer.ifPresent(
         one -> {
           text.append(word + ":" + (one.asked() ? " as asked for" : ""));
-          one.set().stream()
-              .filter(set -> !one.asked())
-              .forEach(set -> text.append(" --set " + set));
+          one.set().forEach(set -> text.append(" --set " + set));
           text.append('\n');
         });
   }

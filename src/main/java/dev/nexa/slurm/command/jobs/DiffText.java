@@ -123,7 +123,7 @@ public final class DiffText {
     if (value == null) {
       return "";
     }
-    if (value instanceof BigDecimal || value instanceof Number) {
+    if (value instanceof Number) {
       String number = value instanceof BigDecimal ten ? ten.toPlainString() : value.toString();
       boolean memory = key.equals("resources.memory") || key.endsWith("memory_bytes");
       return memory ? Memory.words(Long.parseLong(number)) : number;

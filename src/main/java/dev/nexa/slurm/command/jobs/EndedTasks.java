@@ -106,6 +106,11 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, b
     return new End(last.rawState(), last.ran() ? last.exitCode() : "");
   }
 
+  /** Returns whether nothing more will happen to the task. */
+  boolean isOver(int task) {
+    return all || ends.containsKey(task);
+  }
+
   /** Returns the tasks that did not succeed, by number; cancelled tasks come last. */
   Map<Integer, End> failed() {
     Map<Integer, End> failed = new LinkedHashMap<>();

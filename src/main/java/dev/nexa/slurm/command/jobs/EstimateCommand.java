@@ -106,27 +106,24 @@ public final class EstimateCommand extends Subcommand {
       Optional.of(prepared.plan().whyBilled()).filter(why -> !why.isEmpty()).ifPresent(notes::add);
       used.ifPresent(notes::add);
       notes.addAll(nodes);
-      if (!notes.isEmpty()) {
-        document.json().with("notes", notes);
-      }
+      document.json().withUnlessEmpty("notes", notes);
       if (!budgets.isEmpty()) {
         document.budgets(BudgetClaim.toJson(budgets));
       }
       print(document.json());
     } else {
-      out()
-          .print(
-              EstimateText.of(
-                  prepared.plan(),
-                  prepared.estimate(),
-                  prepared.egress(),
-                  prepared.policy().approvalOver(),
-                  prepared.needsApproval()));
-      out().print(OutlookText.of(prepared.outlook()));
+      print(
+          EstimateText.of(
+              prepared.plan(),
+              prepared.estimate(),
+              prepared.egress(),
+              prepared.policy().approvalOver(),
+              prepared.needsApproval()));
+      print(OutlookText.of(prepared.outlook()));
       used.ifPresent(note -> say(note + "."));
       budgets.forEach(one -> say((one.over() ? "Over " : "In ") + one.sentence() + "."));
-      out().print(OutlookText.start(start, Instant.now()));
-      out().print(EstimateText.model(numbers.memory(), numbers.analytic()));
+      print(OutlookText.start(start, Instant.now()));
+      print(EstimateText.model(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
   }
@@ -143,11 +140,10 @@ public final class EstimateCommand extends Subcommand {
         json,
         () -> ComparisonText.json(comparison, request.config(), total),
         () ->
-            out()
-                .print(
-                    given(markdown)
-                        ? ComparisonText.markdown(comparison, total, now)
-                        : ComparisonText.text(comparison, total, now, style())));
+            print(
+                given(markdown)
+                    ? ComparisonText.markdown(comparison, total, now)
+                    : ComparisonText.text(comparison, total, now, style())));
   }
 
   private Integer difference(String earlier) {
@@ -170,7 +166,7 @@ public final class EstimateCommand extends Subcommand {
       JsonObject document = difference.toJson();
       print(threshold == null ? document : document.with("over", over));
     } else {
-      out().print(given(markdown) ? DiffText.markdown(difference) : DiffText.text(difference));
+      print(given(markdown) ? DiffText.markdown(difference) : DiffText.text(difference));
     }
     if (over) {
       err()

@@ -145,23 +145,22 @@ public final class FollowLogs {
         if (row.stuck()) {
           throw RunRow.neverStarts(row.runId(), row.note());
         }
-        row.waitsBecause().filter(why -> !why.equals(reason)).ifPresent(why -> tell(run, why));
+        row.waitsBecause().ifPresent(why -> tell(why, LogText.waits(run.id().value(), why)));
         ended &= row.status().ended();
       }
       return ended;
     } catch (SchedulerUnavailable outage) {
       // The job goes on while slurmctld is away, and its log grows.
       String why = "whether " + run.id() + " goes on is not known: " + outage.getMessage();
-      if (!why.equals(reason)) {
-        reason = why;
-        progress.accept(why);
-      }
+      tell(why, why);
       return false;
     }
   }
 
-  private void tell(RunFolder run, String why) {
-    reason = why;
-    progress.accept(LogText.waits(run.id().value(), why));
+  private void tell(String why, String line) {
+    if (!why.equals(reason)) {
+      reason = why;
+      progress.accept(line);
+    }
   }
 }

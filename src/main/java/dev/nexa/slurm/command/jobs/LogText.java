@@ -18,7 +18,8 @@ public final class LogText {
    * @param colour whether to add ANSI colours
    */
   public static String prefix(int task, int tasks, boolean colour) {
-    return prefix("" + task, digits(tasks - 1), task, colour);
+    int digits = Integer.toString(tasks - 1).length();
+    return prefix("" + task, digits, task, colour);
   }
 
   /** Returns the prefix of a group's lines: {@code [trainer]} and blanks, as wide as the widest. */
@@ -33,10 +34,6 @@ public final class LogText {
     return colour
         ? "\u001b[" + COLOURS[task % COLOURS.length] + "m" + label + "\u001b[0m" + padding
         : label + padding;
-  }
-
-  private static int digits(int number) {
-    return Integer.toString(number).length();
   }
 
   /**
@@ -54,10 +51,8 @@ public final class LogText {
     if (exitCode.isEmpty()) {
       return "";
     }
-    int colon = exitCode.indexOf(':');
-    String exit = colon < 0 ? exitCode : exitCode.substring(0, colon);
-    String signal = colon < 0 ? "0" : exitCode.substring(colon + 1);
-    return ", exit code " + exit + (signal.equals("0") ? "" : ", signal " + signal);
+    // Such as 1:0, where 0 is no signal.
+    return ", exit code " + exitCode.replaceFirst(":0$", "").replace(":", ", signal ");
   }
 
   /** Returns the heading for tasks of one state that have no log. */

@@ -111,13 +111,9 @@ public final class LogsCommand extends Subcommand {
     if (names.contains(name)) {
       return names.indexOf(name);
     }
+    String has = names.isEmpty() ? " has no groups" : " has " + String.join(", ", names);
     throw ErrorCode.RUN_UNKNOWN.error(
-        "there is no group "
-            + name
-            + Nearest.hint(name, names)
-            + ": "
-            + run.id()
-            + (names.isEmpty() ? " has no groups" : " has " + String.join(", ", names)));
+        "there is no group " + name + Nearest.hint(name, names) + ": " + run.id() + has);
   }
 
   /** Checks that the task has this rank. A program may start other ranks than were planned. */

@@ -87,8 +87,7 @@ public final class MergeLogs {
       for (int task = 0; task < tasks; task++) {
         Optional<Path> file = files.newest(task);
         if (file.isPresent()) {
-          boolean over = ended.all() || ended.ends().containsKey(task);
-          begin(task, file.get(), failed.containsKey(task), over);
+          begin(task, file.get(), failed.containsKey(task), ended.isOver(task));
         }
       }
       out.flush();
@@ -139,7 +138,7 @@ public final class MergeLogs {
     LogFiles files = filesAtFirst;
     TreeSet<Integer> open = new TreeSet<>();
     for (int task = 0; task < tasks; task++) {
-      if (!atFirst.all() && !atFirst.ends().containsKey(task)) {
+      if (!atFirst.isOver(task)) {
         open.add(task);
       }
     }
@@ -149,7 +148,7 @@ public final class MergeLogs {
       // Needs one more look after the end, because the last lines may have been written in between.
       Sleep.millis(pauseMillis(open.size()), "following");
       for (int task : List.copyOf(open)) {
-        boolean over = ended.all() || ended.ends().containsKey(task);
+        boolean over = ended.isOver(task);
         look(task, files, over);
         if (over) {
           open.remove(task);

@@ -36,7 +36,7 @@ public final class RenderCommand extends Subcommand {
       return DryRun.print(rendered, true, given(files), out());
     }
     tellNotes(rendered.prepared().plan());
-    out().print(rendered.script().text());
+    print(rendered.script().text());
     if (given(files)) {
       DryRun.show(rendered, out());
     }

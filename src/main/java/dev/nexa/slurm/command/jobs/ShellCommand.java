@@ -9,7 +9,6 @@ import dev.nexa.slurm.run.control.OpenShell;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
@@ -19,15 +18,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class ShellCommand extends Subcommand {
   private final PositionalParamSpec reference = run();
   private final PositionalParamSpec command =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("COMMAND")
-              .index("1..*")
-              .arity("0..*")
-              .type(List.class)
-              .auxiliaryTypes(String.class)
-              .initialValue(new ArrayList<>()),
-          "What to run there, after `--`. Default: a shell.");
+      moreParameters("COMMAND", "What to run there, after `--`. Default: a shell.");
   private final OptionSpec task = number("--task N", "The task. Default: the first one that runs.");
   private final OptionSpec node =
       option("--node NAME", "The node. Default: the first node of the task.");

@@ -30,12 +30,8 @@ public final class StatusCommand extends Subcommand {
   private final PositionalParamSpec references =
       parameters("RUN", "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   private final OptionSpec watch =
-      add(
-          OptionSpec.builder("--watch")
-              .paramLabel("TIME")
-              .arity("0..1")
-              .type(String.class)
-              .fallbackValue(""),
+      openOption(
+          "--watch TIME",
           "Shows the runs and pipelines until you end it, and reads them again after this time,"
               + " such as 30s. Default: 10s. On a terminal: keys for logs, why and cancel.");
   private final OptionSpec json = jsonFlag();
@@ -58,13 +54,10 @@ public final class StatusCommand extends Subcommand {
     if (time != null) {
       return watch(context, time, references);
     }
-    List<RunId> ids = new ArrayList<>();
-    RunLookup lookup = new RunLookup(context.workspace());
-    references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
+    List<RunId> ids =
+        references.isEmpty() ? context.workspace().openRuns() : ids(context, references);
     List<String> problems = new ArrayList<>();
-    List<RunRow> rows =
-        new StatusRows(context)
-            .rows(references.isEmpty() ? context.workspace().openRuns() : ids, problems);
+    List<RunRow> rows = new StatusRows(context).rows(ids, problems);
     if (rows.stream().anyMatch(row -> row.tasks().failed() > 0)) {
       rows = explained(context, rows);
     }
@@ -100,14 +93,17 @@ public final class StatusCommand extends Subcommand {
       throw invalid(
           "--watch=" + typed + ": expected a time of 1s or more, such as 10s" + Span.hint(typed));
     }
-    RunLookup lookup = new RunLookup(context.workspace());
-    List<RunId> ids = new ArrayList<>();
+    List<String> named = new ArrayList<>(references);
     if (time.isEmpty()) {
-      ids.add(lookup.find(typed).run().id());
+      named.add(0, typed);
     }
-    references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
-    WatchRuns runs = new WatchRuns(context, ids, time.orElse(INTERVAL));
+    WatchRuns runs = new WatchRuns(context, ids(context, named), time.orElse(INTERVAL));
     return WatchRuns.hasTerminal(environment()) ? runs.onTerminal() : runs.asLines(out());
+  }
+
+  private static List<RunId> ids(Context context, List<String> references) {
+    RunLookup lookup = new RunLookup(context.workspace());
+    return references.stream().map(reference -> lookup.find(reference).run().id()).toList();
   }
 
   /** Returns the rows, oldest first; the newest failed ones that have no note get one. */

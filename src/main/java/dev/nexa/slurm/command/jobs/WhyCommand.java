@@ -44,6 +44,6 @@ public final class WhyCommand extends Subcommand {
     Explanation explanation = new ExplainRun(context).of(run, one, problems);
     problems.forEach(this::note);
     return answer(
-        json, () -> WhyText.json(explanation), () -> out().print(advised(WhyText.of(explanation))));
+        json, () -> WhyText.json(explanation), () -> print(advised(WhyText.of(explanation))));
   }
 }

@@ -52,14 +52,11 @@ public final class WhyText {
   private static void failure(StringBuilder text, Failure failure, Explanation explanation) {
     line(text, "where", where(failure));
     Optional<Finding> root = failure.verdict().root();
-    root.flatMap(Finding::line).ifPresent(place -> place(text, "line", place));
-    root.flatMap(Finding::line)
-        .flatMap(Finding.Place::code)
-        .ifPresent(
-            code -> {
-              line(text, "in", code.place());
-              line(text, "", LogLine.shortened(code.text(), LONGEST));
-            });
+    Optional<Finding.Place> cause = root.flatMap(Finding::line);
+    cause.ifPresent(place -> place(text, "line", place));
+    Optional<CodeLine> code = cause.flatMap(Finding.Place::code);
+    code.ifPresent(in -> line(text, "in", in.place()));
+    code.ifPresent(in -> line(text, "", LogLine.shortened(in.text(), LONGEST)));
     String name = "last lines";
     for (LogLine line : failure.lastLines()) {
       line(text, name, LogLine.shortened(line.text(), LONGEST));
@@ -71,14 +68,9 @@ public final class WhyText {
     failure.remedy().ifPresent(remedy -> line(text, toDo, words(remedy)));
     failure.clues().forEach(clue -> line(text, clue.name(), clue.text()));
     failure.slurm().ifPresent(slurm -> slurm(text, slurm));
-    failure
-        .verdict()
-        .also()
-        .ifPresent(
-            also -> {
-              line(text, "also", also.means());
-              also.line().ifPresent(place -> place(text, "", place));
-            });
+    Optional<Finding> also = failure.verdict().also();
+    also.ifPresent(finding -> line(text, "also", finding.means()));
+    also.flatMap(Finding::line).ifPresent(place -> place(text, "", place));
     failure.confirmations().stream()
         .flatMap(finding -> finding.line().stream())
         .forEach(place -> place(text, "supported by", place));
@@ -90,10 +82,9 @@ public final class WhyText {
     }
     explanation.similar().forEach(similar -> line(text, "as in", similar.run().value()));
     explanation.since().ifPresent(since -> line(text, "changed", VisibleText.line(since)));
-    failure
-        .log()
-        .ifPresent(
-            log -> line(text, "read", "nexa-slurm logs " + options(failure) + explanation.run()));
+    if (failure.log().isPresent()) {
+      line(text, "read", "nexa-slurm logs " + options(failure) + explanation.run());
+    }
   }
 
   private static String options(Failure failure) {
@@ -108,8 +99,7 @@ public final class WhyText {
     String rank = failure.place().rank().map(number -> ", rank " + number).orElse("");
     String node = failure.place().node().map(name -> " on " + name).orElse("");
     int others = failure.place().failedTasks() - 1;
-    String more =
-        others <= 0 ? "" : "; " + others + " more " + (others == 1 ? "task" : "tasks") + " failed";
+    String more = others <= 0 ? "" : "; " + Plural.of(others, "more task") + " failed";
     return task + rank + node + more;
   }
 
@@ -225,14 +215,13 @@ public final class WhyText {
             .with("means", finding.means())
             .withOptional("advice", finding.advice())
             .withOptional("key", finding.key());
-    finding
-        .line()
-        .ifPresent(
-            place ->
-                json.with("file", place.file().toString())
-                    .with("line", place.line().number() == 0 ? null : place.line().number())
-                    .with("text", place.line().text())
-                    .with("code", place.code().map(WhyText::json).orElse(null)));
+    if (finding.line().isPresent()) {
+      Finding.Place place = finding.line().get();
+      json.with("file", place.file().toString())
+          .with("line", place.line().number() == 0 ? null : place.line().number())
+          .with("text", place.line().text())
+          .with("code", place.code().map(WhyText::json).orElse(null));
+    }
     return json;
   }
 

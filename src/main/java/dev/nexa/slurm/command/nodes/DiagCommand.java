@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
-import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmNode;
@@ -161,18 +160,13 @@ public final class DiagCommand extends Subcommand {
 
   private void await(Context context, RunFolder run) {
     out().flush();
-    saying(
-        () ->
-            "stopped waiting; the job goes on; nexa-slurm diag show "
-                + run.id()
-                + " shows what it found",
-        () -> {
-          try (ProgressBar bar = ProgressBar.of(this);
-              Progress.Running running = bar.begin(Phase.of("waiting for the checks"))) {
-            return new AwaitRun(context)
-                .await(run, line -> bar.aside(() -> err().println(line)), running);
-          }
-        });
+    ProgressBar.waiting(
+        this,
+        "stopped waiting; the job goes on; nexa-slurm diag show "
+            + run.id()
+            + " shows what it found",
+        Phase.of("waiting for the checks"),
+        (lines, running) -> new AwaitRun(context).await(run, lines, running));
   }
 
   /** Returns what a run found, with what is below the nodes' own past. */

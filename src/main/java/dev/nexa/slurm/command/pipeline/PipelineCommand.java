@@ -9,7 +9,6 @@ import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Stage;
 import dev.nexa.slurm.pipeline.run.CancelPipeline;
-import dev.nexa.slurm.pipeline.run.PipelineLookup;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.ProgressFile;
 import dev.nexa.slurm.pipeline.run.ReadProgress;
@@ -68,9 +67,7 @@ public final class PipelineCommand extends CommandGroup {
       return answer(
           json,
           () -> GraphText.json(pipeline),
-          () ->
-              out()
-                  .print(given(mermaid) ? GraphText.mermaid(pipeline) : GraphText.table(pipeline)));
+          () -> print(given(mermaid) ? GraphText.mermaid(pipeline) : GraphText.table(pipeline)));
     }
   }
 
@@ -92,8 +89,7 @@ public final class PipelineCommand extends CommandGroup {
       Context context = existing();
       List<String> problems = new ArrayList<>();
       PipelineProgress progress =
-          new ReadProgress(context)
-              .of(new PipelineLookup(context.workspace()).find(PipelineOptions.id(id)), problems);
+          new ReadProgress(context).of(PipelineOptions.find(context, id), problems);
       problems.forEach(err()::println);
       return answer(
           json,
@@ -154,7 +150,7 @@ public final class PipelineCommand extends CommandGroup {
     @Override
     protected void work() {
       Context context = existing();
-      PipelineFolder folder = new PipelineLookup(context.workspace()).find(PipelineOptions.id(id));
+      PipelineFolder folder = PipelineOptions.find(context, id);
       List<String> problems = new ArrayList<>();
       List<String> stages = new CancelPipeline(context).cancel(folder, problems);
       problems.forEach(err()::println);
@@ -184,7 +180,7 @@ public final class PipelineCommand extends CommandGroup {
     @Override
     protected void work() {
       Context context = existing();
-      PipelineFolder folder = new PipelineLookup(context.workspace()).find(PipelineOptions.id(id));
+      PipelineFolder folder = PipelineOptions.find(context, id);
       List<String> problems = new ArrayList<>();
       boolean any =
           new ResumePipeline(context, value(approval)).resume(folder, out()::println, problems);
@@ -221,16 +217,12 @@ public final class PipelineCommand extends CommandGroup {
         text.append("  ").append(node).append("[\"").append(stage.name()).append("\"]\n");
       }
       for (Stage stage : pipeline.stages()) {
-        stage
-            .after()
-            .forEach(
-                (earlier, on) ->
-                    text.append(
-                        "  %s%s%s\n"
-                            .formatted(
-                                nodes.get(earlier),
-                                on == Condition.AFTEROK ? " --> " : " -- " + on.text() + " --> ",
-                                nodes.get(stage.name()))));
+        for (Map.Entry<String, Condition> earlier : stage.after().entrySet()) {
+          Condition on = earlier.getValue();
+          String arrow = on == Condition.AFTEROK ? " --> " : " -- " + on.text() + " --> ";
+          text.append("  ").append(nodes.get(earlier.getKey())).append(arrow);
+          text.append(nodes.get(stage.name())).append('\n');
+        }
       }
       return text.toString();
     }

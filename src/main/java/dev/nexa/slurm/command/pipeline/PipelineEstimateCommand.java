@@ -5,7 +5,6 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.run.Context;
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -32,27 +31,26 @@ final class PipelineEstimateCommand extends Subcommand {
     }
     PipelinePlan plan = PipelinePlan.of(context, options.request());
     if (given(markdown)) {
-      notes(plan, err());
-      out().print(PipelineText.markdown(plan, plan.budgets(context)));
+      notes(this, plan);
+      print(PipelineText.markdown(plan, plan.budgets(context)));
     } else {
-      print(context, plan, given(json), out(), err());
+      print(this, context, plan, given(json));
     }
   }
 
-  static void print(
-      Context context, PipelinePlan plan, boolean json, PrintWriter out, PrintWriter err) {
+  static void print(Subcommand command, Context context, PipelinePlan plan, boolean json) {
     List<BudgetClaim> budgets = plan.budgets(context);
-    notes(plan, err);
-    out.print(
+    notes(command, plan);
+    command.print(
         json
             ? Json.pretty(PipelineText.json(context, plan, budgets))
             : PipelineText.of(plan, budgets));
   }
 
   /** Prints how the stages were planned. */
-  static void notes(PipelinePlan plan, PrintWriter err) {
+  static void notes(Subcommand command, PipelinePlan plan) {
     for (PipelinePlan.PlannedStage stage : plan.stages()) {
-      stage.notes().forEach(note -> err.println("note: " + stage.stage().name() + ": " + note));
+      stage.notes().forEach(note -> command.note(stage.stage().name() + ": " + note));
     }
   }
 }

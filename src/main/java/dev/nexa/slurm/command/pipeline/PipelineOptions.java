@@ -2,6 +2,9 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.pipeline.run.PipelineLookup;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.run.Context;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -39,9 +42,9 @@ final class PipelineOptions {
         "The pipeline's id, or a name: the newest pipeline of that name. Default: the newest pipeline.");
   }
 
-  /** Returns the pipeline's id or name, or {@code latest}. */
-  static String id(PositionalParamSpec typed) {
-    return Subcommand.value(typed).orElse("latest");
+  /** Returns the pipeline whose id or name was typed; the newest one without an ID. */
+  static PipelineFolder find(Context context, PositionalParamSpec id) {
+    return new PipelineLookup(context.workspace()).find(Subcommand.value(id).orElse("latest"));
   }
 
   PipelinePlan.Request request() {

@@ -52,13 +52,10 @@ final class PipelineText {
 
   private static String heading(PipelinePlan plan) {
     String most = plan.atMost();
-    return "%s%s for %s of %s%s."
-        .formatted(
-            Character.toUpperCase(most.charAt(0)),
-            most.substring(1),
-            Plural.of(plan.stages().size(), "stage"),
-            plan.config().name(),
-            plan.expected().map(money -> ", probably " + money).orElse(""));
+    String stages = Plural.of(plan.stages().size(), "stage") + " of " + plan.config().name();
+    String probably = plan.expected().map(money -> ", probably " + money).orElse("");
+    String begin = Character.toUpperCase(most.charAt(0)) + most.substring(1);
+    return begin + " for " + stages + probably + ".";
   }
 
   /**
@@ -95,15 +92,12 @@ final class PipelineText {
   private static String end(PipelinePlan plan, List<BudgetClaim> budgets) {
     String approval =
         plan.needsApproval() ? "Needs an approval: over " : "No approval needed: up to ";
+    String chain =
+        "The longest chain of stages takes at most %s, and the time in the queue.\n%s%s.\n"
+            .formatted(TimeLimit.words(plan.longest()), approval, plan.policy().approvalOver());
     return budgets.stream()
         .map(budget -> (budget.over() ? "Over " : "In ") + budget.sentence() + ".\n")
-        .collect(
-            Collectors.joining(
-                "",
-                "The longest chain of stages takes at most %s, and the time in the queue.\n%s%s.\n"
-                    .formatted(
-                        TimeLimit.words(plan.longest()), approval, plan.policy().approvalOver()),
-                ""));
+        .collect(Collectors.joining("", chain, ""));
   }
 
   static JsonObject json(Context context, PipelinePlan plan, List<BudgetClaim> budgets) {

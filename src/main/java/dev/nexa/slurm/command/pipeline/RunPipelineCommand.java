@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.progress.Phase;
-import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -73,20 +72,19 @@ final class RunPipelineCommand extends Subcommand {
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     PipelinePlan plan = PipelinePlan.of(context, options.request());
     ChosenStages chosen = ChosenStages.of(context, plan, renderer, given(reuse), value(startAt));
-    PastRemediation.lines(context, plan.config().name())
-        .forEach(step -> note(VisibleText.line(step)));
+    String name = plan.config().name();
+    PastRemediation.lines(context, name).forEach(step -> note(VisibleText.line(step)));
     chosen.lines().forEach((given(json) ? err() : out())::println);
     Optional<PipelinePlan> rest = chosen.planToRun();
     if (rest.isEmpty()) {
-      err()
-          .println(plan.config().name() + ": nothing is left to run; leave out --reuse to run all");
+      err().println(name + ": nothing is left to run; leave out --reuse to run all");
       return ExitCode.OK.status();
     }
     if (given(dryRun)) {
-      PipelineEstimateCommand.print(context, rest.get(), given(json), out(), err());
+      PipelineEstimateCommand.print(this, context, rest.get(), given(json));
       return ExitCode.OK.status();
     }
-    PipelineEstimateCommand.notes(rest.get(), err());
+    PipelineEstimateCommand.notes(this, rest.get());
     if (given(verbose)) {
       Set<String> own = new LinkedHashSet<>();
       rest.get().stages().forEach(stage -> own.addAll(stage.prepared().ownFiles(context)));
@@ -126,13 +124,11 @@ final class RunPipelineCommand extends Subcommand {
                         });
             tell(submitted, plan.unrounded(), lines);
             if (lines.checkError()) {
+              String unsaid =
+                  "%s was submitted, but the result could not be printed. Do not run it again.\n"
+                      + "  nexa-slurm pipeline status %s";
               String id = submitted.folder().id();
-              err()
-                  .println(
-                      advised(
-                          ("%s was submitted, but the result could not be printed. Do not run it"
-                                  + " again.\n  nexa-slurm pipeline status %s")
-                              .formatted(id, id)));
+              err().println(advised(unsaid.formatted(id, id)));
             }
             return submitted;
           });
@@ -197,22 +193,15 @@ final class RunPipelineCommand extends Subcommand {
   }
 
   private Integer await(Context context, SubmittedPipeline submitted, PrintWriter lines) {
-    PrintWriter err = err();
     String id = submitted.folder().id();
     int count = submitted.file().stages().size();
     PipelineProgress end =
-        saying(
-            () ->
-                "stopped waiting; %s goes on; `nexa-slurm pipeline status %s` shows it"
-                    .formatted(id, id),
-            () -> {
-              try (ProgressBar bar = ProgressBar.of(this);
-                  Progress.Running stages =
-                      bar.begin(Phase.of("waiting for the end", "stages", count))) {
-                return new AwaitPipeline(context)
-                    .await(submitted.folder(), line -> bar.aside(() -> err.println(line)), stages);
-              }
-            });
+        ProgressBar.waiting(
+            this,
+            "stopped waiting; %s goes on; `nexa-slurm pipeline status %s` shows it"
+                .formatted(id, id),
+            Phase.of("waiting for the end", "stages", count),
+            (told, stages) -> new AwaitPipeline(context).await(submitted.folder(), told, stages));
     if (given(json)) {
       print(ProgressFile.of(end));
     } else {

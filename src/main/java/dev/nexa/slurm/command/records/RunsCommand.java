@@ -114,9 +114,8 @@ public final class RunsCommand extends CommandGroup {
         out()
             .print(
                 SumOptions.nothing(
-                    where,
                     "run",
-                    () -> list.unmatched(SumOptions.meant(where)),
+                    list.unmatched(SumOptions.meant(where)),
                     "No run matches: there are no runs here.\n"));
       } else {
         if (wanted.isEmpty()) {

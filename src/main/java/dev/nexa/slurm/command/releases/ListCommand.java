@@ -47,7 +47,6 @@ final class ListCommand extends OfTier {
                 ? "No releases in " + ReleaseFolder.parent(durable) + ".\n"
                 : listing.table(style()),
         () -> listing,
-        listing::markdown,
         () ->
             JsonObject.ofVersion(1)
                 .with("folder", ReleaseFolder.parent(durable).toString())

@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.serve;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
-import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
@@ -53,7 +52,9 @@ public final class ListServers {
       for (Registration server : Registration.all(shared, problems)) {
         Instant now = Instant.now();
         String state = state(server, problems);
-        rows.add(ServerRow.of(server, state, ServerCost.of(server.runDir(), problems), now));
+        boolean stale = state.equals(ServerRow.STALE);
+        Duration up = stale ? Duration.ZERO : Duration.between(server.started(), now);
+        rows.add(new ServerRow(server, state, ServerCost.of(server.runDir(), problems), up));
       }
     }
     return rows;
@@ -108,12 +109,10 @@ public final class ListServers {
    * One registered server.
    *
    * @param state {@link Probe#READY}, {@link #STALE}, or the failed answer in words
-   * @param perHour the cost of an hour; empty if the run cannot be read
-   * @param soFar the cost since this attempt began; zero for a stale server, whose end is unknown
-   *     here
+   * @param cost its cost; empty if the run cannot be read
+   * @param up the time since this attempt began; zero for a stale server, whose end is unknown here
    */
-  record ServerRow(
-      Registration server, String state, Optional<Money> perHour, Optional<Money> soFar) {
+  record ServerRow(Registration server, String state, Optional<ServerCost> cost, Duration up) {
 
     /** The state of a server whose job is gone and left its registration behind. */
     public static final String STALE = "stale";
@@ -133,11 +132,11 @@ public final class ListServers {
             .text("stale", row -> row.state.equals(STALE))
             .state("answer", ServerRow::state)
             .as("STATE")
-            .money("cost_per_hour", row -> row.perHour.orElse(null))
+            .money("cost_per_hour", row -> row.cost.map(ServerCost::perHour).orElse(null))
             .as("AN HOUR")
-            .money("cost_so_far", row -> row.soFar.orElse(null))
+            .money("cost_so_far", row -> row.cost.map(of -> of.during(row.up)).orElse(null))
             .as("SO FAR")
-            .text("currency", row -> row.perHour.map(Money::currency).orElse(null))
+            .text("currency", row -> row.cost.map(of -> of.perHour().currency()).orElse(null))
             .text("api_key_file", row -> row.server.apiKeyFile().toString());
 
     private static final Columns<ServerRow> TABLE =
@@ -147,19 +146,6 @@ public final class ListServers {
                 new Columns<ServerRow>()
                     .text("up_since", row -> PlainTime.utc(row.server.started())))
             .and(COLUMNS.select("cost_per_hour", "cost_so_far", "answer"));
-
-    /**
-     * Makes a row.
-     *
-     * @param cost the server's cost; empty if its run cannot be read
-     * @param now the end of the time that is charged so far
-     */
-    public static ServerRow of(
-        Registration server, String state, Optional<ServerCost> cost, Instant now) {
-      Duration up = state.equals(STALE) ? Duration.ZERO : Duration.between(server.started(), now);
-      return new ServerRow(
-          server, state, cost.map(ServerCost::perHour), cost.map(known -> known.during(up)));
-    }
 
     /** Returns a table of servers. */
     public static String table(List<ServerRow> rows, TableStyle style) {

@@ -37,7 +37,7 @@ import picocli.CommandLine.ParameterException;
 
 /** The command {@code nexa-slurm serve}. */
 public final class ServeCommand extends Subcommand {
-  private final ConfigOptions config = new ConfigOptions(this, false);
+  private final ConfigOptions config = ConfigOptions.withoutScript(this);
   private final OptionSpec dryRun =
       flag("--dry-run", "Prints the script and sbatch's arguments, and submits nothing.");
   private final OptionSpec approval = approval();
@@ -138,7 +138,7 @@ public final class ServeCommand extends Subcommand {
             ServerText.json(server, cost)
                 .with("estimate", submitted.estimate().json())
                 .with("files", submitted.json().object("files")),
-        () -> out().print(ServerText.ready(server, cost)));
+        () -> print(ServerText.ready(server, cost)));
   }
 
   /** Prints the server's last lines first, because ending it prints more. */
@@ -161,13 +161,8 @@ public final class ServeCommand extends Subcommand {
     }
     err.println(advised("  → `nexa-slurm logs " + run.id() + "` shows all that it printed"));
     if (given(json)) {
-      print(
-          submitted
-              .json()
-              .with("status", "failed")
-              .with("state", state)
-              .with("ready", false)
-              .with("log", lines));
+      JsonObject document = submitted.json().with("status", "failed").with("state", state);
+      print(document.with("ready", false).with("log", lines));
     }
     return ExitCode.RUN_FAILED.status();
   }

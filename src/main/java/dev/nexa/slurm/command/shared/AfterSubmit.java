@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
-import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -111,15 +110,13 @@ public final class AfterSubmit {
   }
 
   private void print(Submitted submitted) {
-    PrintWriter out = command.out();
-    boolean waits = Subcommand.given(wait);
-    if (json() && !waits) {
-      out.print(Json.pretty(submitted.json()));
+    if (json() && !Subcommand.given(wait)) {
+      command.print(submitted.json());
       if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
         tell(command, submitted, command.err());
       }
     } else {
-      tell(command, submitted, json() ? command.err() : out);
+      tell(command, submitted, json() ? command.err() : command.out());
     }
     if (Subcommand.given(verbose)) {
       tellOwnFiles(submitted.ownFiles(), command.err());
@@ -184,21 +181,15 @@ public final class AfterSubmit {
 
   /** Waits until the run has ended, and prints how; returns the exit status of {@code --wait}. */
   public Integer await(Context context, Submitted submitted, PrintWriter out) {
-    PrintWriter err = command.err();
     out.flush();
     ManifestFile manifest =
-        command.saying(
-            () ->
-                "stopped waiting; "
-                    + submitted.run().id()
-                    + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it",
-            () -> {
-              try (ProgressBar bar = ProgressBar.of(command);
-                  Progress.Running tasks = bar.begin(phase(submitted.tasks().indices().size()))) {
-                return new AwaitRun(context)
-                    .await(submitted.run(), line -> bar.aside(() -> err.println(line)), tasks);
-              }
-            });
+        ProgressBar.waiting(
+            command,
+            "stopped waiting; "
+                + submitted.run().id()
+                + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it",
+            phase(submitted.tasks().indices().size()),
+            (lines, tasks) -> new AwaitRun(context).await(submitted.run(), lines, tasks));
     if (json()) {
       JsonObject document = submitted.json();
       out.print(

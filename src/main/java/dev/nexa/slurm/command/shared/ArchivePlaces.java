@@ -21,15 +21,14 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options that say how an archive is reached, with the profile's values. */
 public final class ArchivePlaces {
   private static final int CONNECTIONS = 4;
 
-  private final Supplier<@Nullable String> cluster;
-  private final Supplier<@Nullable String> awsProfile;
+  private final Supplier<Optional<String>> cluster;
+  private final Supplier<Optional<String>> awsProfile;
 
   /** Adds the options to a command. */
   public ArchivePlaces(Subcommand command) {
@@ -39,14 +38,14 @@ public final class ArchivePlaces {
             "The profile that says where archives are and how S3 is reached; NEXA_CLUSTER, or default.");
     OptionSpec aws =
         command.option("--aws-profile NAME", "A profile of ~/.aws; else the SDK's default chain.");
-    cluster = profile::getValue;
-    awsProfile = aws::getValue;
+    cluster = () -> Subcommand.value(profile);
+    awsProfile = () -> Subcommand.value(aws);
   }
 
   /** Makes the places for a command without options of its own for them. */
   private ArchivePlaces(Optional<String> cluster) {
-    this.cluster = () -> cluster.orElse(null);
-    this.awsProfile = () -> null;
+    this.cluster = () -> cluster;
+    this.awsProfile = Optional::empty;
   }
 
   /** Returns the tiers' part of the profile. */
@@ -56,8 +55,7 @@ public final class ArchivePlaces {
 
   /** Returns the profile's name. */
   public String profile(Context context) {
-    @Nullable String typed = cluster.get();
-    return typed == null ? Prepared.clusterName(context) : typed;
+    return cluster.get().orElseGet(() -> Prepared.clusterName(context));
   }
 
   /**
@@ -117,10 +115,7 @@ public final class ArchivePlaces {
     }
     S3Place plain =
         S3Place.parse(text, where)
-            .in(
-                storage(context).s3().orElse(S3Settings.NONE),
-                Optional.ofNullable(awsProfile.get()),
-                CONNECTIONS)
+            .in(storage(context).s3().orElse(S3Settings.NONE), awsProfile.get(), CONNECTIONS)
             .withStorageClass(Optional.empty());
     S3Place cold = plain.withStorageClass(storageClass);
     AwsJar jar = AwsJar.open();

@@ -20,18 +20,21 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The options that submit, estimate and render share: the config and its overrides. */
 public final class ConfigOptions {
-  /** Options that people know from sbatch: names, label, description. */
+  /** Options that people know from sbatch: names with the label of the value, description. */
   private static final String[][] FLAGS = {
-    {"-N, --nodes", "N", "Nodes of each task."},
-    {"--gpus", "[TYPE:]N", "GPUs on each node (not of the whole job), such as 4 or h100:4."},
-    {"-c, --cpus", "N", "CPUs on each node."},
-    {"--mem", "SIZE", "Memory on each node, with its unit, such as 64G."},
-    {"-t, --time", "LIMIT", "Time limit, such as 90m, 12h or 1-12:00:00."},
-    {"-p, --partition", "NAME", "The partition."},
-    {"-A, --account", "NAME", "The Slurm account to charge."},
-    {"--backend", "NAME", "The backend, such as shell, python or accelerate."},
-    {"-J, --name", "NAME", "The run's name in reports."},
+    {"-N, --nodes N", "Nodes of each task."},
+    {"--gpus [TYPE:]N", "GPUs on each node (not of the whole job), such as 4 or h100:4."},
+    {"-c, --cpus N", "CPUs on each node."},
+    {"--mem SIZE", "Memory on each node, with its unit, such as 64G."},
+    {"-t, --time LIMIT", "Time limit, such as 90m, 12h or 1-12:00:00."},
+    {"-p, --partition NAME", "The partition."},
+    {"-A, --account NAME", "The Slurm account to charge."},
+    {"--backend NAME", "The backend, such as shell, python or accelerate."},
+    {"-J, --name NAME", "The run's name in reports."},
   };
+
+  private static final String CONFIG =
+      "The run's YAML file: here, in the workspace, or in the jar.";
 
   private final Subcommand command;
   private final PositionalParamSpec config;
@@ -46,24 +49,11 @@ public final class ConfigOptions {
   private @Nullable OptionSpec wrap;
 
   public ConfigOptions(Subcommand command) {
-    this(command, true, true);
-    args =
-        command.add(
-            PositionalParamSpec.builder()
-                .paramLabel("ARGS")
-                .index("1..*")
-                .type(List.class)
-                .auxiliaryTypes(String.class)
-                .initialValue(new ArrayList<>())
-                .arity("0..*"),
-            "After --: the arguments of a script.");
+    this(command, CONFIG + " Or a script (.py, .sh).");
+    args = command.moreParameters("ARGS", "After --: the arguments of a script.");
     save =
-        command.add(
-            OptionSpec.builder("--save")
-                .paramLabel("FILE")
-                .type(String.class)
-                .arity("0..1")
-                .fallbackValue(""),
+        command.openOption(
+            "--save FILE",
             "For a script: writes its config to FILE, and uses FILE. Default: the script's name with .yaml, in this folder.");
     wrap =
         command.option(
@@ -77,40 +67,16 @@ public final class ConfigOptions {
             .heading("%nThe same as --set of a key:%n");
     for (String[] flag : FLAGS) {
       OptionSpec option =
-          OptionSpec.builder(flag[0].split(", ", -1))
-              .paramLabel(flag[1])
-              .type(String.class)
-              .description(flag[2])
-              .build();
+          Subcommand.builder(flag[0]).type(String.class).description(flag[1]).build();
       flags.add(option);
       group.addArg(option);
     }
     command.spec().addArgGroup(group.build());
   }
 
-  /**
-   * Makes the options.
-   *
-   * @param required whether CONFIG must be given; false for a command with subcommands, which need
-   *     none
-   */
-  public ConfigOptions(Subcommand command, boolean required) {
-    this(command, required, false);
-  }
-
-  private ConfigOptions(Subcommand command, boolean required, boolean wraps) {
+  private ConfigOptions(Subcommand command, String description) {
     this.command = command;
-    config =
-        command.add(
-            PositionalParamSpec.builder()
-                .paramLabel("CONFIG")
-                .index("0")
-                .type(String.class)
-                .required(required && !wraps)
-                .arity(required && !wraps ? "1" : "0..1"),
-            required
-                ? "The run's YAML file: here, in the workspace, or in the jar. Or a script (.py, .sh)."
-                : "The run's YAML file: here, in the workspace, or in the jar.");
+    config = command.optionalParameter("CONFIG", description);
     overrides =
         command.options(
             "--set KEY=VALUE", "Overrides a key, such as resources.nodes=2; may be given often.");
@@ -126,6 +92,11 @@ public final class ConfigOptions {
     sameNode =
         command.flag("--same-node", "With --from: runs on the nodes of that run's last attempt.");
     local = command.flag("--local", "Runs on this machine, without Slurm.");
+  }
+
+  /** Adds the options to a command that takes no script. */
+  public static ConfigOptions withoutScript(Subcommand command) {
+    return new ConfigOptions(command, CONFIG);
   }
 
   /** Returns the config as it was typed. */
@@ -145,7 +116,7 @@ public final class ConfigOptions {
    * @throws NexaException with {@link ExitCode#USAGE} if options contradict each other
    */
   public Prepared.Request request(Context context) {
-    if (Subcommand.given(sameNode) && from().isEmpty()) {
+    if (Subcommand.given(sameNode) && from.<List<String>>getValue().isEmpty()) {
       throw Subcommand.conflict("--same-node needs --from RUN");
     }
     if (Subcommand.given(local) && cluster.getValue() != null) {
@@ -175,13 +146,10 @@ public final class ConfigOptions {
     }
     requireNoScriptOptions();
     // A config says all itself. The class is loaded only if there is such a variable.
-    for (String name : context.environment().keySet()) {
-      if (name.startsWith("SBATCH_")) {
-        for (SbatchWords.Word word : SbatchVariables.words(context.environment())) {
-          String variable = SbatchVariables.name(word.line());
-          command.note(variable + " is not used: a config says what the job gets");
-        }
-        break;
+    if (context.environment().keySet().stream().anyMatch(name -> name.startsWith("SBATCH_"))) {
+      for (SbatchWords.Word word : SbatchVariables.words(context.environment())) {
+        String variable = SbatchVariables.name(word.line());
+        command.note(variable + " is not used: a config says what the job gets");
       }
     }
     return typed(path);
@@ -193,24 +161,21 @@ public final class ConfigOptions {
     flags().forEach((key, value) -> all.add(key + "=" + value));
     Optional<String> profile =
         Subcommand.given(local) ? Optional.of("local") : Subcommand.value(cluster);
-    return new Prepared.Request(path, all, profile).reading(from(), Subcommand.given(sameNode));
+    return new Prepared.Request(path, all, profile)
+        .reading(from.getValue(), Subcommand.given(sameNode));
   }
 
   private Prepared.Request fromScript(
       Context context, String path, Optional<SbatchLine> line, Optional<String> typed) {
     List<String> words = line.isPresent() ? line.get().args() : args();
-    return new FromScript(context, path, words, flags(), beside(), line, typed)
-        .request(typed(path), overrides.getValue(), Optional.ofNullable(saved()), command);
+    List<String> set = overrides.getValue();
+    return new FromScript(context, command, path, words, flags(), set, beside(), line, typed)
+        .request(typed(path), Optional.ofNullable(saved()));
   }
 
   /** Returns the command line of sbatch that stands in place of a config. */
   public SbatchLine sbatchLine(Context context) {
-    return SbatchLine.of(context, sbatchWords(), RootCommand.of(command.spec())::input);
-  }
-
-  /** Returns the words of a command line of sbatch. */
-  public List<String> sbatchWords() {
-    return args();
+    return SbatchLine.of(context, args(), RootCommand.of(command.spec())::input);
   }
 
   /** Returns the request of a command line of sbatch. */
@@ -318,15 +283,12 @@ public final class ConfigOptions {
             + (type.isEmpty() ? "" : ", if the cluster has GPUs of the type " + type));
   }
 
-  private List<String> args() {
+  /** Returns the arguments of a script, or the words of a command line of sbatch. */
+  public List<String> args() {
     return args == null ? List.of() : args.getValue();
   }
 
   private @Nullable String saved() {
     return save == null ? null : save.getValue();
-  }
-
-  private List<String> from() {
-    return from.getValue();
   }
 }

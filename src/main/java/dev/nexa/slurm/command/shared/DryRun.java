@@ -49,12 +49,8 @@ public final class DryRun {
     }
     Plan plan = rendered.prepared().plan();
     plan.payload().code().ifPresent(code -> comment(out, code.sentence()));
-    rendered
-        .prepared()
-        .plugin()
-        .map(Plugin::toJson)
-        .ifPresent(
-            plugin -> comment(out, plugin.text("file") + "  sha256 " + plugin.text("sha256")));
+    Optional<JsonObject> plugin = rendered.prepared().plugin().map(Plugin::toJson);
+    plugin.ifPresent(jar -> comment(out, jar.text("file") + "  sha256 " + jar.text("sha256")));
     plan.shape().partitionReason().ifPresent(reason -> comment(out, reason));
     plan.notes().forEach(note -> comment(out, "note: " + note));
     if (rendered.submissions() > 1) {
@@ -94,7 +90,7 @@ public final class DryRun {
         .with("files", files)
         .withOptional("code", rendered.prepared().plan().payload().code().map(PackedCode::toJson))
         .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
-        .withOptional("notes", notes.isEmpty() ? Optional.empty() : Optional.of(notes))
+        .withUnlessEmpty("notes", notes)
         .withOptional("refusal", rendered.refusal())
         .with("estimate", rendered.prepared().estimateFile().json());
   }

@@ -169,18 +169,16 @@ final class FamiliarWords {
     if (own.contains("--since") && List.of("--month", "--from", "--after").contains(name)) {
       return Optional.of(Advice.step(name + ": type --since 2025-11-01, with your date"));
     }
-    return switch (name) {
-      case "-v", "-vv", "--verbose", "--debug" ->
-          Optional.of(
-              Advice.step("--stacktrace shows more of an error; nexa-slurm -V prints the version"));
-      case "-C", "--directory" -> Optional.of(Advice.step("type --workspace DIR"));
-      case "-w", "--wait", "--watch" -> Optional.of(Advice.step(waiting(command)));
-      case "-n", "--lines" ->
-          own.contains("--tail")
-              ? Optional.of(Advice.step("--tail N prints the last N lines"))
-              : Optional.empty();
-      default -> Optional.empty();
-    };
+    String ours =
+        switch (name) {
+          case "-v", "-vv", "--verbose", "--debug" ->
+              "--stacktrace shows more of an error; nexa-slurm -V prints the version";
+          case "-C", "--directory" -> "type --workspace DIR";
+          case "-w", "--wait", "--watch" -> waiting(command);
+          case "-n", "--lines" -> own.contains("--tail") ? "--tail N prints the last N lines" : "";
+          default -> "";
+        };
+    return ours.isEmpty() ? Optional.empty() : Optional.of(Advice.step(ours));
   }
 
   private static String waiting(String command) {

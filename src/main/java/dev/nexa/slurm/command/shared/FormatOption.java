@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options {@code --format} and {@code --json} of a command that prints a list. */
-public final class FormatOption {
+public class FormatOption {
   private final Subcommand command;
   private final List<String> formats;
   private final OptionSpec format;
@@ -33,7 +33,7 @@ public final class FormatOption {
    * @throws dev.nexa.slurm.base.error.NexaException if there is no such format, or {@code --json}
    *     contradicts it
    */
-  public String format() {
+  public final String format() {
     String typed = format.getValue();
     if (typed != null && !formats.contains(typed)) {
       throw notOneOf("--format", formats, typed);
@@ -57,20 +57,32 @@ public final class FormatOption {
    * Prints the result in the requested format.
    *
    * @param people makes the table of {@link Subcommand#style}
+   * @param programs makes the rows for CSV and Markdown
+   * @param document makes the JSON document
+   */
+  public final void print(
+      Supplier<String> people, Supplier<Listing<?>> programs, Supplier<JsonObject> document) {
+    print(people, programs, () -> programs.get().markdown(), document);
+  }
+
+  /**
+   * Prints the result in the requested format.
+   *
+   * @param people makes the table of {@link Subcommand#style}
    * @param programs makes the rows for CSV
    * @param markdown makes the Markdown
    * @param document makes the JSON document
    */
-  public void print(
+  public final void print(
       Supplier<String> people,
       Supplier<Listing<?>> programs,
       Supplier<String> markdown,
       Supplier<JsonObject> document) {
     switch (format()) {
       case "json" -> command.print(document.get());
-      case "csv" -> command.out().print(programs.get().csv());
-      case "markdown" -> command.out().print(markdown.get());
-      default -> command.out().print(people.get());
+      case "csv" -> command.print(programs.get().csv());
+      case "markdown" -> command.print(markdown.get());
+      default -> command.print(people.get());
     }
   }
 }

@@ -19,7 +19,6 @@ import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,8 +36,10 @@ import java.util.stream.Stream;
  * A script that was typed in place of a config. Its config is made from the options; {@code --save}
  * keeps it as a file.
  *
+ * @param command prints the lines about the config
  * @param args the script's arguments
  * @param options the values of options such as {@code --nodes}, by their names
+ * @param set the values of {@code --set} alone
  * @param beside the values of options that no config can hold, such as {@code --dependency}; empty
  *     for an option that the command does not need
  * @param sbatch the command line of sbatch; empty for a command line of ours
@@ -46,13 +47,20 @@ import java.util.stream.Stream;
  */
 record FromScript(
     Context context,
+    Subcommand command,
     String script,
     List<String> args,
     Map<String, String> options,
+    List<String> set,
     Map<String, String> beside,
     Optional<SbatchLine> sbatch,
     Optional<String> wrap) {
   private static final List<String> SCRIPTS = List.of(".py", ".sh", ".bash", ".slurm", ".sbatch");
+
+  /** The beginnings of keys that count the same. */
+  private static final List<String> SAME =
+      List.of(
+          "resources.gpus", "resources.memory", "resources.cpus_per_", "array.(shards|indices)");
 
   /** The options that name files for the output. */
   private static final Set<String> LOGS = Set.of("--output", "--error", "--open-mode");
@@ -61,25 +69,21 @@ record FromScript(
    * Returns a request that runs the script.
    *
    * @param request the request as it was typed
-   * @param set the values of {@code --set} alone
    * @param save the file that keeps the config; empty for none
-   * @param command prints the lines about the config
    * @throws NexaException if the script is missing, or if the config cannot be saved
    */
-  Prepared.Request request(
-      Prepared.Request request, List<String> set, Optional<String> save, Subcommand command) {
-    PrintWriter err = command.err();
+  Prepared.Request request(Prepared.Request request, Optional<String> save) {
     ConfigSource.Found found = found();
     SbatchHeader header =
         sbatch.isPresent()
             ? sbatch.get().header()
             : SbatchHeader.of(
                 found.text(), SbatchVariables.words(context.environment()), List.of());
-    Map<String, String> lines = lines(header, set);
+    Map<String, String> lines = lines(header);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
-    Map<String, String> shape = shape(set, keys(all));
-    ScriptConfig.Start start = start(found, set, shape);
+    Map<String, String> shape = shape(keys(all));
+    ScriptConfig.Start start = start(found, shape);
     if (start == ScriptConfig.Start.PYTHON) {
       // One process on each node is what our backends start.
       lines.remove("resources.ntasks_per_node", "1");
@@ -100,9 +104,10 @@ record FromScript(
     if (sbatch.isPresent()) {
       unread.removeIf(one -> SbatchLine.OWN.contains(one.name()) && !isWrapOfScript(one));
     }
-    requireTaken(unread, set);
-    tell(header, unread, lines, all, set, err);
+    requireTaken(unread);
+    tell(header, unread, lines, all);
     where(found, start).forEach(shape::putIfAbsent);
+    List<String> before = before(header, all);
     if (save.isPresent()) {
       Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
       if (!file.toString().matches(".*\\.ya?ml")) {
@@ -110,23 +115,20 @@ record FromScript(
             "--save " + file + ": expected the name of a config, which ends with .yaml",
             "type --save " + yamlName(name));
       }
-      return saved(request, set, file, found, header, start, logs, all, shape, command);
+      String path = wrap.isPresent() ? script : below(file, found);
+      Map<String, String> values = keptValues(request, all, shape);
+      return saved(request, file, new ScriptConfig(path, start, words(), logs, before, values));
     }
     shape.putAll(keys(lines));
-    ScriptConfig config =
-        new ScriptConfig(name, start, command(), logs, before(header, all), shape);
+    ScriptConfig config = new ScriptConfig(name, start, words(), logs, before, shape);
     if (sbatch.isEmpty() && !Files.exists(Path.of(config.stem() + ".yaml"))) {
       String words = Advice.command("", "--save", config.stem() + ".yaml").toString();
-      err.println("note: to keep this as a config, add " + words);
+      command.note("to keep this as a config, add " + words);
     }
-    tellStage(config, set, err);
-    List<String> overrides = new ArrayList<>(set);
-    options.forEach((option, value) -> overrides.add(option + "=" + value));
-    return request
-        .with(overrides)
-        .made(
-            new ConfigSource.Found(found.name(), config.yaml(), found.path(), places(header, lines))
-                .keeping(name, sbatch.flatMap(SbatchLine::input)));
+    tellStage(config);
+    return request.made(
+        new ConfigSource.Found(found.name(), config.yaml(), found.path(), places(header, lines))
+            .keeping(name, sbatch.flatMap(SbatchLine::input)));
   }
 
   /** Returns the script: a file, standard input, or no text for a command. */
@@ -139,7 +141,7 @@ record FromScript(
   }
 
   /** Returns the script's arguments, or the command that is typed in its place. */
-  private List<String> command() {
+  private List<String> words() {
     return wrap.isPresent() ? List.of(wrap.get()) : args;
   }
 
@@ -168,8 +170,7 @@ record FromScript(
    * @throws NexaException if torchrun would ignore its first line, or if it has the line ends of
    *     Windows, which sbatch refuses too
    */
-  private ScriptConfig.Start start(
-      ConfigSource.Found found, List<String> set, Map<String, String> shape) {
+  private ScriptConfig.Start start(ConfigSource.Found found, Map<String, String> shape) {
     if (wrap.isPresent()) {
       return ScriptConfig.Start.COMMAND;
     }
@@ -212,19 +213,9 @@ record FromScript(
         + ".yaml";
   }
 
-  /** Writes the config, and returns a request that reads it. */
-  private Prepared.Request saved(
-      Prepared.Request request,
-      List<String> set,
-      Path file,
-      ConfigSource.Found found,
-      SbatchHeader header,
-      ScriptConfig.Start start,
-      SbatchLogs logs,
-      Map<String, String> all,
-      Map<String, String> shape,
-      Subcommand command) {
-    PrintWriter err = command.err();
+  /** Returns the values of a config that is kept: those of all options, and the cluster. */
+  private Map<String, String> keptValues(
+      Prepared.Request request, Map<String, String> all, Map<String, String> shape) {
     Map<String, String> values = keys(all);
     shape.forEach(values::putIfAbsent);
     // NEXA_CLUSTER is a person's choice, and another person may run the config.
@@ -232,9 +223,12 @@ record FromScript(
     if (request.cluster().isPresent() || !cluster.equals("default")) {
       values.put("cluster", request.cluster().orElse(cluster));
     }
-    String path = wrap.isPresent() ? script : below(file, found);
-    ScriptConfig config =
-        new ScriptConfig(path, start, command(), logs, before(header, all), values);
+    return values;
+  }
+
+  /** Writes the config, and returns a request that reads it. */
+  private Prepared.Request saved(Prepared.Request request, Path file, ScriptConfig made) {
+    ScriptConfig config = made;
     List<String> left = new ArrayList<>();
     for (String one : set) {
       Optional<ScriptConfig> more = config.with(one);
@@ -256,10 +250,10 @@ record FromScript(
         (name, value) -> more.addAll(value.isEmpty() ? List.of() : List.of(name, value)));
     List<String> again = new ArrayList<>(List.of("nexa-slurm", "submit", file.toString()));
     again.addAll(more);
-    tellStage(config, set, err);
+    tellStage(config);
     String lacks = more.isEmpty() ? ": " : ", which does not hold " + Script.shellLine(more) + ": ";
     String line = file + lacks + Script.shellLine(again) + " runs it again";
-    err.println(command.advised((written ? "wrote " : "found ") + line));
+    command.err().println(command.advised((written ? "wrote " : "found ") + line));
     return new Prepared.Request(file.toString(), left, request.cluster())
         .reading(request.from(), request.sameNode());
   }
@@ -319,42 +313,33 @@ record FromScript(
   }
 
   /** Returns the options of the {@code #SBATCH} lines that no typed option replaces. */
-  private Map<String, String> lines(SbatchHeader header, List<String> set) {
+  private Map<String, String> lines(SbatchHeader header) {
     Map<String, String> lines = new LinkedHashMap<>();
     Path here = Path.of("").toAbsolutePath();
-    header
-        .options()
-        .forEach(
-            (option, value) -> {
-              Set<String> keys = Overrides.keys(option, value).keySet();
-              if (!options.containsKey(option)
-                  && keys.stream().noneMatch(key -> isGiven(set, key))) {
-                boolean folder = option.equals("workdir");
-                lines.put(option, folder ? here.resolve(value).normalize().toString() : value);
-              }
-            });
+    Map<String, String> written = header.options();
+    written.forEach(
+        (option, value) -> {
+          Set<String> keys = Overrides.keys(option, value).keySet();
+          if (!options.containsKey(option) && keys.stream().noneMatch(this::isGiven)) {
+            boolean folder = option.equals("workdir");
+            lines.put(option, folder ? here.resolve(value).normalize().toString() : value);
+          }
+        });
     return lines;
   }
 
   /** Returns whether a person typed this key, or another one that counts the same. */
-  private boolean isGiven(List<String> set, String key) {
+  private boolean isGiven(String key) {
     List<String> given = new ArrayList<>(set);
     options.forEach((option, value) -> given.add(Overrides.OPTIONS.getOrDefault(option, "") + "="));
-    for (String family :
-        List.of(
-            "resources.gpus",
-            "resources.memory",
-            "resources.cpus_per_",
-            "array.(shards|indices)")) {
-      if ((key + "=").matches(family + ".*")
-          && given.stream().anyMatch(one -> one.matches("(?s)" + family + ".*"))) {
-        return true;
-      }
-    }
-    return isSet(set, key);
+    return isSet(key)
+        || SAME.stream()
+            .filter(family -> (key + "=").matches(family + ".*"))
+            .anyMatch(
+                family -> given.stream().anyMatch(one -> one.matches("(?s)" + family + ".*")));
   }
 
-  private static boolean isSet(List<String> set, String key) {
+  private boolean isSet(String key) {
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
@@ -364,10 +349,10 @@ record FromScript(
   }
 
   /** Returns whether a person typed what an option of the script says. */
-  private boolean isTyped(Unread option, List<String> set) {
+  private boolean isTyped(Unread option) {
     String ours = option.ours();
     if (ours.equals("--array")) {
-      return isSet(set, "array.shards") || isSet(set, "array.indices");
+      return isSet("array.shards") || isSet("array.indices");
     }
     String key = Overrides.OPTIONS.get(ours);
     String start = key == null ? ours + (ours.endsWith(".") ? "" : "=") : key + "=";
@@ -381,9 +366,8 @@ record FromScript(
    * Throws if an option that we cannot take changes the job: without it, the script would run on
    * other resources, or do a part of its work, and end well.
    */
-  private void requireTaken(List<Unread> unread, List<String> set) {
-    List<Unread> refused =
-        unread.stream().filter(one -> one.refused() && !isTyped(one, set)).toList();
+  private void requireTaken(List<Unread> unread) {
+    List<Unread> refused = unread.stream().filter(one -> one.refused() && !isTyped(one)).toList();
     if (refused.isEmpty()) {
       return;
     }
@@ -421,9 +405,7 @@ record FromScript(
       SbatchHeader header,
       List<Unread> unread,
       Map<String, String> lines,
-      Map<String, String> all,
-      List<String> set,
-      PrintWriter err) {
+      Map<String, String> all) {
     Map<String, List<String>> read = new LinkedHashMap<>();
     lines.forEach(
         (option, value) -> {
@@ -438,18 +420,17 @@ record FromScript(
           }
         });
     read.remove(""); // the person typed it
-    read.forEach(
-        (from, words) -> err.println("note: from " + from + ": " + Script.shellLine(words)));
+    read.forEach((from, words) -> command.note("from " + from + ": " + Script.shellLine(words)));
     if (!unread.isEmpty()) {
-      err.println(
-          "note: these %s of %s are not used: %s"
+      command.note(
+          "these %s of %s are not used: %s"
               .formatted(
                   sbatch.isPresent() || wrap.isPresent() ? "options" : "#SBATCH options",
                   sbatch.isPresent() || wrap.isPresent() ? "sbatch" : script,
                   unread.stream().map(this::withReason).collect(Collectors.joining(" "))));
     }
-    if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
-      err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
+    if (!all.containsKey("--time") && !isSet("resources.time")) {
+      command.note("no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
     }
   }
 
@@ -467,10 +448,10 @@ record FromScript(
     return written + (reason.isEmpty() ? "" : " (" + reason + ")");
   }
 
-  private static void tellStage(ScriptConfig config, List<String> set, PrintWriter err) {
-    if (!isSet(set, "stage")) {
+  private void tellStage(ScriptConfig config) {
+    if (!isSet("stage")) {
       String why = config.stage().equals(ScriptConfig.OTHER) ? "" : ", by the script's name";
-      err.println("note: the stage is " + config.stage() + why + "; --set stage=NAME changes it");
+      command.note("the stage is " + config.stage() + why + "; --set stage=NAME changes it");
     }
   }
 
@@ -478,7 +459,7 @@ record FromScript(
    * Returns the values that decide which lines the config has. The other typed values stay
    * overrides, so that a message names the option.
    */
-  private static Map<String, String> shape(List<String> set, Map<String, String> keys) {
+  private Map<String, String> shape(Map<String, String> keys) {
     Map<String, String> shape = new LinkedHashMap<>();
     List<String> all = new ArrayList<>(set);
     keys.forEach((key, value) -> all.add(key + "=" + value));

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
@@ -85,6 +86,28 @@ public final class ProgressBar implements Progress, AutoCloseable {
       Runtime.getRuntime().addShutdownHook(new Thread(bar::close, "progress end"));
     }
     return bar;
+  }
+
+  /**
+   * Waits for an end, and shows how far it is.
+   *
+   * @param goesOn what a signal prints that ends the wait
+   * @param wait waits; it gets what prints a line for people, and counts what is done
+   * @return what the wait returns
+   */
+  public static <T> T waiting(
+      Subcommand command,
+      String goesOn,
+      Phase phase,
+      BiFunction<Consumer<String>, Running, T> wait) {
+    return command.saying(
+        () -> goesOn,
+        () -> {
+          try (ProgressBar bar = of(command);
+              Running done = bar.begin(phase)) {
+            return wait.apply(line -> bar.aside(() -> command.err().println(line)), done);
+          }
+        });
   }
 
   private void tickUntilClosed() {

@@ -300,11 +300,9 @@ public final class RootCommand implements Runnable {
 
   private Advice advised(Advice advice) {
     List<String> words = new ArrayList<>(advice.command());
-    if (words.isEmpty() || workspace.getValue() == null) {
-      return new Advice(advice.kind(), words, advised(advice.text()));
-    }
     boolean ours =
-        words.size() > 1
+        workspace.getValue() != null
+            && words.size() > 1
             && words.get(0).equals("nexa-slurm")
             && NAMES.contains(words.get(1))
             && !Set.of("explain", "init").contains(words.get(1))

@@ -48,26 +48,21 @@ public record SigningKey(KeyFile file, Map<String, String> environment, Use use)
    */
   public static SigningKey of(Map<String, String> environment, Optional<String> named, Use use) {
     String home = environment.getOrDefault("HOME", "");
-    if (named.isPresent()) {
-      String typed = named.get();
-      Path path = Path.of(typed.startsWith("~/") ? home + typed.substring(1) : typed);
-      return of(path, environment, use);
-    }
     Path folder = Path.of(home, ".ssh");
-    for (String name : SSHS_OWN) {
-      Path path = folder.resolve(name);
-      if (Files.isRegularFile(path)) {
-        return of(path, environment, use);
-      }
-    }
-    throw ErrorCode.SIGNING_FAILED.error(
-        "there is no SSH key in %s: %s looks for %s"
-            .formatted(folder, use.command(), String.join(", ", SSHS_OWN)),
-        Advice.step("name a key: --key PATH; for a key in an agent or on a token, name its .pub"),
-        Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));
-  }
-
-  private static SigningKey of(Path path, Map<String, String> environment, Use use) {
+    Path path =
+        named
+            .map(typed -> Path.of(typed.startsWith("~/") ? home + typed.substring(1) : typed))
+            .or(
+                () ->
+                    SSHS_OWN.stream().map(folder::resolve).filter(Files::isRegularFile).findFirst())
+            .orElseThrow(
+                () ->
+                    ErrorCode.SIGNING_FAILED.error(
+                        "there is no SSH key in %s: %s looks for %s"
+                            .formatted(folder, use.command(), String.join(", ", SSHS_OWN)),
+                        Advice.step(
+                            "name a key: --key PATH; for a key in an agent or on a token, name its .pub"),
+                        Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519")));
     KeyFile file = new KeyFile(path.toAbsolutePath().normalize(), environment);
     file.requireUsable();
     return new SigningKey(file, environment, use);

@@ -34,21 +34,22 @@ public final class Stdout extends OutputStream {
 
   /** Returns the regular file that standard output leads to; empty for others. */
   static Optional<Path> file() {
-    try {
-      Path target = Files.readSymbolicLink(Path.of("/proc/self/fd/1"));
-      return Files.isRegularFile(target) ? Optional.of(target) : Optional.empty();
-    } catch (IOException | UnsupportedOperationException notLinux) {
-      return Optional.empty();
-    }
+    Path target = Path.of(target(1));
+    return Files.isRegularFile(target) ? Optional.of(target) : Optional.empty();
   }
 
   /** Returns whether a descriptor leads to a terminal: 2 is standard error. */
   static boolean isTerminal(int descriptor) {
+    String target = target(descriptor);
+    return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+  }
+
+  /** Returns what a descriptor leads to, such as a device or {@code pipe:[7]}; empty if unknown. */
+  private static String target(int descriptor) {
     try {
-      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
-      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+      return Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
     } catch (IOException | UnsupportedOperationException notLinux) {
-      return false;
+      return "";
     }
   }
 
@@ -59,16 +60,11 @@ public final class Stdout extends OutputStream {
    * @param descriptor 1 for standard output, 2 for standard error
    */
   public static boolean mayBeTerminal(int descriptor) {
-    Path file = Path.of("/proc/self/fd/" + descriptor);
-    try {
-      String target = Files.readSymbolicLink(file).toString();
-      return !target.startsWith("pipe:")
-          && !target.startsWith("socket:")
-          && !target.equals("/dev/null")
-          && !Files.isRegularFile(file);
-    } catch (IOException | UnsupportedOperationException notKnown) {
-      return true;
-    }
+    String target = target(descriptor);
+    return !target.startsWith("pipe:")
+        && !target.startsWith("socket:")
+        && !target.equals("/dev/null")
+        && !Files.isRegularFile(Path.of("/proc/self/fd/" + descriptor));
   }
 
   /**

@@ -134,12 +134,20 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return add(builder(form).type(String.class), description);
   }
 
+  /**
+   * Adds an option whose value may be left out, and is an empty text then; the value is null if the
+   * option was not typed.
+   */
+  public final OptionSpec openOption(String form, String description) {
+    return add(builder(form).type(String.class).arity("0..1").fallbackValue(""), description);
+  }
+
   /** Adds an option whose value is a whole number; null if the option was not typed. */
   protected final OptionSpec number(String form, String description) {
     return add(builder(form).type(Integer.class), description);
   }
 
-  private static OptionSpec.Builder builder(String form) {
+  static OptionSpec.Builder builder(String form) {
     int space = form.lastIndexOf(' ');
     return OptionSpec.builder(form.substring(0, space).split(", ", -1))
         .paramLabel(form.substring(space + 1));
@@ -191,12 +199,19 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
 
   /** Adds a parameter that may be given often, or not at all. */
   protected final PositionalParamSpec parameters(String label, String description) {
-    return add(
-        positional(label, List.class)
-            .arity("0..*")
-            .auxiliaryTypes(String.class)
-            .initialValue(new ArrayList<>()),
-        description);
+    return add(several(label), description);
+  }
+
+  /** Adds such a parameter behind another one. */
+  public final PositionalParamSpec moreParameters(String label, String description) {
+    return add(several(label).index("1..*"), description);
+  }
+
+  private static PositionalParamSpec.Builder several(String label) {
+    return positional(label, List.class)
+        .arity("0..*")
+        .auxiliaryTypes(String.class)
+        .initialValue(new ArrayList<>());
   }
 
   /** Adds the parameter RUN. */
@@ -318,9 +333,14 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return out() instanceof TerminalOutput terminal ? terminal.style() : TableStyle.PLAIN;
   }
 
+  /** Prints text as it is. */
+  public final void print(String text) {
+    out().print(text);
+  }
+
   /** Prints a JSON document. */
   public final void print(JsonObject document) {
-    out().print(Json.pretty(document));
+    print(Json.pretty(document));
   }
 
   /**
@@ -353,7 +373,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     if (out() instanceof TerminalOutput terminal) {
       terminal.printTable(text);
     } else {
-      out().print(text);
+      print(text);
     }
   }
 

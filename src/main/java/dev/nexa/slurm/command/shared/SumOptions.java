@@ -2,8 +2,6 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.money.summary.GroupBy;
 import dev.nexa.slurm.money.summary.NoMatch;
@@ -18,12 +16,11 @@ import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options that commands on finished runs share: the filter, the groups and the format. */
-public final class SumOptions {
+public final class SumOptions extends FormatOption {
   private final String usualBy;
   private final OptionSpec by;
   private final OptionSpec where;
   private final OptionSpec month;
-  private final FormatOption format;
 
   /**
    * Adds the options to a command.
@@ -32,6 +29,7 @@ public final class SumOptions {
    * @param formats the formats that the command can print
    */
   public SumOptions(Subcommand command, String usualBy, List<String> formats) {
+    super(command, formats);
     this.usualBy = usualBy;
     by =
         command.option(
@@ -46,7 +44,6 @@ public final class SumOptions {
             "--month MONTH",
             "Only the runs that ended in this month: `last`, `this`, one such as 2025-11, or several"
                 + " such as 2025-09..2025-11, in UTC.");
-    format = new FormatOption(command, formats);
   }
 
   /** Adds the option {@code --where} to a command. */
@@ -62,16 +59,15 @@ public final class SumOptions {
     if (text == null) {
       return RunFilter.all();
     }
-    swallowed(text, Stdout.file(), Path.of("").toAbsolutePath())
-        .ifPresent(
-            whole -> {
-              Path made = Stdout.file().orElse(Path.of("")).getFileName();
-              throw ErrorCode.OPTION_INVALID.error(
-                  "--where: the shell took > and the rest of '%s', and made the file %s"
-                      .formatted(whole, made),
-                  Advice.step("put the expression into single quotes: --where '" + whole + "'"),
-                  Advice.command("removes that file", "rm", "./" + made));
-            });
+    Optional<String> whole = swallowed(text, Stdout.file(), Path.of("").toAbsolutePath());
+    if (whole.isPresent()) {
+      Path made = Stdout.file().orElseThrow().getFileName();
+      throw ErrorCode.OPTION_INVALID.error(
+          "--where: the shell took > and the rest of '%s', and made the file %s"
+              .formatted(whole.get(), made),
+          Advice.step("put the expression into single quotes: --where '" + whole.get() + "'"),
+          Advice.command("removes that file", "rm", "./" + made));
+    }
     return RunFilter.parse(text, Instant.now());
   }
 
@@ -105,34 +101,27 @@ public final class SumOptions {
     return typed == null ? terms : terms.and(RunFilter.ofMonths(typed, Instant.now()));
   }
 
-  /** Returns the months that the options ask for; empty if they ask for no certain ones. */
-  public Optional<MonthRange> months() {
-    return meant().months();
+  /**
+   * Returns the sentence for a table that a filter has left empty.
+   *
+   * @param kind what the table lists, such as {@code finished run}
+   * @param usual the sentence for a workspace without runs
+   */
+  public static String nothing(String kind, NoMatch none, String usual) {
+    return none.runs() == 0 ? usual : none.text(kind);
   }
 
   /**
-   * Returns the sentence for an empty table.
+   * Returns the sentence for an empty table of this command.
    *
    * @param kind what the table lists, such as {@code finished run}
    * @param none counts the existing runs; called only if a filter was typed
    * @param usual the sentence for a workspace without runs
    */
-  public static String nothing(
-      OptionSpec where, String kind, Supplier<NoMatch> none, String usual) {
-    return nothing(where.getValue() != null, kind, none, usual);
-  }
-
-  private static String nothing(
-      boolean filtered, String kind, Supplier<NoMatch> none, String usual) {
-    NoMatch there = filtered ? none.get() : null;
-    return there == null || there.runs() == 0 ? usual : there.text(kind);
-  }
-
-  /** Returns the sentence for an empty table of this command. */
   public String nothing(String kind, Supplier<NoMatch> none, String usual) {
-    String sentence =
-        nothing(where.getValue() != null || month.getValue() != null, kind, none, usual);
-    Optional<MonthRange> typed = month.getValue() == null ? Optional.empty() : months();
+    boolean filtered = where.getValue() != null || month.getValue() != null;
+    String sentence = filtered ? nothing(kind, none.get(), usual) : usual;
+    Optional<MonthRange> typed = month.getValue() == null ? Optional.empty() : meant().months();
     return sentence + typed.map(months -> notBegun(months, Instant.now())).orElse("");
   }
 
@@ -142,43 +131,5 @@ public final class SumOptions {
     return months.first().isAfter(current)
         ? "  " + months + " has not begun yet: the current month is " + current + ", in UTC.\n"
         : "";
-  }
-
-  /**
-   * Returns the requested format; {@code table} if none was typed.
-   *
-   * @throws dev.nexa.slurm.base.error.NexaException if there is no such format, or {@code --json}
-   *     contradicts it
-   */
-  public String format() {
-    return format.format();
-  }
-
-  /**
-   * Prints the result in the requested format.
-   *
-   * @param people makes the table of {@link Subcommand#style}
-   * @param programs makes the rows for CSV and Markdown
-   * @param document makes the JSON document
-   */
-  public void print(
-      Supplier<String> people, Supplier<Listing<?>> programs, Supplier<JsonObject> document) {
-    print(people, programs, () -> programs.get().markdown(), document);
-  }
-
-  /**
-   * Prints the result in the requested format.
-   *
-   * @param people makes the table
-   * @param programs makes the rows for CSV
-   * @param markdown makes the Markdown
-   * @param document makes the JSON document
-   */
-  public void print(
-      Supplier<String> people,
-      Supplier<Listing<?>> programs,
-      Supplier<String> markdown,
-      Supplier<JsonObject> document) {
-    format.print(people, programs, markdown, document);
   }
 }

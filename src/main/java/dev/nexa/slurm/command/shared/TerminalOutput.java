@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.text.TableStyle;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -73,9 +72,7 @@ public final class TerminalOutput extends PrintWriter {
               .redirectInput(new File("/dev/tty"))
               .redirectError(ProcessBuilder.Redirect.DISCARD)
               .start();
-      try (BufferedReader answer =
-          new BufferedReader(
-              new InputStreamReader(stty.getInputStream(), StandardCharsets.US_ASCII))) {
+      try (BufferedReader answer = stty.inputReader(StandardCharsets.US_ASCII)) {
         String line = answer.readLine();
         int blank = line == null ? -1 : line.indexOf(' ');
         return line == null || blank < 0 ? 0 : number(line.substring(blank + 1));

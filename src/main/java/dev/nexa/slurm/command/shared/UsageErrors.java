@@ -98,11 +98,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     if (flag.find()) {
       message = flag.group(1) + " takes no value; leave out " + "'=" + flag.group(2) + "'";
     }
-    advice.add(
-        Advice.command(
-            "",
-            Stream.concat(Stream.of(spec.qualifiedName().split(" ", -1)), Stream.of("--help"))
-                .toArray()));
+    advice.add(Advice.command("", (Object[]) (spec.qualifiedName() + " --help").split(" ", -1)));
     return Failures.print(
         commandLine,
         new NexaException(
@@ -324,8 +320,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     List<String> known = own.stream().map(option -> option.replaceFirst("^-+", "")).toList();
     Optional<String> nearest = name.length() > 1 ? Nearest.to(name, known) : Optional.empty();
     if (nearest.isEmpty() && name.length() > 1) {
-      List<String> begun = known.stream().filter(one -> one.startsWith(name)).toList();
-      nearest = begun.size() == 1 ? Optional.of(begun.get(0)) : nearest;
+      nearest = only(known.stream().filter(one -> one.startsWith(name)).toList());
     }
     if (nearest.isEmpty()) {
       String plain = name.replace("-", "");
@@ -340,9 +335,12 @@ public final class UsageErrors implements IParameterExceptionHandler {
     if (nearest.isPresent() || typed.length() < 2) {
       return nearest;
     }
-    List<String> begun =
-        names.stream().filter(name -> name.startsWith(typed) && !ENDING.contains(name)).toList();
-    return begun.size() == 1 ? Optional.of(begun.get(0)) : Optional.empty();
+    return only(
+        names.stream().filter(name -> name.startsWith(typed) && !ENDING.contains(name)).toList());
+  }
+
+  private static Optional<String> only(List<String> names) {
+    return names.size() == 1 ? Optional.of(names.get(0)) : Optional.empty();
   }
 
   private static ErrorCode code(ParameterException wrong) {

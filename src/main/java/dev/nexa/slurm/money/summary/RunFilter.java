@@ -286,7 +286,7 @@ public record RunFilter(
    *
    * @param value a month, {@code this} or {@code last}, in UTC
    */
-  public static Optional<String> monthOf(String value, Instant now) {
+  private static Optional<String> monthOf(String value, Instant now) {
     return MonthRange.month(value, now).map(YearMonth::toString);
   }
 

@@ -62,7 +62,7 @@ record WatchPicture(int width, int height, boolean colours) {
         switch (screen.mode()) {
           case LIST, CONFIRM -> list(screen, now, interval, rest);
           case LOG -> log(screen, rest);
-          case WHY, HELP -> text(screen, rest);
+          case WHY, HELP -> page(screen, screen.page().title(), screen.page().lines(), rest);
         });
     while (lines.size() < height - foot.size()) {
       lines.add(AttributedString.EMPTY);
@@ -323,27 +323,24 @@ record WatchPicture(int width, int height, boolean colours) {
   }
 
   private List<AttributedString> log(WatchScreen screen, int rows) {
-    List<AttributedString> lines = new ArrayList<>();
     Optional<LogTail> tail = screen.tail();
     String of = tail.map(log -> ", task " + log.task()).orElse("");
-    lines.add(cut("log of " + screen.page().title() + of, PLAIN.bold()));
-    if (tail.isEmpty()) {
-      lines.add(cut("It has printed nothing yet.", PLAIN));
-      return lines;
-    }
-    List<AttributedString> folded = folded(tail.get().lines());
-    int room = Math.max(0, rows - 1);
-    int end = folded.size() - screen.scroll(Math.max(0, folded.size() - room));
-    lines.addAll(folded.subList(Math.max(0, end - room), end));
-    return lines;
+    String title = "log of " + screen.page().title() + of;
+    return tail.isEmpty()
+        ? List.of(cut(title, PLAIN.bold()), cut("It has printed nothing yet.", PLAIN))
+        : page(screen, title, tail.get().lines(), rows);
   }
 
-  private List<AttributedString> text(WatchScreen screen, int rows) {
-    List<AttributedString> folded = folded(screen.page().lines());
+  /** Returns a page of a text below its title; a log is scrolled up from its end. */
+  private List<AttributedString> page(
+      WatchScreen screen, String title, List<String> text, int rows) {
+    List<AttributedString> folded = folded(text);
     int room = Math.max(0, rows - 1);
-    int from = screen.scroll(Math.max(0, folded.size() - room));
+    int last = Math.max(0, folded.size() - room);
+    int scrolled = screen.scroll(last);
+    int from = screen.mode() == WatchScreen.Mode.LOG ? last - scrolled : scrolled;
     List<AttributedString> lines = new ArrayList<>();
-    lines.add(cut(screen.page().title(), PLAIN.bold()));
+    lines.add(cut(title, PLAIN.bold()));
     lines.addAll(folded.subList(from, Math.min(folded.size(), from + room)));
     return lines;
   }

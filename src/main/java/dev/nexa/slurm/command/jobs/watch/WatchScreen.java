@@ -66,6 +66,7 @@ final class WatchScreen {
     snapshot = Optional.of(next);
     items = WatchItem.of(next);
     outage = Optional.empty();
+    asking = Optional.empty();
     for (int i = 0; i < items.size(); i++) {
       if (items.get(i).id().equals(selected)) {
         index = i;
@@ -80,9 +81,9 @@ final class WatchScreen {
     outage = Optional.of(new Outage(reason, outage.map(Outage::since).orElse(now)));
   }
 
-  /** Takes since when a snapshot is being taken; empty if none is. */
-  void asking(Optional<Instant> since) {
-    asking = since;
+  /** Takes since when a snapshot is being taken, until the next one is there. */
+  void asking(Instant since) {
+    asking = Optional.of(since);
   }
 
   /** Takes the newest log of a run. */
@@ -209,9 +210,7 @@ final class WatchScreen {
 
   /** Returns the selected line; empty if the list is empty. */
   Optional<WatchItem> selected() {
-    return index < items.size() && !items.isEmpty()
-        ? Optional.of(items.get(index))
-        : Optional.empty();
+    return index < items.size() ? Optional.of(items.get(index)) : Optional.empty();
   }
 
   /** Returns the first line of the list on a screen with this many, so that the selection shows. */

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs.watch;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.insight.live.LiveRun;
 import dev.nexa.slurm.insight.live.LiveSnapshot;
 import dev.nexa.slurm.insight.live.LogTail;
 import dev.nexa.slurm.records.runs.RunId;
@@ -51,9 +52,6 @@ public final class WatchTerminal {
 
   /** What a signal does; nothing before there is a terminal. */
   private volatile Runnable atExit = () -> {};
-
-  /** Since when the scheduler is being asked. */
-  private volatile Optional<Instant> asking = Optional.empty();
 
   private final ExecutorService worker =
       Executors.newSingleThreadExecutor(task -> daemon(task, "watch worker"));
@@ -153,7 +151,6 @@ public final class WatchTerminal {
       }
       readLog();
       WatchPicture picture = new WatchPicture(size.getColumns(), size.getRows(), colours);
-      screen.asking(asking);
       drawing.acquireUninterruptibly();
       display.update(picture.of(screen, Instant.now(), interval), -1);
       drawing.release();
@@ -174,7 +171,8 @@ public final class WatchTerminal {
   private void takeSnapshots() {
     while (true) {
       try {
-        asking = Optional.of(Instant.now());
+        Instant begun = Instant.now();
+        news.add(to -> to.asking(begun));
         var snapshot = source.snapshot();
         news.add(to -> to.show(snapshot));
       } catch (NexaException outage) {
@@ -184,7 +182,6 @@ public final class WatchTerminal {
         news.add(to -> fail(defect));
         return;
       }
-      asking = Optional.empty();
       try {
         wake.poll(interval.toMillis(), TimeUnit.MILLISECONDS);
       } catch (InterruptedException ended) {
@@ -199,31 +196,32 @@ public final class WatchTerminal {
   }
 
   private void answer(WatchScreen.Request request) {
-    Optional<RunId> run =
-        screen.selected().filter(item -> item.run().isPresent()).map(item -> new RunId(item.id()));
+    Optional<RunId> run = screen.selected().flatMap(WatchItem::run).map(LiveRun::id);
     switch (request) {
       case REFRESH -> wake.offer(true);
       case LOG -> logOf = "";
-      case WHY ->
-          run.ifPresent(
-              id ->
-                  work(
-                      () -> {
-                        String text = source.why(id);
-                        news.add(to -> to.why(id.value(), text.lines().toList()));
-                      }));
-      case CANCEL ->
-          run.ifPresent(
-              id ->
-                  work(
-                      () -> {
-                        String done = source.cancel(id);
-                        news.add(to -> to.message(done));
-                        wake.offer(true);
-                      }));
+      case WHY -> run.ifPresent(this::why);
+      case CANCEL -> run.ifPresent(this::cancel);
       // Nothing is asked for.
       default -> {}
     }
+  }
+
+  private void why(RunId run) {
+    work(
+        () -> {
+          String text = source.why(run);
+          news.add(to -> to.why(run.value(), text.lines().toList()));
+        });
+  }
+
+  private void cancel(RunId run) {
+    work(
+        () -> {
+          String done = source.cancel(run);
+          news.add(to -> to.message(done));
+          wake.offer(true);
+        });
   }
 
   private void work(Runnable task) {
@@ -245,8 +243,7 @@ public final class WatchTerminal {
 
   /** Reads the selected run's log each second, and at once after another run was selected. */
   private void readLog() {
-    Optional<RunId> run =
-        screen.selected().filter(item -> item.run().isPresent()).map(item -> new RunId(item.id()));
+    Optional<RunId> run = screen.selected().flatMap(WatchItem::run).map(LiveRun::id);
     long now = System.nanoTime();
     boolean due = now - logRead > TimeUnit.SECONDS.toNanos(1);
     if (run.isEmpty()

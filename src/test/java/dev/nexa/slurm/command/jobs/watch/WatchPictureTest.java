@@ -86,7 +86,7 @@ class WatchPictureTest {
   @CsvSource({"0, true", "-15, true", "-17, false", "-300, false"})
   void anAnswerThatTakesLongIsSaid(int since, boolean quiet) {
     screen.show(of(List.of(running())));
-    screen.asking(Optional.of(NOON.plusSeconds(since)));
+    screen.asking(NOON.plusSeconds(since));
 
     String shown = String.join("\n", picture(100, 24));
 
@@ -94,7 +94,7 @@ class WatchPictureTest {
       assertThat(shown).doesNotContain("no answer");
     } else {
       assertThat(shown).contains("UTC: Slurm has not answered yet", "train_20261124_101500");
-      screen.asking(Optional.empty());
+      screen.show(of(List.of(running())));
       assertThat(String.join("\n", picture(100, 24))).doesNotContain("no answer");
     }
   }
