@@ -10,12 +10,10 @@ import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,53 +28,89 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FocusRows {
   /** The columns, in the order of the specification's index. */
-  private static final List<String> COLUMNS =
-      List.of(
-          """
-          BilledCost BillingAccountId BillingAccountName BillingAccountType BillingCurrency
-          BillingPeriodEnd BillingPeriodStart ChargeCategory ChargeClass ChargeDescription
-          ChargeFrequency ChargePeriodEnd ChargePeriodStart ConsumedQuantity ConsumedUnit
-          ContractedCost EffectiveCost InvoiceIssuerName ListCost PricingCategory PricingQuantity
-          PricingUnit ProviderName PublisherName ResourceId ResourceName ResourceType
-          ServiceCategory ServiceName ServiceSubcategory SkuId SkuPriceId SubAccountId
-          SubAccountName SubAccountType Tags x_RunId x_Stage x_Model x_User x_Status
-          """
-              .strip()
-              .split("\\s+"));
+  private enum Column {
+    BILLED_COST("BilledCost"),
+    BILLING_ACCOUNT_ID("BillingAccountId"),
+    BILLING_ACCOUNT_NAME("BillingAccountName"),
+    BILLING_ACCOUNT_TYPE("BillingAccountType"),
+    BILLING_CURRENCY("BillingCurrency"),
+    BILLING_PERIOD_END("BillingPeriodEnd"),
+    BILLING_PERIOD_START("BillingPeriodStart"),
+    CHARGE_CATEGORY("ChargeCategory"),
+    CHARGE_CLASS("ChargeClass"),
+    CHARGE_DESCRIPTION("ChargeDescription"),
+    CHARGE_FREQUENCY("ChargeFrequency"),
+    CHARGE_PERIOD_END("ChargePeriodEnd"),
+    CHARGE_PERIOD_START("ChargePeriodStart"),
+    CONSUMED_QUANTITY("ConsumedQuantity"),
+    CONSUMED_UNIT("ConsumedUnit"),
+    CONTRACTED_COST("ContractedCost"),
+    EFFECTIVE_COST("EffectiveCost"),
+    INVOICE_ISSUER_NAME("InvoiceIssuerName"),
+    LIST_COST("ListCost"),
+    PRICING_CATEGORY("PricingCategory"),
+    PRICING_QUANTITY("PricingQuantity"),
+    PRICING_UNIT("PricingUnit"),
+    PROVIDER_NAME("ProviderName"),
+    PUBLISHER_NAME("PublisherName"),
+    RESOURCE_ID("ResourceId"),
+    RESOURCE_NAME("ResourceName"),
+    RESOURCE_TYPE("ResourceType"),
+    SERVICE_CATEGORY("ServiceCategory"),
+    SERVICE_NAME("ServiceName"),
+    SERVICE_SUBCATEGORY("ServiceSubcategory"),
+    SKU_ID("SkuId"),
+    SKU_PRICE_ID("SkuPriceId"),
+    SUB_ACCOUNT_ID("SubAccountId"),
+    SUB_ACCOUNT_NAME("SubAccountName"),
+    SUB_ACCOUNT_TYPE("SubAccountType"),
+    TAGS("Tags"),
+    X_RUN_ID("x_RunId"),
+    X_STAGE("x_Stage"),
+    X_MODEL("x_Model"),
+    X_USER("x_User"),
+    X_STATUS("x_Status");
 
-  private static final Map<String, Integer> PLACES =
-      IntStream.range(0, COLUMNS.size()).boxed().collect(Collectors.toMap(COLUMNS::get, at -> at));
+    private final String heading;
+
+    Column(String heading) {
+      this.heading = heading;
+    }
+  }
 
   private static final String ISSUER = "nexa-slurm";
-
-  /** The rest of the time at which a month begins. */
-  private static final String BEGIN = "-01T00:00:00Z";
-
   private static final int MILLION_DIGITS = 6;
 
   /** The values that all rows share. */
   private static final Row SAME =
       new Row()
-          .put("BillingAccountType", "Cluster profile")
-          .put("ChargeFrequency", "Usage-Based")
-          .put("InvoiceIssuerName", ISSUER)
-          .put("ProviderName", ISSUER)
-          .put("PublisherName", ISSUER)
-          .put("ResourceType", "Run");
+          .put(Column.BILLING_ACCOUNT_TYPE, "Cluster profile")
+          .put(Column.CHARGE_FREQUENCY, "Usage-Based")
+          .put(Column.INVOICE_ISSUER_NAME, ISSUER)
+          .put(Column.PROVIDER_NAME, ISSUER)
+          .put(Column.PUBLISHER_NAME, ISSUER)
+          .put(Column.RESOURCE_TYPE, "Run");
 
   /**
-   * The month after each month. They are cached, because parsing one takes longer than the rest of
-   * a row.
+   * Billing periods by month. They are cached, because parsing one takes longer than the rest of a
+   * row.
    */
-  private final Map<String, String> nextMonths = new HashMap<>();
+  private final Map<String, Period> periods = new HashMap<>();
 
-  private String next(String month) {
-    return nextMonths.computeIfAbsent(month, one -> YearMonth.parse(one).plusMonths(1).toString());
+  /** A billing period, as its two columns print it. */
+  private record Period(String start, String end) {}
+
+  private Period period(String month) {
+    return periods.computeIfAbsent(
+        month,
+        first ->
+            new Period(
+                first + "-01T00:00:00Z", YearMonth.parse(first).plusMonths(1) + "-01T00:00:00Z"));
   }
 
   /** Returns the CSV line of column names. */
   public static String heading() {
-    return Csv.line(COLUMNS);
+    return Csv.line(Arrays.stream(Column.values()).map(column -> column.heading).toList());
   }
 
   /**
@@ -98,10 +132,10 @@ public final class FocusRows {
     if (credit != null && credit.signum() != 0) {
       common
           .charge("Credit", credit.negate())
-          .text("ChargeDescription", "taken off for the cluster's own faults")
-          .put("ServiceCategory", "Compute")
-          .text("ServiceName", "Slurm")
-          .put("ServiceSubcategory", "Other (Compute)")
+          .text(Column.CHARGE_DESCRIPTION, "taken off for the cluster's own faults")
+          .put(Column.SERVICE_CATEGORY, "Compute")
+          .text(Column.SERVICE_NAME, "Slurm")
+          .put(Column.SERVICE_SUBCATEGORY, "Other (Compute)")
           .line(text);
     }
     api.forEach(row -> apiUsage(common, run, row).line(text));
@@ -116,45 +150,44 @@ public final class FocusRows {
     Row row =
         common
             .charge("Usage", amount)
-            .text("ChargeDescription", what + " of " + run.runId())
-            .put("ServiceCategory", category)
-            .put("ServiceSubcategory", tokens ? "Generative AI" : "Other (" + category + ")")
-            .text("ServiceName", tokens ? "API tokens" : "Slurm " + kind.word())
-            .put("PricingCategory", "Standard");
+            .text(Column.CHARGE_DESCRIPTION, what + " of " + run.runId())
+            .put(Column.SERVICE_CATEGORY, category)
+            .put(Column.SERVICE_SUBCATEGORY, tokens ? "Generative AI" : "Other (" + category + ")")
+            .text(Column.SERVICE_NAME, tokens ? "API tokens" : "Slurm " + kind.word())
+            .put(Column.PRICING_CATEGORY, "Standard");
     if (quantity != null && kind != CostKind.OTHER) {
       String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
-      row.put("PricingQuantity", decimal(quantity))
-          .put("PricingUnit", kind.focusUnit())
+      row.put(Column.PRICING_QUANTITY, decimal(quantity))
+          .put(Column.PRICING_UNIT, kind.focusUnit())
           .put(
-              "ConsumedQuantity",
+              Column.CONSUMED_QUANTITY,
               decimal(tokens ? quantity.movePointRight(MILLION_DIGITS) : quantity))
-          .put("ConsumedUnit", tokens ? "Tokens" : kind.focusUnit())
-          .text("SkuId", sku)
-          .text("SkuPriceId", sku);
+          .put(Column.CONSUMED_UNIT, tokens ? "Tokens" : kind.focusUnit())
+          .text(Column.SKU_ID, sku)
+          .text(Column.SKU_PRICE_ID, sku);
     }
     return row;
   }
 
   private Row apiUsage(Row common, LedgerLine run, BillRow usage) {
     BigDecimal tokens = usage.tokens().orElse(BigDecimal.ZERO);
-    String month = usage.start().substring(0, 7);
     return common
         .charge("Usage", usage.amount())
-        .period(month, next(month))
-        .text("BillingCurrency", usage.currency())
-        .text("ChargePeriodStart", usage.start())
-        .put("ChargePeriodEnd", Instant.parse(usage.start()).plusSeconds(1).toString())
-        .text("ChargeDescription", usage.what() + " tokens of " + run.runId())
-        .put("ServiceCategory", "AI and Machine Learning")
-        .put("ServiceSubcategory", "Generative AI")
-        .text("ServiceName", usage.what())
-        .put("PricingCategory", "Standard")
-        .put("PricingQuantity", decimal(tokens.movePointLeft(MILLION_DIGITS)))
-        .put("PricingUnit", CostKind.API_TOKENS.focusUnit())
-        .put("ConsumedQuantity", decimal(tokens))
-        .put("ConsumedUnit", "Tokens")
-        .text("SkuId", usage.what())
-        .text("SkuPriceId", usage.what());
+        .period(period(usage.start().substring(0, 7)))
+        .text(Column.BILLING_CURRENCY, usage.currency())
+        .text(Column.CHARGE_PERIOD_START, usage.start())
+        .put(Column.CHARGE_PERIOD_END, Instant.parse(usage.start()).plusSeconds(1).toString())
+        .text(Column.CHARGE_DESCRIPTION, usage.what() + " tokens of " + run.runId())
+        .put(Column.SERVICE_CATEGORY, "AI and Machine Learning")
+        .put(Column.SERVICE_SUBCATEGORY, "Generative AI")
+        .text(Column.SERVICE_NAME, usage.what())
+        .put(Column.PRICING_CATEGORY, "Standard")
+        .put(Column.PRICING_QUANTITY, decimal(tokens.movePointLeft(MILLION_DIGITS)))
+        .put(Column.PRICING_UNIT, CostKind.API_TOKENS.focusUnit())
+        .put(Column.CONSUMED_QUANTITY, decimal(tokens))
+        .put(Column.CONSUMED_UNIT, "Tokens")
+        .text(Column.SKU_ID, usage.what())
+        .text(Column.SKU_PRICE_ID, usage.what());
   }
 
   /** Returns the values that all rows of a run share. */
@@ -162,25 +195,25 @@ public final class FocusRows {
     String cluster = orEmpty(run.cluster());
     Instant started = run.started();
     Instant ended = run.ended();
-    Instant begin = started == null ? Instant.parse(run.month() + BEGIN) : started;
+    Instant begin = started == null ? Instant.parse(run.month() + "-01T00:00:00Z") : started;
     return new Row(SAME)
-        .text("BillingAccountId", cluster.isEmpty() ? "unknown" : cluster)
-        .text("BillingAccountName", cluster)
-        .text("BillingCurrency", orEmpty(run.currency()))
-        .period(run.month(), next(run.month()))
-        .text("ChargePeriodStart", begin.toString())
-        .put("ChargePeriodEnd", (ended == null ? begin.plusSeconds(1) : ended).toString())
-        .text("ResourceId", run.runId())
-        .text("ResourceName", run.runId())
-        .text("SubAccountId", orEmpty(run.account()))
-        .text("SubAccountName", orEmpty(run.account()))
-        .put("SubAccountType", run.account() == null ? "" : "Slurm account")
-        .text("Tags", tags(run.tags()))
-        .text("x_RunId", run.runId())
-        .text("x_Stage", orEmpty(run.stage()))
-        .text("x_Model", orEmpty(run.model()))
-        .text("x_User", orEmpty(run.user()))
-        .text("x_Status", orEmpty(run.status()));
+        .text(Column.BILLING_ACCOUNT_ID, cluster.isEmpty() ? "unknown" : cluster)
+        .text(Column.BILLING_ACCOUNT_NAME, cluster)
+        .text(Column.BILLING_CURRENCY, orEmpty(run.currency()))
+        .period(period(run.month()))
+        .text(Column.CHARGE_PERIOD_START, begin.toString())
+        .put(Column.CHARGE_PERIOD_END, (ended == null ? begin.plusSeconds(1) : ended).toString())
+        .text(Column.RESOURCE_ID, run.runId())
+        .text(Column.RESOURCE_NAME, run.runId())
+        .text(Column.SUB_ACCOUNT_ID, orEmpty(run.account()))
+        .text(Column.SUB_ACCOUNT_NAME, orEmpty(run.account()))
+        .put(Column.SUB_ACCOUNT_TYPE, run.account() == null ? "" : "Slurm account")
+        .text(Column.TAGS, tags(run.tags()))
+        .text(Column.X_RUN_ID, run.runId())
+        .text(Column.X_STAGE, orEmpty(run.stage()))
+        .text(Column.X_MODEL, orEmpty(run.model()))
+        .text(Column.X_USER, orEmpty(run.user()))
+        .text(Column.X_STATUS, orEmpty(run.status()));
   }
 
   /**
@@ -210,13 +243,14 @@ public final class FocusRows {
     return word == null ? "" : word;
   }
 
-  /** A row's values in the order of the columns, in CSV form. A missing value is empty. */
+  /** A row's values by column, in CSV form. A missing value is empty. */
   private static final class Row {
-    private final String[] cells;
+    private static final Column[] COLUMNS = Column.values();
+
+    private final EnumMap<Column, String> cells;
 
     Row() {
-      cells = new String[COLUMNS.size()];
-      Arrays.fill(cells, "");
+      cells = new EnumMap<>(Column.class);
     }
 
     Row(Row of) {
@@ -224,13 +258,13 @@ public final class FocusRows {
     }
 
     /** Sets a number, a time or a word of the specification; none of these needs quotes. */
-    Row put(String column, String value) {
-      cells[Objects.requireNonNull(PLACES.get(column), column)] = value;
+    Row put(Column column, String value) {
+      cells.put(column, value);
       return this;
     }
 
     /** Sets a text that may contain any character. */
-    Row text(String column, String value) {
+    Row text(Column column, String value) {
       return put(column, Csv.cell(value));
     }
 
@@ -238,20 +272,31 @@ public final class FocusRows {
     Row charge(String category, BigDecimal amount) {
       String money = decimal(amount);
       return new Row(this)
-          .put("ChargeCategory", category)
-          .put("BilledCost", money)
-          .put("ContractedCost", money)
-          .put("EffectiveCost", money)
-          .put("ListCost", money);
+          .put(Column.CHARGE_CATEGORY, category)
+          .put(Column.BILLED_COST, money)
+          .put(Column.CONTRACTED_COST, money)
+          .put(Column.EFFECTIVE_COST, money)
+          .put(Column.LIST_COST, money);
     }
 
-    /** Sets the billing period: from one month's begin to the next one's. */
-    Row period(String month, String next) {
-      return put("BillingPeriodStart", month + BEGIN).put("BillingPeriodEnd", next + BEGIN);
+    Row period(Period period) {
+      return put(Column.BILLING_PERIOD_START, period.start)
+          .put(Column.BILLING_PERIOD_END, period.end);
     }
 
     void line(StringBuilder text) {
-      text.append(String.join(",", cells)).append('\n');
+      char separator = 0;
+      for (Column column : COLUMNS) {
+        if (separator != 0) {
+          text.append(separator);
+        }
+        separator = ',';
+        String cell = cells.get(column);
+        if (cell != null) {
+          text.append(cell);
+        }
+      }
+      text.append('\n');
     }
   }
 }
