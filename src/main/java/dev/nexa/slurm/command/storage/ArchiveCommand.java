@@ -48,8 +48,6 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm archive}. */
 public final class ArchiveCommand extends Subcommand {
-  private static final String DEFAULT_GRACE = "3d";
-
   /** The names of our folders on a tier begin with this, such as the trash. */
   private static final String OWN = ".nexa-";
 
@@ -92,7 +90,7 @@ public final class ArchiveCommand extends Subcommand {
   public Integer call() {
     NamesOfFiles.requireUtf8("nexa-slurm archive");
     Context context = existing();
-    Duration stays = CleanupCommand.grace(value(grace).orElse(DEFAULT_GRACE));
+    Duration stays = CleanupCommand.grace(value(grace));
     List<RunId> chosen = chosen(context);
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
@@ -152,14 +150,14 @@ public final class ArchiveCommand extends Subcommand {
         Archived one = archive.archive(run, stays, roots);
         done.add(one);
         if (!given(json)) {
-          out().print(ArchiveText.done(one, stays));
+          print(ArchiveText.done(one, stays));
           out().flush();
         }
         one.failed()
             .ifPresent(
                 failed -> {
-                  err().println("not done: " + run.run() + ": " + failed.getMessage());
-                  failed.advice().forEach(advice -> err().println("  → " + advice));
+                  remark("not done: " + run.run() + ": " + failed.getMessage());
+                  failed.advice().forEach(advice -> remark("  → " + advice));
                 });
       }
     } finally {
@@ -179,14 +177,14 @@ public final class ArchiveCommand extends Subcommand {
         removed
             ? "the half-written bundle was removed, and the run's files are in their place"
             : "each run is in its place, or in its bundle and the trash";
-    err().println("\ninterrupted: " + now);
-    err().println("  → type the command again: it goes on with the runs that are not archived");
+    remark("\ninterrupted: " + now);
+    remark("  → type the command again: it goes on with the runs that are not archived");
     err().flush();
   }
 
   private void printAdvice(Context context, ArchiveFile archive) {
     DamagedArchive.advice(context.workspace(), archive)
-        .forEach(advice -> err().println(archive.run() + ": → " + advice));
+        .forEach(advice -> remark(archive.run() + ": → " + advice));
   }
 
   /**
@@ -338,7 +336,7 @@ public final class ArchiveCommand extends Subcommand {
         if (row.bundle().filter(bundle -> !bundle.isThere()).isPresent()) {
           note(row.archive().where() + " " + row.bundle().get().sentence());
           DamagedArchive.advice(context.workspace(), row.archive())
-              .forEach(advice -> err().println("  → " + advice));
+              .forEach(advice -> remark("  → " + advice));
         }
       }
       for (UnfinishedBundle one : unfinished) {
@@ -348,8 +346,8 @@ public final class ArchiveCommand extends Subcommand {
                 .formatted(one.file(), Memory.plain(one.bytes()), one.run()));
         Advice again =
             Advice.command("", "nexa-slurm archive", one.run().value(), "--to", one.place());
-        err().println("  → if it was killed, this replaces the file: " + again);
-        err().println("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
+        remark("  → if it was killed, this replaces the file: " + again);
+        remark("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
       }
     }
   }
