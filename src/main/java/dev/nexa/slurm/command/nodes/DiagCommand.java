@@ -74,9 +74,7 @@ public final class DiagCommand extends Subcommand {
       throw invalid("--level " + typed + ": expected quick or full");
     }
     List<OptionSpec> ways =
-        Stream.of(nodes, partition, here, excludeBad)
-            .filter(one -> one.getValue() != null && !Boolean.FALSE.equals(one.getValue()))
-            .toList();
+        Stream.of(nodes, partition, here, excludeBad).filter(Subcommand::given).toList();
     if (ways.isEmpty()) {
       throw invalid(
           "diag: which nodes?",
@@ -169,8 +167,7 @@ public final class DiagCommand extends Subcommand {
         () -> {
           try (ProgressBar bar = ProgressBar.of(this);
               Progress.Running running = bar.begin(Phase.of("waiting for the checks"))) {
-            return new AwaitRun(context)
-                .await(run, line -> bar.aside(() -> err().println(line)), running);
+            return new AwaitRun(context).await(run, line -> bar.aside(() -> remark(line)), running);
           }
         });
   }

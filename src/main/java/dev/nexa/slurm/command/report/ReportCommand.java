@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.report;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.MonthRange;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.insight.html.ReportPage;
@@ -92,11 +93,10 @@ public final class ReportCommand extends Subcommand {
                 .with("problems", collected.problems()),
         () ->
             say(
-                "wrote %s: %d %s, %d bytes%s"
+                "wrote %s: %s, %d bytes%s"
                     .formatted(
                         written,
-                        report.runs().size(),
-                        report.runs().size() == 1 ? "run" : "runs",
+                        Plural.of(report.runs().size(), "run"),
                         html.length,
                         report.redacted() ? ", without names" : "")));
   }
@@ -117,20 +117,13 @@ public final class ReportCommand extends Subcommand {
     if (!S3Place.isAddress(place) && S3Place.misspelt(place).isEmpty()) {
       refuseOptionsOfS3(place + " is no address in S3");
     }
-    return new PublishReport(
-            context,
-            s3,
-            () ->
-                context
-                    .configs()
-                    .cluster(value(cluster).orElseGet(() -> Prepared.clusterName(context)))
-                    .storage())
+    return new PublishReport(context, s3, () -> Prepared.profile(context, value(cluster)).storage())
         .put(place, scope.fileName(), html);
   }
 
   private void refuseOptionsOfS3(String because) {
     Stream.concat(Stream.of(cluster), s3.all().stream())
-        .filter(option -> option.getValue() != null)
+        .filter(Subcommand::given)
         .findFirst()
         .ifPresent(
             option -> {
@@ -141,7 +134,7 @@ public final class ReportCommand extends Subcommand {
   }
 
   private ReportScope scope(Context context, Instant now) {
-    if (Stream.of(run, pipeline, month).filter(one -> one.getValue() != null).count() > 1) {
+    if (Stream.of(run, pipeline, month).filter(Subcommand::given).count() > 1) {
       throw conflict(
           "a report is about one of --run, --pipeline and --month",
           "leave the others out, or write one report for each");
