@@ -25,7 +25,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm reconcile}. */
@@ -111,11 +110,11 @@ public final class ReconcileCommand extends Subcommand {
 
   /** Cleans up the tiers if that is due. A failure is reported and does not end the passes. */
   private void cleanUp(Context context, Progress progress) {
-    @Nullable String typed = cleanup.getValue();
-    if (typed == null) {
+    Optional<String> typed = value(cleanup);
+    if (typed.isEmpty()) {
       return;
     }
-    int days = PeriodOptions.days("--cleanup", typed);
+    int days = PeriodOptions.days("--cleanup", typed.get());
     if (!context.workspace().cleanupIsDue(Instant.now())) {
       return;
     }

@@ -19,9 +19,7 @@ import dev.nexa.slurm.storage.sync.S3Place;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm report}. */
@@ -103,17 +101,16 @@ public final class ReportCommand extends Subcommand {
 
   /** Writes the report to its file, or publishes it, and returns where it is. */
   private String write(Context context, ReportScope scope, byte[] html) {
-    @Nullable String place = publish.getValue();
-    @Nullable String typed = out.getValue();
-    if (place == null) {
+    if (!given(publish)) {
       refuseOptionsOfS3("nothing is published there");
-      Path file = Path.of(Objects.requireNonNullElse(typed, USUAL_FILE));
+      Path file = Path.of(value(out).orElse(USUAL_FILE));
       context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
       return file.toString();
     }
-    if (typed != null) {
+    if (given(out)) {
       throw conflict("--out and --publish both say where the report goes", "leave one of them out");
     }
+    String place = publish.getValue();
     if (!S3Place.isAddress(place) && S3Place.misspelt(place).isEmpty()) {
       refuseOptionsOfS3(place + " is no address in S3");
     }

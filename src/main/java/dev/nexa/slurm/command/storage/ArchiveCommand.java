@@ -42,7 +42,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -438,11 +437,10 @@ public final class ArchiveCommand extends Subcommand {
           ArchivePlaces.Opened opened = places.recorded(context, archive.place());
           FileLock lock = ArchiveRuns.lock(context.workspace())) {
         RestoreRun restore = new RestoreRun(context.workspace(), opened.place(), progress);
-        @Nullable String folder = to.getValue();
         restored =
-            folder == null
-                ? restore.toOldPlace(archive)
-                : List.of(restore.toFolder(archive, existing(folder)));
+            value(to)
+                .map(folder -> List.of(restore.toFolder(archive, existing(folder))))
+                .orElseGet(() -> restore.toOldPlace(archive));
         if (!lock.holds()) {
           note("another archive took over the lock meanwhile");
         }

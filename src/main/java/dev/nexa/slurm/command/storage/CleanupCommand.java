@@ -35,7 +35,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm cleanup}. */
@@ -107,8 +106,8 @@ public final class CleanupCommand extends Subcommand {
 
   private Integer call(Context context, Progress progress) {
     CleanTiers clean = ArchivePlaces.cleaning(context, value(cluster), progress);
-    @Nullable String id = undo.getValue();
-    if (id != null) {
+    if (given(undo)) {
+      String id = undo.getValue();
       List<OptionSpec> others =
           new ArrayList<>(
               List.of(pruneSize, grace, tier, cluster, maxDelete, s3, days, dryRun, quiet));
