@@ -41,8 +41,11 @@ public final class ExplainCommand extends Subcommand {
           .text("doc", ConfigKey::doc);
 
   private final PositionalParamSpec code =
-      optionalParameter(
-          "CODE|KEY|PAGE",
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("CODE|KEY|PAGE")
+              .type(String.class)
+              .required(false),
           "The code of an error, such as run-unknown; a key of a run's config, such as resources, or"
               + " `config` for all keys; a page such as docs/approvals.md, or `docs` for the list of"
               + " pages. Default: lists all codes.");
