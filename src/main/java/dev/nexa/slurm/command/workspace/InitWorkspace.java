@@ -290,6 +290,11 @@ public final class InitWorkspace {
     }
   }
 
+  /** Returns the same of one of our own configs. */
+  private Optional<Map<String, String>> ours(String cluster, String config) {
+    return example(cluster, context.source().product(config).text());
+  }
+
   /** Returns a script beside the new files with {@code #SBATCH} lines, the first by its name. */
   private Optional<String> ownScript() {
     return Stream.of("*.sbatch", "*.slurm", "*.sh")
@@ -312,14 +317,14 @@ public final class InitWorkspace {
    */
   private List<String> estimate(String cluster) {
     Optional<String> own = ownScript();
-    boolean onGpus = example(cluster, context.source().product(EXAMPLE).text()).isPresent();
-    String config = onGpus ? EXAMPLE : DATA_EXAMPLE;
-    List<String> words = new ArrayList<>(List.of("estimate", own.orElse(config)));
+    String config =
+        own.orElseGet(() -> ours(cluster, EXAMPLE).isPresent() ? EXAMPLE : DATA_EXAMPLE);
+    List<String> words = new ArrayList<>(List.of("estimate", config));
     if (!cluster.equals("default")) {
       words.addAll(List.of("--cluster", cluster));
     }
     if (own.isEmpty()) {
-      example(cluster, context.source().product(config).text())
+      ours(cluster, config)
           .orElse(Map.of())
           .forEach(
               (key, value) -> words.addAll(List.of("--set", "resources." + key + "=" + value)));
