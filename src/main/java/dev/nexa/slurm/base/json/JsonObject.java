@@ -58,6 +58,12 @@ public final class JsonObject {
     return text.isEmpty() ? this : with(name, text);
   }
 
+  /** Adds or replaces the members of another object, and returns this object. */
+  public JsonObject withAll(JsonObject other) {
+    members.putAll(other.members);
+    return this;
+  }
+
   /** A copy that lacks {@code names}. */
   public JsonObject without(String... names) {
     Map<String, @Nullable Object> rest = new LinkedHashMap<>(members);

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.data;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
@@ -17,7 +16,6 @@ import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
 import dev.nexa.slurm.job.config.steps.DataStage;
 import java.io.StringReader;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -113,7 +111,7 @@ abstract class DataStepCommand extends Subcommand {
     Map<String, String> environment = environment();
     Optional<Path> file = value(settings).map(Path::of);
     JsonObject metrics;
-    try (Engine engine = Engine.open(limits(environment))) {
+    try (Engine engine = Engine.open(Limits.of(environment))) {
       JsonObject written = file.map(DataStepCommand::read).orElseGet(JsonObject::new);
       requireKnown(written, DataStage.settings(spec().name()));
       JsonObject values = DataStage.withDefaults(spec().name(), written);
@@ -160,14 +158,10 @@ abstract class DataStepCommand extends Subcommand {
             "`nexa-slurm explain docs/data.md`, `nexa-slurm explain docs/generate.md` and `nexa-slurm explain docs/evaluation.md` have the keys"));
   }
 
-  private static Limits limits(Map<String, String> environment) {
-    OperatingSystemMXBean machine =
-        (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-    return Limits.of(
-        environment,
-        machine.getTotalMemorySize(),
-        Runtime.getRuntime().availableProcessors(),
-        Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+  /** Returns a folder of the durable tier, if a job runs the command. */
+  final Optional<Path> durable(String folder) {
+    String tier = environment().getOrDefault("NEXA_DURABLE", "");
+    return tier.isEmpty() ? Optional.empty() : Optional.of(Path.of(tier, folder));
   }
 
   /** Returns the rows of this task: {@code NEXA_TASK} of {@code NEXA_TASKS}; else all. */

@@ -75,7 +75,7 @@ final class GenerateCommand extends DataStepCommand {
             own.isPresent() ? Optional.empty() : Proxy.of(environment(), base(settings)),
             own);
     Generate.Listener listener =
-        new Generate.Listener(this::keep, line -> err().println("nexa-slurm: " + line));
+        new Generate.Listener(this::keep, line -> remark("nexa-slurm: " + line));
     List<String> files = requests.getValue();
     Generate.Result result =
         settings.logprobs().isEmpty()
@@ -87,14 +87,12 @@ final class GenerateCommand extends DataStepCommand {
                 asked,
                 settings,
                 listener);
-    check =
-        () ->
-            result
-                .failure()
-                .ifPresent(
-                    failure -> {
-                      throw failure;
-                    });
+    if (result.failure().isPresent()) {
+      check =
+          () -> {
+            throw result.failure().get();
+          };
+    }
     return result.metrics();
   }
 
@@ -150,8 +148,7 @@ final class GenerateCommand extends DataStepCommand {
     if (given.isPresent()) {
       return given.filter(folder -> !folder.equals(NO_CACHE)).map(Path::of);
     }
-    String durable = environment().getOrDefault("NEXA_DURABLE", "");
-    return own || durable.isEmpty() ? Optional.empty() : Optional.of(Path.of(durable, "answers"));
+    return own ? Optional.empty() : durable("answers");
   }
 
   /**
@@ -182,8 +179,7 @@ final class GenerateCommand extends DataStepCommand {
 
   /** Returns the run's id; by hand, a name that follows from the output folder. */
   private String run(Path output) {
-    Map<String, String> environment = environment();
-    String run = environment.getOrDefault("NEXA_RUN_ID", "");
+    String run = environment().getOrDefault("NEXA_RUN_ID", "");
     return run.isEmpty()
         ? "by-hand-" + Sha256.of(output.toAbsolutePath().toString()).substring(0, 12)
         : run;

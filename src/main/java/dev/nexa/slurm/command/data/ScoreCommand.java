@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code data score}. */
@@ -50,7 +49,7 @@ final class ScoreCommand extends DataStepCommand {
     List<String> asked = requests.getValue();
     List<String> answered = answers.getValue();
     boolean judged = !asked.isEmpty() && !answered.isEmpty();
-    if (judged == (lmEval.getValue() != null) || asked.isEmpty() != answered.isEmpty()) {
+    if (judged == given(lmEval) || asked.isEmpty() != answered.isEmpty()) {
       throw conflict(
           "expected --requests and --answers of a judge, or --lm-eval, and not both",
           "nexa-slurm data score --help has an example of each");
@@ -66,26 +65,20 @@ final class ScoreCommand extends DataStepCommand {
         String column = settings.optionalText("items_id").orElse("custom_id");
         ScoreStep.join(engine, rows, column, output, id);
       }
-      ScoreStep.Written result = written;
-      check = () -> result.require(options, output, id);
+      check = () -> written.require(options, output, id);
     } else {
       written = ScoreStep.lmEval(engine, lmEval.getValue(), output, id, now);
     }
-    evals().ifPresent(folder -> ScoreStep.publish(output, id, folder));
+    value(evals)
+        .map(Path::of)
+        .or(() -> durable("evals"))
+        .ifPresent(folder -> ScoreStep.publish(output, id, folder));
     return written.metrics();
   }
 
-  private Optional<Path> evals() {
-    String durable = environment().getOrDefault("NEXA_DURABLE", "");
-    return value(evals)
-        .map(Path::of)
-        .or(() -> durable.isEmpty() ? Optional.empty() : Optional.of(Path.of(durable, "evals")));
-  }
-
   private String id(JsonObject settings) {
-    Optional<String> typed = value(runId);
     String id =
-        typed
+        value(runId)
             .or(() -> settings.optionalText("run_id"))
             .orElseGet(() -> environment().getOrDefault("NEXA_RUN_ID", ""));
     if (!id.matches("[A-Za-z0-9][A-Za-z0-9._-]*")) {

@@ -9,10 +9,12 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Prints versions of datasets. Pure. */
@@ -44,13 +46,12 @@ final class DatasetText {
 
   /** Returns the document of one version. */
   static JsonObject json(DatasetVersion version, Storage tiers) {
-    JsonObject json =
-        JsonObject.ofVersion(1)
-            .with("dataset", version.reference())
-            .with("name", version.name())
-            .with("version", version.version());
-    version.json().members().forEach(json::with);
-    return json.with("absolute_path", version.path(tiers));
+    return JsonObject.ofVersion(1)
+        .with("dataset", version.reference())
+        .with("name", version.name())
+        .with("version", version.version())
+        .withAll(version.json())
+        .with("absolute_path", version.path(tiers));
   }
 
   /** Returns all that is known of a version, a line for each fact. */
@@ -159,19 +160,15 @@ final class DatasetText {
     List<ColumnChange> changes = new ArrayList<>();
     Map<String, String> before = one.schema();
     Map<String, String> after = other.schema();
-    before.forEach(
-        (name, type) -> {
-          String now = after.getOrDefault(name, "");
-          if (!now.equals(type)) {
-            changes.add(new ColumnChange(name, type, now));
-          }
-        });
-    after.forEach(
-        (name, type) -> {
-          if (!before.containsKey(name)) {
-            changes.add(new ColumnChange(name, "", type));
-          }
-        });
+    Set<String> names = new LinkedHashSet<>(before.keySet());
+    names.addAll(after.keySet());
+    for (String name : names) {
+      String was = before.getOrDefault(name, "");
+      String is = after.getOrDefault(name, "");
+      if (!was.equals(is)) {
+        changes.add(new ColumnChange(name, was, is));
+      }
+    }
     return changes;
   }
 }

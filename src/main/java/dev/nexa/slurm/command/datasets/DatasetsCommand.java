@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.datasets;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.VisibleText;
@@ -37,24 +36,17 @@ public final class DatasetsCommand extends CommandGroup {
         "nexa-slurm datasets register /mnt/nexa_durable/datasets/science_v1.parquet --name science",
         "nexa-slurm datasets verify science@v1",
         "nexa-slurm datasets promote science@v1 --licence CC-BY-4.0 --source https://example.org/science");
-    spec().addSubcommand("register", new RegisterCommand().spec());
-    spec().addSubcommand("list", new ListCommand().spec());
-    spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("verify", new VerifyCommand().spec());
-    spec().addSubcommand("diff", new DiffCommand().spec());
-    spec().addSubcommand("promote", new PromoteCommand().spec());
-    spec().addSubcommand("retire", new RetireCommand().spec());
+    subcommands(new RegisterCommand(), new ListCommand(), new ShowCommand(), new VerifyCommand());
+    subcommands(new DiffCommand(), new PromoteCommand(), new RetireCommand());
   }
 
   /** Prints what a change did. */
   private static void tell(DatasetCommand command, Datasets datasets, Registry.Done done) {
     if (done.rewritten()) {
-      command
-          .err()
-          .println(
-              ("note: the entry '%s' in %s was written again in the usual form"
-                      + " (`nexa-slurm explain docs/datasets.md`); comments inside it are gone")
-                  .formatted(done.version().name(), datasets.registry().file()));
+      command.note(
+          ("the entry '%s' in %s was written again in the usual form"
+                  + " (`nexa-slurm explain docs/datasets.md`); comments inside it are gone")
+              .formatted(done.version().name(), datasets.registry().file()));
     }
   }
 
@@ -100,8 +92,7 @@ public final class DatasetsCommand extends CommandGroup {
       Registry.Done done;
       try (ProgressBar progress = ProgressBar.of(this)) {
         done =
-            new RegisterDataset(
-                    datasets, progress, line -> progress.aside(() -> err().println(line)))
+            new RegisterDataset(datasets, progress, line -> progress.aside(() -> note(line)))
                 .register(
                     path.getValue(),
                     Path.of("").toAbsolutePath(),
@@ -160,11 +151,10 @@ public final class DatasetsCommand extends CommandGroup {
       if (done.added()) {
         return;
       }
-      if (as.getValue() != null && !as.getValue().equals(version.version())) {
-        note(
-            "under one name, the same bytes are one version; --as %s adds nothing"
-                .formatted(as.<String>getValue()));
-      }
+      value(as)
+          .filter(typed -> !typed.equals(version.version()))
+          .map("under one name, the same bytes are one version; --as %s adds nothing"::formatted)
+          .ifPresent(this::note);
       TierPath typed = TierPath.of(path.getValue(), Path.of("").toAbsolutePath(), datasets.tiers());
       if (!typed.written().equals(version.path())) {
         note(
@@ -244,12 +234,9 @@ public final class DatasetsCommand extends CommandGroup {
           json,
           () -> DatasetText.json(version, datasets.tiers()),
           () ->
-              out()
-                  .print(
-                      DatasetText.show(
-                          version,
-                          datasets.tiers(),
-                          datasets.registry().list(version).toString())));
+              print(
+                  DatasetText.show(
+                      version, datasets.tiers(), datasets.registry().list(version).toString())));
     }
   }
 
@@ -284,10 +271,7 @@ public final class DatasetsCommand extends CommandGroup {
         print(document);
         return (changes.count() == 0 ? ExitCode.OK : ExitCode.DEFECT).status();
       }
-      if (changes.count() > 0) {
-        out().flush();
-        throw changed(version, changes.count());
-      }
+      requireNone(this, changes, version);
       say(
           "%s is intact: %s; checked: %s"
               .formatted(
@@ -298,16 +282,21 @@ public final class DatasetsCommand extends CommandGroup {
     }
   }
 
-  private static NexaException changed(DatasetVersion version, long count) {
-    return ErrorCode.DATASET_CHANGED.error(
-        version.reference() + " is not what was registered: " + differing(count),
-        Advice.step("bring the files back from a backup or from S3"),
-        Advice.command(
-            "or keeps the data as it is now as a new version",
-            "nexa-slurm datasets register",
-            version.path(),
-            "--name",
-            version.name()));
+  /** Ends a command about a version whose files have changed. It has printed the changes. */
+  private static void requireNone(
+      DatasetCommand command, DatasetCommand.Changes changes, DatasetVersion version) {
+    if (changes.count() > 0) {
+      command.out().flush();
+      throw ErrorCode.DATASET_CHANGED.error(
+          version.reference() + " is not what was registered: " + differing(changes.count()),
+          Advice.step("bring the files back from a backup or from S3"),
+          Advice.command(
+              "or keeps the data as it is now as a new version",
+              "nexa-slurm datasets register",
+              version.path(),
+              "--name",
+              version.name()));
+    }
   }
 
   private static String differing(long count) {
@@ -388,15 +377,11 @@ public final class DatasetsCommand extends CommandGroup {
     @Override
     protected void work() {
       Datasets datasets = datasets();
-      DatasetVersion version = datasets.registry().find(dataset.getValue());
-      requireExact(version, dataset.getValue(), datasets, "promote");
+      DatasetVersion version = exact(datasets, dataset.getValue(), "promote");
       require(version);
       Changes changes = new Changes(given(json));
       verify(datasets, version, true, changes);
-      if (changes.count() > 0) {
-        out().flush();
-        throw changed(version, changes.count());
-      }
+      requireNone(this, changes, version);
       JsonObject now = RegisterDataset.now();
       Registry.Done done = datasets.registry().change(version, current -> promoted(current, now));
       answer(
@@ -451,15 +436,19 @@ public final class DatasetsCommand extends CommandGroup {
     }
   }
 
-  /** Refuses a name without a version if the dataset has several: a mistake would be silent. */
-  private static void requireExact(
-      DatasetVersion version, String typed, Datasets datasets, String verb) {
+  /**
+   * Returns the version that was typed. Refuses a name without a version if the dataset has
+   * several: a mistake would be silent.
+   */
+  private static DatasetVersion exact(Datasets datasets, String typed, String verb) {
+    DatasetVersion version = datasets.registry().find(typed);
     int versions = datasets.registry().read().getOrDefault(version.name(), List.of()).size();
     if ((typed.indexOf('@') < 0 || typed.endsWith("@")) && versions > 1) {
       throw ErrorCode.REFERENCE_AMBIGUOUS.error(
           "'" + typed + "' has " + versions + " versions: name the one to " + verb,
           Advice.command("is the newest", "nexa-slurm datasets", verb, version.reference()));
     }
+    return version;
   }
 
   /** The command {@code datasets retire}. */
@@ -480,8 +469,7 @@ public final class DatasetsCommand extends CommandGroup {
     @Override
     protected void work() {
       Datasets datasets = datasets();
-      DatasetVersion version = datasets.registry().find(dataset.getValue());
-      requireExact(version, dataset.getValue(), datasets, "retire");
+      DatasetVersion version = exact(datasets, dataset.getValue(), "retire");
       CollectLineage collect = datasets.lineage();
       LineageGraph graph = collect.collect();
       List<LineageNode> users =

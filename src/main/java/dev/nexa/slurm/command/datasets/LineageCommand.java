@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.ProgramVersion;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.records.runs.RunId;
@@ -56,20 +57,26 @@ public final class LineageCommand extends DatasetCommand {
     LineageGraph part = all.around(node, upward, downward);
     collect.problems().forEach(this::note);
     switch (printed) {
-      case "json" -> print(part(part.toJson(), node).with("up", upward).with("down", downward));
-      case "mermaid" -> out().print(LineageText.mermaid(part));
+      case "json" ->
+          print(
+              JsonObject.ofVersion(1)
+                  .with("of", node.id())
+                  .withAll(part.toJson())
+                  .with("up", upward)
+                  .with("down", downward));
+      case "mermaid" -> print(LineageText.mermaid(part));
       case "openlineage" -> openLineage(datasets, all, part);
       default -> {
         if (upward) {
           say("made of:");
-          out().print(LineageText.tree(part, node, true));
+          print(LineageText.tree(part, node, true));
         }
         if (upward && downward) {
           out().println();
         }
         if (downward) {
           say("makes:");
-          out().print(LineageText.tree(part, node, false));
+          print(LineageText.tree(part, node, false));
         }
       }
     }
@@ -95,33 +102,22 @@ public final class LineageCommand extends DatasetCommand {
     }
   }
 
-  private static JsonObject part(JsonObject graph, LineageNode node) {
-    JsonObject document = JsonObject.ofVersion(1).with("of", node.id());
-    graph.members().forEach(document::with);
-    return document;
-  }
-
   private void openLineage(Datasets datasets, LineageGraph all, LineageGraph part) {
     String namespace = "nexa-slurm:" + datasets.context().workspace().root();
     // The events of a run name all its inputs and outputs, not only those on the way to the thing.
-    out()
-        .print(new OpenLineage(all, namespace, ProgramVersion.read().number()).lines(part.nodes()));
+    print(new OpenLineage(all, namespace, ProgramVersion.read().number()).lines(part.nodes()));
     long open =
         part.nodes().stream()
             .filter(node -> node.kind() == Kind.RUN && !OpenLineage.hasEnded(node))
             .count();
     if (open > 0) {
-      note(
-          "%s%s not ended and no events yet; type the command again later"
-              .formatted(open, open == 1 ? " run has" : " runs have"));
+      String runs = Plural.of(open, "run") + (open == 1 ? " has" : " have");
+      note(runs + " not ended and no events yet; type the command again later");
     }
   }
 
   private LineageNode find(Datasets datasets, LineageGraph graph, String typed) {
-    int at = typed.indexOf('@');
-    String name = at < 0 ? typed : typed.substring(0, at);
-    boolean registered = datasets.registry().read().containsKey(name);
-    if (at >= 0 || registered) {
+    if (typed.contains("@") || datasets.registry().read().containsKey(typed)) {
       String reference = datasets.registry().find(typed).reference();
       return graph.node(Kind.DATASET, reference).orElseThrow(IllegalStateException::new);
     }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.datasets;
 
-import com.sun.management.OperatingSystemMXBean;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonNesting;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -27,12 +26,10 @@ import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import java.io.IOException;
 import java.io.InputStream;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -134,16 +131,13 @@ record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> no
   }
 
   private static JsonObject facts(Told told, JsonObject origin, Set<String> parents, Rows rows) {
-    JsonObject facts = rows.facts();
-    facts
+    return rows.facts()
         .withOptional("licence", told.licence())
         .withOptional("source", told.source())
-        .withOptional("description", told.description());
-    if (!parents.isEmpty()) {
-      facts.with("parents", new ArrayList<>(parents));
-    }
-    origin.members().forEach(facts::with);
-    return facts.with("registered", now());
+        .withOptional("description", told.description())
+        .withUnlessEmpty("parents", List.copyOf(parents))
+        .withAll(origin)
+        .with("registered", now());
   }
 
   /** Returns the statement that this user does something now. */
@@ -186,7 +180,7 @@ record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> no
           engine = Optional.of(Engine.open(limits()));
           shape = Optional.of(new Shape(engine.get()));
         } catch (NexaException unusable) {
-          note.accept("note: rows and columns are not read: " + unusable.getMessage());
+          note.accept("rows and columns are not read: " + unusable.getMessage());
           wanted = false;
           return;
         }
@@ -235,10 +229,10 @@ record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> no
         found.finish();
         counting.done(found.read(), 0);
       }
-      found.problems().forEach(one -> note.accept("note: rows are not counted: " + one));
+      found.problems().forEach(one -> note.accept("rows are not counted: " + one));
       if (found.others() > 0) {
         note.accept(
-            ("note: rows not read in %s%s: only Parquet, JSONL and CSV are read, without rejects"
+            ("rows not read in %s%s: only Parquet, JSONL and CSV are read, without rejects"
                     + " and reports of our own stages")
                 .formatted(found.others(), found.others() == 1 ? " file" : " files"));
       }
@@ -264,14 +258,7 @@ record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> no
     }
 
     private Limits limits() {
-      OperatingSystemMXBean machine =
-          (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-      Limits most =
-          Limits.of(
-              datasets.context().environment(),
-              machine.getTotalMemorySize(),
-              Runtime.getRuntime().availableProcessors(),
-              Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+      Limits most = Limits.of(datasets.context().environment());
       return new Limits(
           Math.min(MEMORY, most.memoryBytes()), Math.min(THREADS, most.threads()), most.scratch());
     }

@@ -70,20 +70,19 @@ public final class EvalCommand extends CommandGroup {
             "scores of different judges cannot be compared; the judges are "
                 + String.join(", ", board.judges()));
       }
-      if (write.getValue() != null) {
+      if (given(write)) {
         new WriteLeaderboard(Path.of(write.<String>getValue()))
             .write(board, LocalDate.now(ZoneOffset.UTC))
-            .forEach(file -> err().println("wrote " + file));
+            .forEach(file -> remark("wrote " + file));
       }
       return answer(
           json,
           () -> LeaderboardText.json(board, problems),
           () ->
-              out()
-                  .print(
-                      board.rows().isEmpty()
-                          ? "No evaluated runs. `nexa-slurm data score` evaluates one.\n"
-                          : LeaderboardText.listing(board, true).withoutRare().table()));
+              print(
+                  board.rows().isEmpty()
+                      ? "No evaluated runs. `nexa-slurm data score` evaluates one.\n"
+                      : LeaderboardText.listing(board, true).withoutRare().table()));
     }
   }
 
@@ -109,14 +108,9 @@ public final class EvalCommand extends CommandGroup {
   }
 
   private static Optional<EvalSummary> summary(RunFolder run) {
-    return RunRecordFile.manifest(run, ManifestFile::metrics)
-        .optionalObject("evaluation")
-        .map(json -> summary(run, json));
-  }
-
-  private static EvalSummary summary(RunFolder run, JsonObject json) {
+    JsonObject metrics = RunRecordFile.manifest(run, ManifestFile::metrics);
     try {
-      return EvalSummary.of(json);
+      return metrics.optionalObject("evaluation").map(EvalSummary::of);
     } catch (IllegalArgumentException broken) {
       throw ErrorCode.EVALUATION_UNUSABLE.error(
           run.manifest() + ": metrics.evaluation: " + broken.getMessage());

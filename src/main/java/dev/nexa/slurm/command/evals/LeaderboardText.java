@@ -1,7 +1,6 @@
 package dev.nexa.slurm.command.evals;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.data.score.Leaderboard;
@@ -61,8 +60,7 @@ final class LeaderboardText {
   }
 
   static JsonObject json(Leaderboard board, List<String> problems) {
-    return new JsonObject()
-        .with(SchemaVersion.KEY, 1)
+    return JsonObject.ofVersion(1)
         .with("sorted_by", board.sortedBy().isEmpty() ? null : board.sortedBy())
         .with("runs", listing(board, false).json())
         .with("problems", problems);

@@ -56,8 +56,7 @@ public final class MonitorCommand extends CommandGroup {
       }
       RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
       RunFolder run = found.run();
-      Integer named = task.getValue();
-      int number = named != null ? named : found.task().orElse(0);
+      int number = found.taskOr(task.getValue()).orElse(0);
       if (Files.exists(run.plan())) {
         RunLookup.requireTask(run, number);
       }
@@ -79,10 +78,10 @@ public final class MonitorCommand extends CommandGroup {
       if (given(json)) {
         print(text.json());
       } else if (given(csv)) {
-        out().print(text.csv());
+        print(text.csv());
       } else {
         String heights = isUnicode() ? MonitorText.Sparkline.BLOCKS : MonitorText.Sparkline.ASCII;
-        out().print(text.drawing(heights, style().width()));
+        print(text.drawing(heights, style().width()));
         printTable(text.table(style()));
         text.problems().forEach(this::note);
         UseNotes.of(run).forEach(note -> say("use: " + note));

@@ -103,14 +103,7 @@ record MonitorText(String run, int task, List<NodeTelemetry> nodes, List<LossCur
   }
 
   private List<NodeTelemetry> newest() {
-    List<NodeTelemetry> newest = new ArrayList<>();
-    for (NodeTelemetry node : nodes) {
-      if (!newest.isEmpty() && !isSameAttempt(newest.get(0), node)) {
-        newest.clear();
-      }
-      newest.add(node);
-    }
-    return newest;
+    return nodes.stream().filter(node -> isSameAttempt(nodes.get(nodes.size() - 1), node)).toList();
   }
 
   private static boolean isSameAttempt(NodeTelemetry one, NodeTelemetry other) {
@@ -262,7 +255,9 @@ record MonitorText(String run, int task, List<NodeTelemetry> nodes, List<LossCur
         one.points().stream()
             .map(
                 point ->
-                    new JsonObject().with("at", point.at()).with("value", decimal(point.value())))
+                    new JsonObject()
+                        .with("at", point.at())
+                        .with("value", BigDecimal.valueOf(point.value())))
             .toList();
     return new JsonObject()
         .with("measure", one.measure().key())
@@ -270,10 +265,6 @@ record MonitorText(String run, int task, List<NodeTelemetry> nodes, List<LossCur
         .withOptional("gpu", one.gpu())
         .with("figures", Figures.of(one.measure(), one.spread()).map(Codec::write).orElse(null))
         .with("points", points);
-  }
-
-  private static BigDecimal decimal(double value) {
-    return BigDecimal.valueOf(value);
   }
 
   private static JsonObject json(LossCurve curve) {

@@ -73,9 +73,7 @@ public final class DiagCommand extends Subcommand {
       throw invalid("--level " + typed + ": expected quick or full");
     }
     List<OptionSpec> ways =
-        Stream.of(nodes, partition, here, excludeBad)
-            .filter(one -> one.getValue() != null && !Boolean.FALSE.equals(one.getValue()))
-            .toList();
+        Stream.of(nodes, partition, here, excludeBad).filter(Subcommand::given).toList();
     if (ways.isEmpty()) {
       throw invalid(
           "diag: which nodes?",

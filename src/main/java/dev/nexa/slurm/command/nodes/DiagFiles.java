@@ -3,7 +3,6 @@ package dev.nexa.slurm.command.nodes;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.render.Renderer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /** The files that check nodes, as a job gets them: the workspace's own, else the jar's. */
@@ -13,12 +12,7 @@ record DiagFiles(ConfigSource source) {
   void writeTo(Path folder) {
     DurableFiles files = DurableFiles.onDisk();
     for (String name : Renderer.DIAG_FILES) {
-      files.replace(folder.resolve(name), text("templates/lib/" + name));
+      files.replace(folder.resolve(name), source.product("templates/lib/" + name).text());
     }
-  }
-
-  /** Returns the text of one of the product's files. */
-  String text(String path) {
-    return new String(source.product(path).bytes(), StandardCharsets.UTF_8);
   }
 }

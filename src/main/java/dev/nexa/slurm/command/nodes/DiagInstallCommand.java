@@ -8,6 +8,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm diag install}. */
@@ -32,14 +33,13 @@ final class DiagInstallCommand extends Subcommand {
     DurableFiles files = DurableFiles.onDisk();
     files.directories(folder);
     Context context = anywhere();
-    DiagFiles ours = new DiagFiles(context.source());
-    ours.writeTo(folder);
+    new DiagFiles(context.source()).writeTo(folder);
     Path program = folder.resolve(PROGRAM);
-    files.replace(program, ours.text("templates/node/" + PROGRAM));
+    files.replace(program, context.source().product("templates/node/" + PROGRAM).text());
     if (!program.toFile().setExecutable(true, false)) {
       throw invalid(program + ": cannot make it executable");
     }
-    Storage tiers = context.configs().cluster(Prepared.clusterName(context)).storage();
+    Storage tiers = Prepared.profile(context, Optional.empty()).storage();
     String conf = environment().getOrDefault("SLURM_CONF", "");
     Path settings = folder.resolve(SETTINGS);
     if (!Files.exists(settings)) {

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.command.nodes;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.HostList;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmNode;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -88,9 +88,7 @@ record NodeChoice(List<List<SlurmNode>> parts, List<String> leftOut) {
     try {
       return HostList.names(list);
     } catch (IllegalArgumentException wrong) {
-      NexaException refused = Subcommand.invalid("--nodes " + list + ": " + wrong.getMessage());
-      refused.initCause(wrong);
-      throw refused;
+      throw ErrorCode.OPTION_INVALID.error("--nodes " + list + ": " + wrong.getMessage(), wrong);
     }
   }
 

@@ -59,9 +59,7 @@ public final class AuditCommand extends Subcommand {
               .formatted(report.runs(), report.rows(), report.differences().size()));
     }
     if (report.remaining() > 0 && !given(repair)) {
-      err()
-          .println(
-              "  → `nexa-slurm audit --repair` repairs the records that accounting still proves");
+      remark("  → `nexa-slurm audit --repair` repairs the records that accounting still proves");
     }
     return report.remaining() == 0 ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }
@@ -72,10 +70,9 @@ public final class AuditCommand extends Subcommand {
       say("retention: " + (past.size() - MOST_PAST) + " more runs are past it; --json lists all");
     }
     if (!past.isEmpty()) {
-      err().println("  → `" + PastRetention.COMMAND + "` shows which old checkpoints can go");
-      err()
-          .println(
-              "  → `nexa-slurm archive --past-retention --dry-run` shows which runs can be archived");
+      remark("  → `" + PastRetention.COMMAND + "` shows which old checkpoints can go");
+      remark(
+          "  → `nexa-slurm archive --past-retention --dry-run` shows which runs can be archived");
     }
   }
 

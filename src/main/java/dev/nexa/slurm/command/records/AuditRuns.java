@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -142,7 +143,7 @@ public record AuditRuns(Context context, Progress progress) {
         pass.rows,
         pass.differences,
         pass.notes,
-        pass.corrected,
+        List.copyOf(pass.corrected),
         pass.mended,
         pass.remaining,
         pass.pastRetention);
@@ -189,7 +190,7 @@ public record AuditRuns(Context context, Progress progress) {
     private final boolean repair;
     private final List<String> differences = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
-    private final List<RunId> corrected = new ArrayList<>();
+    private final Set<RunId> corrected = new LinkedHashSet<>();
     private final List<String> mended = new ArrayList<>();
     private final Map<RunId, Settled> settled = new LinkedHashMap<>();
     private final List<PastRetention> pastRetention = new ArrayList<>();
@@ -229,9 +230,7 @@ public record AuditRuns(Context context, Progress progress) {
       for (int i = 0; i < MOST_REPAIRS && mend(id, after, evidence); i++) {
         RunState now = RunState.of(context.workspace().run(id).journal().read());
         after = finding(id, now, evidence, weights);
-        if (!corrected.contains(id)) {
-          corrected.add(id);
-        }
+        corrected.add(id);
         if (after.differences().isEmpty()) {
           break;
         }
@@ -338,9 +337,7 @@ public record AuditRuns(Context context, Progress progress) {
         }
         if (wrong.isPresent() && whole.contains(id.value())) {
           mended.add(id + ": its line in the ledger was written again");
-          if (!corrected.contains(id)) {
-            corrected.add(id);
-          }
+          corrected.add(id);
         }
       }
       if (!now.problems().isEmpty()) {

@@ -169,8 +169,7 @@ public final class ImportRuns {
    * @throws NexaException if another process imports into this workspace
    */
   public Result run(Asked asked) {
-    ClusterProfile profile =
-        context.configs().cluster(asked.cluster().orElseGet(() -> Prepared.clusterName(context)));
+    ClusterProfile profile = Prepared.profile(context, asked.cluster());
     PriceBook prices = context.configs().prices(profile);
     Policy policy = context.configs().policy();
     SlurmScheduler slurm = slurm(profile);

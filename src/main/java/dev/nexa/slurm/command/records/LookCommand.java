@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.records;
 
-import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -61,12 +60,11 @@ public final class LookCommand extends Subcommand {
   }
 
   @Override
-  public Integer call() {
+  protected void work() {
     String whose = whose();
     Optional<Path> page = page();
     Context context = anywhere();
-    PriceBook book =
-        context.configs().prices(context.configs().cluster(Prepared.clusterName(context)));
+    PriceBook book = context.configs().prices(Prepared.profile(context, Optional.empty()));
     AddUpJobs sums = new AddUpJobs(new LookPrices(book, gpuType(book)));
     FirstLook look = read(context, sums, new LookAtJobs(whose, sums), whose, source(context, book));
     if (page.isPresent()) {
@@ -79,7 +77,6 @@ public final class LookCommand extends Subcommand {
       tell(look);
       page.ifPresent(file -> say("wrote " + file));
     }
-    return ExitCode.OK.status();
   }
 
   private FirstLook read(
@@ -120,7 +117,7 @@ public final class LookCommand extends Subcommand {
               + "; an earlier --since looks further back"
               + (own ? ", and --all at the jobs of all users" : ""));
     } else {
-      out().print(new LookText(look, style()).text());
+      print(new LookText(look, style()).text());
       say("");
       say("prices: " + look.prices().source());
     }

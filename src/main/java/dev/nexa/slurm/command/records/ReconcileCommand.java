@@ -18,7 +18,6 @@ import dev.nexa.slurm.run.notify.FindOverBudgets;
 import dev.nexa.slurm.run.notify.SendNotices;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns.Pass;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,7 +25,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm reconcile}. */
@@ -62,28 +60,22 @@ public final class ReconcileCommand extends Subcommand {
 
   private Integer call(Context context, Progress progress) throws InterruptedException {
     ReconcileRuns reconcile = new ReconcileRuns(context, progress);
-    String every = watch.getValue();
-    if (every == null) {
+    Optional<Duration> pause = value(watch).map(ReconcileCommand::pause);
+    boolean patiently = pause.isPresent() || given(quiet);
+    while (true) {
       Optional<Pass> pass =
-          (given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile()))
+          (patiently ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile()))
               .map(done -> withPipelines(context, done));
       int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
       sendNotices(context, pass);
-      if (status == ExitCode.OK.status()) {
+      if (pause.isPresent() || status == ExitCode.OK.status()) {
         cleanUp(context, progress);
       }
       value(metrics).ifPresent(file -> writeMetrics(context, Path.of(file)));
-      return status;
-    }
-    Duration pause = pause(every);
-    while (true) {
-      Optional<Pass> pass =
-          reconcile.reconcilePatiently().map(done -> withPipelines(context, done));
-      pass.ifPresent(this::tell);
-      sendNotices(context, pass);
-      cleanUp(context, progress);
-      value(metrics).ifPresent(file -> writeMetrics(context, Path.of(file)));
-      Thread.sleep(pause.toMillis());
+      if (pause.isEmpty()) {
+        return status;
+      }
+      Thread.sleep(pause.get().toMillis());
     }
   }
 
@@ -112,17 +104,17 @@ public final class ReconcileCommand extends Subcommand {
     } catch (RuntimeException failed) {
       problems.add("notify: " + failed.getMessage());
     }
-    problems.forEach(problem -> err().println(problem));
+    problems.forEach(this::remark);
     err().flush();
   }
 
   /** Cleans up the tiers if that is due. A failure is reported and does not end the passes. */
   private void cleanUp(Context context, Progress progress) {
-    @Nullable String typed = cleanup.getValue();
-    if (typed == null) {
+    Optional<String> typed = value(cleanup);
+    if (typed.isEmpty()) {
       return;
     }
-    int days = PeriodOptions.days("--cleanup", typed);
+    int days = PeriodOptions.days("--cleanup", typed.get());
     if (!context.workspace().cleanupIsDue(Instant.now())) {
       return;
     }
@@ -131,7 +123,7 @@ public final class ReconcileCommand extends Subcommand {
     } catch (NexaException failed) {
       Failures.tell(this, failed);
     } catch (RuntimeException failed) {
-      err().println("cleanup: " + failed.getMessage());
+      remark("cleanup: " + failed.getMessage());
     }
   }
 
@@ -150,23 +142,21 @@ public final class ReconcileCommand extends Subcommand {
 
   /** Prints a pass and returns its exit status; an outage gives the status of a scheduler error. */
   private int tell(Pass pass) {
-    PrintWriter out = out();
-    pass.problems().forEach(problem -> err().println(problem));
+    pass.problems().forEach(this::remark);
     if (given(json)) {
       print(pass.toJson());
     } else if (!given(quiet) || pass.runsChanged() > 0) {
-      out.println(
+      say(
           "%s unfinished runs, %s changed, %s rows read"
               .formatted(pass.runsRead(), pass.runsChanged(), pass.rowsRead()));
-      pass.leftToOthers().ifPresent(out::println);
+      pass.leftToOthers().ifPresent(this::say);
     }
-    out.flush();
+    out().flush();
     if (pass.outage().isEmpty()) {
       return ExitCode.OK.status();
     }
     Failures.tell(this, pass.outage().get());
-    err()
-        .println("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");
+    remark("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");
     return ExitCode.SCHEDULER.status();
   }
 

@@ -22,7 +22,6 @@ import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -31,6 +30,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -111,12 +111,11 @@ public final class RunsCommand extends CommandGroup {
                     where.getValue() == null ? "" : " that matches '" + where.getValue() + "'",
                     String.join(" or ", wanted)));
       } else if (runs.isEmpty() && where.getValue() != null) {
-        out()
-            .print(
-                SumOptions.nothing(
-                    "run",
-                    list.unmatched(SumOptions.meant(where)),
-                    "No run matches: there are no runs here.\n"));
+        print(
+            SumOptions.nothing(
+                "run",
+                list.unmatched(SumOptions.meant(where)),
+                "No run matches: there are no runs here.\n"));
       } else {
         if (wanted.isEmpty()) {
           list.now(runs, notes);
@@ -166,11 +165,10 @@ public final class RunsCommand extends CommandGroup {
 
     @Override
     protected void work() {
-      List<String> problems = new ArrayList<>();
       RunAnalysis analysis = new RunAnalysis(options.by(), options.meant());
       FinishedRuns finished = new FinishedRuns(existing().workspace());
       finished.forEach(analysis::add);
-      problems.addAll(finished.problems());
+      List<String> problems = finished.problems();
       problems.forEach(err()::println);
       options.print(
           () ->
@@ -200,50 +198,41 @@ public final class RunsCommand extends CommandGroup {
     protected void work() {
       Context context = existing();
       RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
-      Path cost = found.run().cost();
-      Path manifest = found.run().manifest();
-      boolean begun = Files.exists(manifest) || found.run().hasJournal();
-      Optional<ArchiveFile> archive = ArchiveFile.of(context.workspace(), found.run().id());
-      Optional<Approval> approval = approval(found.run());
-      boolean priced = begun && (Files.exists(cost) || found.run().hasSubmissions());
+      RunFolder run = found.run();
+      boolean begun = Files.exists(run.manifest()) || run.hasJournal();
+      Optional<ArchiveFile> archive = ArchiveFile.of(context.workspace(), run.id());
+      Optional<Approval> approval = approval(run);
+      boolean priced = begun && (Files.exists(run.cost()) || run.hasSubmissions());
       if (given(json)) {
-        JsonObject document =
+        Function<ManifestFile, JsonObject> document = one -> meant(one, found.task()).json();
+        print(
             JsonObject.ofVersion(1)
-                .with(
-                    "manifest",
-                    begun
-                        ? RunRecordFile.manifest(
-                            found.run(), one -> meant(one, found.task()).json())
-                        : null)
-                .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null)
+                .with("manifest", begun ? RunRecordFile.manifest(run, document) : null)
+                .with("cost", priced ? RunRecordFile.cost(run, CostFile::json) : null)
                 .withOptional("approval", approval.map(Approval::json))
-                .withOptional("archive", archive.map(ArchiveFile::where));
-        print(document);
+                .withOptional("archive", archive.map(ArchiveFile::where)));
       } else if (begun) {
-        RunNow now = RunNow.of(context, found.run());
+        RunNow now = RunNow.of(context, run);
         String money =
             priced
-                ? RunRecordFile.cost(found.run(), one -> RunsText.cost(found.run(), one, now))
+                ? RunRecordFile.cost(run, one -> RunsText.cost(run, one, now))
                 : RunsText.NO_COST;
         String text =
             RunRecordFile.manifest(
-                found.run(),
-                one -> RunsText.one(meant(owned(found.run(), one), found.task()), money, now));
-        out().print(advised(text));
-        LossCurve.notes(found.run(), found.task().orElse(0))
-            .forEach(note -> out().printf("%-12s%s%n", "loss", note));
-        approval.ifPresent(one -> out().print(RunsText.approval(one)));
-        archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
+                run, one -> RunsText.one(meant(owned(run, one), found.task()), money, now));
+        print(advised(text));
+        LossCurve.notes(run, found.task().orElse(0))
+            .forEach(note -> print(RunsText.line("loss", note)));
+        approval.ifPresent(one -> print(RunsText.approval(one)));
+        archive.ifPresent(one -> print(RunsText.line("archive", one.where())));
         boolean failed =
-            RunRecordFile.manifest(found.run(), RunsText::failed)
+            RunRecordFile.manifest(run, RunsText::failed)
                 || now.row().map(row -> row.tasks().failed() > 0).orElse(false);
-        Optional<String> why =
-            failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();
-        out().print(RunRecordFile.manifest(found.run(), RunsText::remediation));
-        why.ifPresent(
-            sentence -> out().print(advised(RunsText.why(sentence, found.run().id().value()))));
+        Optional<String> why = failed ? new ExplainRun(context).headline(run) : Optional.empty();
+        print(RunRecordFile.manifest(run, RunsText::remediation));
+        why.ifPresent(sentence -> print(advised(RunsText.why(sentence, run.id().value()))));
       } else {
-        out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
+        print(RunsText.neverSubmitted(run.id().value(), run.isOpen()));
       }
     }
 
@@ -252,7 +241,7 @@ public final class RunsCommand extends CommandGroup {
       try {
         return ApprovalFile.ofRun(run.approval()).map(ApprovalFile::approval);
       } catch (NexaException unreadable) {
-        err().println(run.id() + ": " + unreadable.getMessage());
+        remark(run.id() + ": " + unreadable.getMessage());
         return Optional.empty();
       }
     }

@@ -98,7 +98,7 @@ final class RunsImportCommand extends Subcommand {
 
   private void tell(Result result) {
     if (!result.imported().isEmpty()) {
-      out().print(result.table());
+      print(result.table());
     }
     say(
         "%s%s (%s), %s were there, %s are of runs of this workspace, %s have not ended or ended in"

@@ -122,11 +122,6 @@ public final class RunsText {
         + approval.note().map(note -> line("", note)).orElse("");
   }
 
-  /** Returns the line that says where the run's archive is. */
-  static String archive(String where) {
-    return line("archive", where);
-  }
-
   /** Returns a line for each step that somebody took after a failure; mostly empty. */
   static String remediation(ManifestFile manifest) {
     return manifest.remediation().stream()
@@ -274,7 +269,8 @@ public final class RunsText {
     text.append(line(name, value));
   }
 
-  private static String line(String name, String value) {
+  /** Returns a line about one run. */
+  static String line(String name, String value) {
     return String.format("%-12s%s%n", name, value);
   }
 }

@@ -51,7 +51,7 @@ public final class ShowUsage {
    *
    * @throws SchedulerUnavailable if sbatch is not on the PATH, or if accounting cannot be asked
    */
-  public ShowUsage ask(Context context) {
+  public void ask(Context context) {
     try (DumpText reader = DumpText.ofSacct(usages, problems)) {
       context
           .requireSlurm("or read what sacct printed there: nexa-slurm usage --from FILE")
@@ -63,7 +63,6 @@ public final class ShowUsage {
               Optional.empty(),
               reader);
     }
-    return this;
   }
 
   /**
@@ -72,10 +71,9 @@ public final class ShowUsage {
    * @throws NexaException if the file has no output of sacct, or lacks a column that the options
    *     need
    */
-  public ShowUsage read(Path file, DumpFile.Form form) {
+  public void read(Path file, DumpFile.Form form) {
     DumpFile.read(file, form, usages, problems);
     check(file);
-    return this;
   }
 
   /** Checks that the file has jobs, and the columns by which jobs are selected. */

@@ -7,13 +7,10 @@ import dev.nexa.slurm.cluster.sacct.JobReference;
 import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.command.shared.PeriodOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
-import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -66,8 +63,8 @@ public final class UsageCommand extends Subcommand {
       note("accounting has no job that the options select; an earlier --since looks further back");
     }
     if (!missing.isEmpty()) {
-      err().println("nexa-slurm: there is no job " + String.join(", ", missing));
-      err().println("  → accounting may not know it yet: squeue --jobs=" + missing.get(0));
+      remark("nexa-slurm: there is no job " + String.join(", ", missing));
+      remark("  → accounting may not know it yet: squeue --jobs=" + missing.get(0));
       return ExitCode.USAGE.status();
     }
     return ExitCode.OK.status();
@@ -75,15 +72,13 @@ public final class UsageCommand extends Subcommand {
 
   private ShowUsage.Wanted wanted() {
     List<String> jobs = references.getValue();
-    boolean some = !jobs.isEmpty() || typed(user) != null || dump.file().isPresent();
-    if (!some) {
-      throw wrong(
+    if (jobs.isEmpty() && !given(user) && dump.file().isEmpty()) {
+      throw new ParameterException(
+          spec().commandLine(),
           "no job, user or file is named; expected `usage JOBID`, `usage --user $USER --since 7d` or `usage --from FILE`");
     }
     return new ShowUsage.Wanted(
-        jobs.stream().map(JobReference::new).toList(),
-        Objects.requireNonNullElse(typed(user), ""),
-        since(jobs));
+        jobs.stream().map(JobReference::new).toList(), value(user).orElse(""), since(jobs));
   }
 
   private Optional<Instant> since(List<String> jobs) {
@@ -94,38 +89,28 @@ public final class UsageCommand extends Subcommand {
         : since;
   }
 
-  private ParameterException wrong(String message) {
-    return new ParameterException(spec().commandLine(), message);
-  }
-
-  private static @Nullable String typed(OptionSpec option) {
-    return option.getValue();
-  }
-
   private void printTable(ShowUsage usage) {
     UsageText text = new UsageText(style());
     usage.each(text::measure);
-    PrintWriter out = out();
-    out.print(text.heading());
-    usage.each(job -> out.print(text.line(job)));
-    out.print(text.sum());
+    print(text.heading());
+    usage.each(job -> print(text.line(job)));
+    print(text.sum());
     usage.problems().list().forEach(err()::println);
   }
 
   /** Writes one job at a time, because a million jobs in one document would not fit into memory. */
   private void printJson(ShowUsage usage, ShowUsage.Wanted wanted) {
-    PrintWriter out = out();
-    out.print("{\"schema_version\":1,\"timezone\":" + Json.compact(period.zone().getId()));
-    out.print(",\"since\":" + Json.compact(wanted.since().orElse(null)) + ",\"jobs\":[");
+    print("{\"schema_version\":1,\"timezone\":" + Json.compact(period.zone().getId()));
+    print(",\"since\":" + Json.compact(wanted.since().orElse(null)) + ",\"jobs\":[");
     String[] separator = {"\n"};
     usage.each(
         job -> {
-          out.print(separator[0]);
-          out.print(Json.compact(job.toJson()));
+          print(separator[0]);
+          print(Json.compact(job.toJson()));
           separator[0] = ",\n";
         });
     List<JsonObject> problems =
         usage.problems().list().stream().map(Problems.Problem::toJson).toList();
-    out.print("],\n\"problems\":" + Json.compact(problems) + "}\n");
+    print("],\n\"problems\":" + Json.compact(problems) + "}\n");
   }
 }

@@ -47,7 +47,7 @@ public final class UsageText {
 
   private static final List<Column> COLUMNS =
       List.of(
-          new Column("JOB", false, true, JobUsage::id, UsageText::count),
+          new Column("JOB", false, true, JobUsage::id, all -> Plural.of(all.jobs, "job")),
           new Column("USER", false, false, job -> text(job.names().user())),
           new Column("STATE", false, true, job -> text(job.state())),
           new Column("ATTEMPTS", true, false, job -> "" + job.attempts().size()),
@@ -157,10 +157,6 @@ public final class UsageText {
 
   private List<String> total() {
     return COLUMNS.stream().map(column -> column.total().apply(this)).toList();
-  }
-
-  private String count() {
-    return Plural.of(jobs, "job");
   }
 
   private static List<String> cells(JobUsage job) {

@@ -83,7 +83,7 @@ final class DeployCommand extends Subcommand {
     Context context = existing();
     DeployPlace place = DeployPlace.of(context, value(cluster));
     place.current().release();
-    DeployRelease deploy = new DeployRelease(place, err()::println);
+    DeployRelease deploy = new DeployRelease(place, this::note);
     Checked checked = deploy.check(name.getValue());
     Test test = test(context, place);
     if (given(dryRun)) {
@@ -123,10 +123,10 @@ final class DeployCommand extends Subcommand {
   private Test test(Context context, DeployPlace place) {
     SmokeTest tester = new SmokeTest(context, err()::println);
     Optional<String> url = value(endpoint);
-    if (url.isEmpty() && apiKey.getValue() != null) {
+    if (url.isEmpty() && given(apiKey)) {
       throw conflict("--api-key-file works only with --endpoint URL");
     }
-    if (approval.getValue() != null && (smoke.getValue() == null || url.isPresent())) {
+    if (given(approval) && (!given(smoke) || url.isPresent())) {
       throw conflict(
           "--approval covers the server that --smoke CONFIG starts, and no server is started here",
           url.isPresent()
@@ -134,7 +134,7 @@ final class DeployCommand extends Subcommand {
               : "leave --approval out, or add --smoke CONFIG");
     }
     url.ifPresent(DeployCommand::requireHttp);
-    if (given(candidate) && url.isEmpty() && smoke.getValue() == null) {
+    if (given(candidate) && url.isEmpty() && !given(smoke)) {
       throw conflict(
           "--candidate works only with --smoke CONFIG or --endpoint URL: nothing else asks the model");
     }
@@ -208,8 +208,8 @@ final class DeployCommand extends Subcommand {
       }
       return;
     }
-    out().print(DeployText.plan(release, "deploy", test.words()));
-    if (endpoint.getValue() != null && !given(candidate)) {
+    print(DeployText.plan(release, "deploy", test.words()));
+    if (given(endpoint) && !given(candidate)) {
       say(
           "note: a server that was started before the switch still has the earlier model in"
               + " memory; restart it before it is asked, or use --smoke CONFIG alone");
@@ -223,16 +223,16 @@ final class DeployCommand extends Subcommand {
       print(DeployText.json(outcome));
     }
     if (outcome.already()) {
-      err().println(outcome.release().name() + " is already in production");
+      remark(outcome.release().name() + " is already in production");
       return ExitCode.OK.status();
     }
     if (outcome.failed().isPresent()) {
       tellFailed(outcome, test, outcome.failed().get());
-      err().println("  → nothing was changed");
+      remark("  → nothing was changed");
       return ExitCode.RUN_FAILED.status();
     }
     if (line.isEmpty()) {
-      err().println("nothing was changed");
+      remark("nothing was changed");
       return ExitCode.NEEDS_APPROVAL.status();
     }
     if (line.get().what().action() == HistoryLine.Action.DEPLOYED) {
@@ -242,14 +242,13 @@ final class DeployCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     tellFailed(outcome, test, line.get().what().reason());
-    err().println("  → " + DeployText.done(line.get()));
+    remark("  → " + DeployText.done(line.get()));
     return ExitCode.RUN_FAILED.status();
   }
 
   private void tellFailed(Outcome outcome, Test test, String why) {
-    err()
-        .println(
-            "nexa-slurm: the smoke test of %s failed (%s): %s"
-                .formatted(outcome.release().name(), test.words(), VisibleText.line(why)));
+    remark(
+        "nexa-slurm: the smoke test of %s failed (%s): %s"
+            .formatted(outcome.release().name(), test.words(), VisibleText.line(why)));
   }
 }

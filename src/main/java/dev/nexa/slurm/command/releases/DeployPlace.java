@@ -30,11 +30,8 @@ import java.util.Optional;
 record DeployPlace(Context context, Policy policy, String durable) {
   /** Returns the place of the named profile, or of the workspace's default profile. */
   static DeployPlace of(Context context, Optional<String> cluster) {
-    String profile = cluster.orElseGet(() -> Prepared.clusterName(context));
-    return new DeployPlace(
-        context,
-        context.configs().policy(),
-        context.configs().cluster(profile).storage().durable());
+    String durable = Prepared.profile(context, cluster).storage().durable();
+    return new DeployPlace(context, context.configs().policy(), durable);
   }
 
   Path folder() {
@@ -105,16 +102,6 @@ record DeployPlace(Context context, Policy policy, String durable) {
     HistoryLine.Author author =
         new HistoryLine.Author(
             UnixUser.me().user(), principal, ProcessIdentity.ofThisProcess().host());
-    return new LineSigner() {
-      @Override
-      public HistoryLine.Author author() {
-        return author;
-      }
-
-      @Override
-      public String sign(String text) {
-        return key.sign(text, SignOff.NAMESPACE);
-      }
-    };
+    return new LineSigner(author, text -> key.sign(text, SignOff.NAMESPACE));
   }
 }

@@ -30,11 +30,12 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Implements {@code release deploy} and {@code release rollback}.
  *
- * @param notes receives a line about what was settled first
+ * @param notes receives a note about what was settled first
  */
 record DeployRelease(DeployPlace place, Consumer<String> notes) {
   /**
@@ -87,7 +88,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
   private Checked check(String name, Optional<Checked> before) {
     ReleaseFolder folder = ReleaseFolder.open(place.durable(), name);
     DeployCheck check = new DeployCheck(folder);
-    ReleaseSignatures signatures = signatures(check);
+    ReleaseSignatures signatures = place.approvals().signatures(check.content());
     List<Refusal> refusals =
         new ArrayList<>(check.refusals(signatures, place.policy().releases().refusesPickles()));
     ReleaseFile document = check.content().document();
@@ -145,14 +146,6 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
                             + " one"))));
   }
 
-  private ReleaseSignatures signatures(DeployCheck check) {
-    return ReleaseSignatures.of(
-        check.content(),
-        place.approvals().signers(),
-        place.approvals().policy().selfApproval(),
-        Instant.now());
-  }
-
   private static NexaException refusal(String name, String what, List<Refusal> refusals) {
     List<Advice> advice = new ArrayList<>(refusals.get(0).next());
     for (Refusal refusal : refusals.subList(1, refusals.size())) {
@@ -184,7 +177,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
       place
           .history()
           .signatureProblems(writer.content(), place.approvals().signers())
-          .forEach(problem -> notes.accept("note: " + VisibleText.line(problem)));
+          .forEach(problem -> notes.accept(VisibleText.line(problem)));
     }
     Checked shown = release.withBefore(before);
     if (before.equals(Optional.of(shown.name()))) {
@@ -193,15 +186,12 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
     if (!agrees.test(shown)) {
       return new Outcome(shown, Optional.empty(), false, Optional.empty());
     }
-    Supplier<SwitchRelease.Smoke> work = test.work();
-    if (test.before()) {
-      SwitchRelease.Smoke tested = work.get();
-      if (tested.failure().isPresent()) {
-        return new Outcome(shown, Optional.empty(), false, tested.failure());
-      }
-      work = () -> tested;
+    Optional<SwitchRelease.Smoke> tested =
+        test.before() ? Optional.of(test.work().get()) : Optional.empty();
+    Optional<String> failure = tested.flatMap(SwitchRelease.Smoke::failure);
+    if (failure.isPresent()) {
+      return new Outcome(shown, Optional.empty(), false, failure);
     }
-    Supplier<SwitchRelease.Smoke> last = work;
     try (SwitchRelease writer = writer(signer)) {
       settle(writer);
       requireSame(before, writer.production());
@@ -216,7 +206,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
               shown.digest(),
               reason,
               test.words(),
-              () -> unlessHalted(release.document(), last.get()));
+              () -> unlessHalted(release.document(), tested.orElseGet(test.work())));
       record(line);
       return new Outcome(shown, Optional.of(line), false, Optional.empty());
     }
@@ -284,7 +274,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
             .with("action", line.what().action().text());
     new Outbox(place.context().workspace())
         .recordIfAsked(place.policy().channels(), notice)
-        .ifPresent(why -> notes.accept("note: " + why));
+        .ifPresent(notes);
   }
 
   /** Returns the line that settles an earlier call; says it. */
@@ -295,7 +285,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
         line ->
             notes.accept(
                 VisibleText.line(
-                    "note: %s: %s is in production; %s"
+                    "%s: %s is in production; %s"
                         .formatted(
                             line.what().action().text(),
                             line.what().release().orElse("nothing"),
@@ -360,11 +350,11 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
 
   /** A damaged history proves less, and stops no rollback. */
   private List<HistoryLine> proven(SwitchRelease writer) {
-    damage(writer).forEach(problem -> notes.accept("note: " + VisibleText.line(problem)));
+    damage(writer).forEach(problem -> notes.accept(VisibleText.line(problem)));
     ReleaseHistory.Content content = writer.content();
     List<HistoryLine> lines = ReleaseHistory.proven(content, place.approvals().signers());
     notes.accept(
-        ("note: the history is damaged; %s of its %s lines have a signature that"
+        ("the history is damaged; %s of its %s lines have a signature that"
                 + " counts, and only these are used")
             .formatted(lines.size(), content.count()));
     return lines;
@@ -378,13 +368,18 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
   private static NexaException withEarlier(
       NexaException unusable, List<HistoryLine> lines, String name, Optional<String> now) {
     List<Advice> advice = new ArrayList<>(unusable.advice());
-    Set<String> rolledBack = Production.rolledBack(lines);
-    Production.deployed(lines).stream()
-        .filter(one -> !one.equals(name) && !now.equals(Optional.of(one)))
-        .filter(one -> !rolledBack.contains(one))
+    earlier(lines, now)
+        .filter(one -> !one.equals(name))
         .map(one -> Advice.command("goes back further", "nexa-slurm release rollback", one))
         .forEach(advice::add);
     return unusable.code().error(String.valueOf(unusable.getMessage()), advice);
+  }
+
+  /** Returns the releases before the one in production that nobody has rolled back. */
+  private static Stream<String> earlier(List<HistoryLine> lines, Optional<String> now) {
+    Set<String> rolledBack = Production.rolledBack(lines);
+    return Production.deployed(lines).stream()
+        .filter(one -> !now.equals(Optional.of(one)) && !rolledBack.contains(one));
   }
 
   /** Another release can have got the name of one that was deployed; its gate was never checked. */
@@ -409,13 +404,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
       }
       return typed.get();
     }
-    Set<String> rolledBack = Production.rolledBack(lines);
-    Optional<String> before =
-        damaged
-            ? Production.deployed(lines).stream()
-                .filter(one -> !now.equals(Optional.of(one)) && !rolledBack.contains(one))
-                .findFirst()
-            : Production.before(lines);
+    Optional<String> before = damaged ? earlier(lines, now).findFirst() : Production.before(lines);
     return before.orElseThrow(
         () ->
             ErrorCode.OPTION_INVALID.error(
@@ -446,7 +435,7 @@ record DeployRelease(DeployPlace place, Consumer<String> notes) {
 
   private Checked proven(String name, Optional<String> before, List<HistoryLine> lines) {
     DeployCheck check = new DeployCheck(ReleaseFolder.open(place.durable(), name));
-    ReleaseSignatures signatures = signatures(check);
+    ReleaseSignatures signatures = place.approvals().signatures(check.content());
     if (signatures.valid().isEmpty()) {
       Signers signers = place.approvals().signers();
       for (HistoryLine line : Production.deployments(lines, name, check.content().digest())) {

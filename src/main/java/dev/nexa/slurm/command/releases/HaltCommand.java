@@ -1,6 +1,5 @@
 package dev.nexa.slurm.command.releases;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -52,8 +51,6 @@ public final class HaltCommand extends Subcommand {
       option(
           "--pipeline NAME",
           "Stops only the pipelines of this name; a pipeline's id or file stands for its name. Default: stops all.");
-  private static final String CANCEL = "nexa-slurm cancel ";
-
   private final OptionSpec cluster = cluster(this, "");
   private final OptionSpec json = jsonFlag();
 
@@ -83,7 +80,7 @@ public final class HaltCommand extends Subcommand {
   @Override
   public Integer call() {
     DeployPlace place = DeployPlace.of(existing(), value(cluster));
-    boolean oneTier = cluster.getValue() != null;
+    boolean oneTier = given(cluster);
     Optional<String> named = value(pipeline).map(new HaltedPipeline(place.context())::name);
     HaltedTiers all = place.tiers();
     ChosenTiers.note(
@@ -99,12 +96,14 @@ public final class HaltCommand extends Subcommand {
             "the halt is not in force on %s: %s; type the command on a host that has it"
                 .formatted(named(one.tier(), one.profiles()), one.why()));
       } else if (one.halt().isEmpty()) {
-        err()
-            .println(
-                "nexa-slurm: the halt is not in force on %s: %s"
-                    .formatted(named(one.tier(), one.profiles()), one.why()));
-        one.failure().map(Failures::advice).orElse(List.of()).forEach(this::arrow);
-        arrow(Advice.step("releases go on there; mend it, then type the command again"));
+        remark(
+            "nexa-slurm: the halt is not in force on %s: %s"
+                .formatted(named(one.tier(), one.profiles()), one.why()));
+        one.failure()
+            .map(Failures::advice)
+            .orElse(List.of())
+            .forEach(line -> remark("  → " + line));
+        remark("  → releases go on there; mend it, then type the command again");
       }
     }
     List<String> problems = new ArrayList<>();
@@ -146,8 +145,8 @@ public final class HaltCommand extends Subcommand {
                       "  releases from %s go on; without --cluster, halt stops all"
                           .formatted(named(tier, profiles))));
     }
-    String waits = " waits in the queue and will start; to prevent that: ";
-    waiting.forEach(run -> say("  " + run + waits + CANCEL + run));
+    String waits = "  %s waits in the queue and will start; to prevent that: nexa-slurm cancel %s";
+    waiting.forEach(run -> say(waits.formatted(run, run)));
     say("  what runs goes on: `nexa-slurm serve list` shows the servers");
     say("  `nexa-slurm release rollback` stays possible");
     say("  an approver lifts it: nexa-slurm unhalt " + halt.id());
@@ -161,10 +160,6 @@ public final class HaltCommand extends Subcommand {
         ProcessIdentity.ofThisProcess().host(),
         value(reason).orElse(""),
         named);
-  }
-
-  private void arrow(Advice line) {
-    err().println("  → " + line);
   }
 
   private static Stream<HaltedTiers.Tried> halted(List<HaltedTiers.Tried> tried) {
@@ -198,7 +193,7 @@ public final class HaltCommand extends Subcommand {
     @Override
     protected void work() {
       DeployPlace place = DeployPlace.of(existing(), value(cluster));
-      HaltedTiers tiers = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
+      HaltedTiers tiers = given(cluster) ? place.tiers().chosen() : place.tiers();
       Map<Halts.Judged, List<String>> where = new LinkedHashMap<>();
       for (Path tier : tiers.tiers().keySet()) {
         for (Halts.Judged one : tiers.halts(tier).all(place.signers())) {
@@ -347,7 +342,7 @@ public final class HaltCommand extends Subcommand {
       }
       DeployCommand.requireAnswer(this, given(yes), "lift " + halt.halt().id());
       if (!given(yes) && !confirmed("Lift it?")) {
-        err().println("nothing was changed");
+        remark("nothing was changed");
         return ExitCode.NEEDS_APPROVAL.status();
       }
       Map<String, LiftedHalt> signed = new HashMap<>();
@@ -376,7 +371,7 @@ public final class HaltCommand extends Subcommand {
 
     /** Returns the tiers that have the halt; the chosen one if none has it, for its error. */
     private List<Halts> tiers(DeployPlace place) {
-      HaltedTiers all = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
+      HaltedTiers all = given(cluster) ? place.tiers().chosen() : place.tiers();
       String halt = id.getValue();
       List<Halts> having =
           all.tiers().keySet().stream().map(all::halts).filter(halts -> halts.has(halt)).toList();
@@ -393,7 +388,7 @@ public final class HaltCommand extends Subcommand {
               signer.author(),
               value(reason).orElse(""),
               "");
-      return unsigned.signed(signer.sign(unsigned.statement()));
+      return unsigned.signed(signer.sign().apply(unsigned.statement()));
     }
 
     /**

@@ -46,18 +46,13 @@ record HaltedPipeline(Context context) {
   private Map<String, String> recorded() {
     Map<String, String> names = new TreeMap<>();
     for (PipelineFolder folder : context.workspace().allPipelines()) {
-      recorded(folder).ifPresent(name -> names.put(folder.id(), name));
+      try {
+        names.put(folder.id(), PipelineFile.read(folder).name());
+      } catch (RuntimeException damaged) {
+        // A damaged record must not keep anybody from the halt of another pipeline.
+      }
     }
     return names;
-  }
-
-  /** A damaged record must not keep anybody from the halt of another pipeline. */
-  private static Optional<String> recorded(PipelineFolder folder) {
-    try {
-      return Optional.of(PipelineFile.read(folder).name());
-    } catch (RuntimeException damaged) {
-      return Optional.empty();
-    }
   }
 
   /** Returns the names of the workspace's files. A file with an error counts by its own name. */

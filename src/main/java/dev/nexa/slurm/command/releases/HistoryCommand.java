@@ -70,7 +70,7 @@ final class HistoryCommand extends Subcommand {
       printTable(COLUMNS.of(content.lines()).table(style()));
     }
     notes.forEach(this::note);
-    problems.forEach(problem -> err().println("nexa-slurm: " + problem));
+    problems.forEach(problem -> remark("nexa-slurm: " + problem));
     if (problems.isEmpty() && given(verify) && !given(json)) {
       say(content.lines().size() + " lines: the chain is whole, and each signature counts");
     }

@@ -6,11 +6,10 @@ import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
+import dev.nexa.slurm.storage.releases.ReleaseContent;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
-import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.io.UncheckedIOException;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +30,7 @@ final class ListCommand extends OfTier {
   protected void work() {
     Context context = existing();
     String durable = durable(context);
-    Optional<PolicyApprovals> approvals = VerifyCommand.approvals(context, err()::println);
+    Optional<PolicyApprovals> approvals = VerifyCommand.approvals(context, this::note);
     List<ReleaseText.Row> rows = new ArrayList<>();
     for (ReleaseFolder release : ReleaseFolder.all(durable)) {
       try {
@@ -57,10 +56,7 @@ final class ListCommand extends OfTier {
     Optional<List<String>> signers =
         approvals.map(
             policy ->
-                ReleaseSignatures.of(
-                        release, policy.signers(), policy.policy().selfApproval(), Instant.now())
-                    .valid()
-                    .stream()
+                policy.signatures(ReleaseContent.signed(release)).valid().stream()
                     .map(SignOff::signer)
                     .toList());
     return new ReleaseText.Row(release.name(), release.digest(), release.document(), signers);

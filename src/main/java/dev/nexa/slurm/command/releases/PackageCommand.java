@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ProgressBar;
@@ -101,7 +100,7 @@ final class PackageCommand extends Subcommand {
     if (done.added()) {
       new Outbox(context.workspace())
           .recordIfAsked(context.configs().policy().channels(), notice(done, draft))
-          .ifPresent(why -> note(why));
+          .ifPresent(this::note);
     }
     if (given(json)) {
       print(
@@ -117,7 +116,7 @@ final class PackageCommand extends Subcommand {
               + done.folder().name()
               + ", digest "
               + done.folder().digest());
-      out().print(ReleaseText.facts(done.document()));
+      print(ReleaseText.facts(done.document()));
       leftOut(draft);
       say("  folder      " + done.folder().path());
       archive.ifPresent(file -> say("  archive     " + file));
@@ -130,9 +129,12 @@ final class PackageCommand extends Subcommand {
   private PackageRelease.Done packaged(
       Context context, ReleaseDraft draft, String durable, Optional<Path> archive) {
     try (ProgressBar progress = ProgressBar.of(this)) {
-      PackageRelease.Done done =
-          new PackageRelease(durable, new DurableFiles(context.disk())).run(draft, progress);
-      archive.ifPresent(file -> write(done.folder(), file, context, progress));
+      DurableFiles files = new DurableFiles(context.disk());
+      PackageRelease.Done done = new PackageRelease(durable, files).run(draft, progress);
+      if (archive.isPresent()
+          && !ReleaseTar.write(done.folder(), archive.get().toAbsolutePath(), files, progress)) {
+        throw exists(archive.get());
+      }
       return done;
     }
   }
@@ -214,14 +216,6 @@ final class PackageCommand extends Subcommand {
         Advice.command("checks the archive", "nexa-slurm release verify", archive));
   }
 
-  private static void write(
-      ReleaseFolder release, Path archive, Context context, Progress progress) {
-    DurableFiles files = new DurableFiles(context.disk());
-    if (!ReleaseTar.write(release, archive.toAbsolutePath(), files, progress)) {
-      throw exists(archive);
-    }
-  }
-
   private void shown(ReleaseDraft draft, String durable) {
     if (given(json)) {
       print(
@@ -232,7 +226,7 @@ final class PackageCommand extends Subcommand {
       return;
     }
     say("would package " + draft.facts().origin().release());
-    out().print(ReleaseText.facts(draft.facts()).replaceAll("(?m)^  size .*\\R", ""));
+    print(ReleaseText.facts(draft.facts()).replaceAll("(?m)^  size .*\\R", ""));
     say(
         "  size        %s in %s files"
             .formatted(Memory.rounded(draft.bytes()), draft.paths().size()));

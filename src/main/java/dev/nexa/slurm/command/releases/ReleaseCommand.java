@@ -16,13 +16,8 @@ public final class ReleaseCommand extends CommandGroup {
         "nexa-slurm release verify train-demo_20251101_143200",
         "nexa-slurm release deploy train-demo_20251101_143200",
         "nexa-slurm release rollback");
-    spec().addSubcommand("package", new PackageCommand().spec());
-    spec().addSubcommand("sign", new SignCommand().spec());
-    spec().addSubcommand("verify", new VerifyCommand().spec());
-    spec().addSubcommand("list", new ListCommand().spec());
-    spec().addSubcommand("deploy", new DeployCommand().spec());
-    spec().addSubcommand("rollback", new RollbackCommand().spec());
-    spec().addSubcommand("show", new ShowReleaseCommand().spec());
-    spec().addSubcommand("history", new HistoryCommand().spec());
+    subcommands(new PackageCommand(), new SignCommand(), new VerifyCommand(), new ListCommand());
+    subcommands(new DeployCommand(), new RollbackCommand());
+    subcommands(new ShowReleaseCommand(), new HistoryCommand());
   }
 }

@@ -36,7 +36,7 @@ final class RollbackCommand extends Subcommand {
     place.current().release();
     DeployCommand.requireAnswer(this, given(yes), "roll back");
     Outcome outcome =
-        new DeployRelease(place, err()::println)
+        new DeployRelease(place, this::note)
             .rollback(
                 value(name),
                 place.signer(value(key), "release rollback"),
@@ -44,7 +44,7 @@ final class RollbackCommand extends Subcommand {
                 !given(yes),
                 release -> {
                   if (!given(json)) {
-                    out().print(DeployText.plan(release, "roll back to", ""));
+                    print(DeployText.plan(release, "roll back to", ""));
                     out().flush();
                   }
                   return given(yes) || confirmed("Roll back?");
@@ -53,11 +53,11 @@ final class RollbackCommand extends Subcommand {
       print(DeployText.json(outcome));
     }
     if (outcome.already()) {
-      err().println(outcome.release().name() + " is in production; nothing else was changed");
+      remark(outcome.release().name() + " is in production; nothing else was changed");
       return ExitCode.OK.status();
     }
     if (outcome.line().isEmpty()) {
-      err().println("nothing was changed");
+      remark("nothing was changed");
       return ExitCode.NEEDS_APPROVAL.status();
     }
     if (!given(json)) {

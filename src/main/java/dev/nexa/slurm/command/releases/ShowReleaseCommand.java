@@ -8,6 +8,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.Production;
+import dev.nexa.slurm.storage.releases.ReleaseContent;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import dev.nexa.slurm.storage.releases.ReleaseHistory;
@@ -47,19 +48,18 @@ final class ShowReleaseCommand extends Subcommand {
     DeployPlace place = DeployPlace.of(existing(), value(cluster));
     ReleaseHistory.Content content = place.history().sound();
     List<Production.Period> periods = Production.periods(content.lines());
-    if (name.getValue() != null && at.getValue() != null) {
+    Optional<String> named = value(name);
+    if (named.isPresent() && given(at)) {
       throw conflict("NAME and --at ask different questions", "leave one of them out");
     }
-    if (at.getValue() != null) {
+    if (given(at)) {
       return showAt(place, periods, at.getValue());
     }
-    if (name.getValue() != null) {
+    if (named.isPresent()) {
       List<Production.Period> own =
-          periods.stream()
-              .filter(one -> one.release().equals(Optional.of(name.<String>getValue())))
-              .toList();
-      ReleaseFolder.open(place.durable(), name.getValue());
-      return print(place, Optional.of(name.getValue()), own, "was never in production");
+          periods.stream().filter(one -> one.release().equals(named)).toList();
+      ReleaseFolder.open(place.durable(), named.get());
+      return print(place, named, own, "was never in production");
     }
     Optional<String> now = place.current().release();
     tellUnfinished(content, now);
@@ -110,9 +110,8 @@ final class ShowReleaseCommand extends Subcommand {
       return nothing("that time has not come yet (" + moment.from() + " UTC)");
     }
     tellTimesThatGoBack(periods);
-    Instant end = moment.to();
     List<Production.Period> then =
-        periods.stream().filter(period -> period.touches(moment.from(), end)).toList();
+        periods.stream().filter(period -> period.touches(moment.from(), moment.to())).toList();
     if (then.isEmpty()) {
       return nothing(
           "no release was in production then (%s UTC)%s"
@@ -131,7 +130,7 @@ final class ShowReleaseCommand extends Subcommand {
               .with("to", moment.to())
               .with("releases", all));
     } else {
-      then.forEach(one -> out().print(text(place, one.release(), List.of(one), "")));
+      then.forEach(one -> print(text(place, one.release(), List.of(one), "")));
     }
     return ExitCode.OK.status();
   }
@@ -148,7 +147,7 @@ final class ShowReleaseCommand extends Subcommand {
     return answer(
         json,
         () -> JsonObject.ofVersion(1).with("releases", List.of(document(place, release, periods))),
-        () -> out().print(text(place, release, periods, never)));
+        () -> print(text(place, release, periods, never)));
   }
 
   private static String text(
@@ -227,16 +226,9 @@ final class ShowReleaseCommand extends Subcommand {
   }
 
   private static ReleaseSignatures signatures(DeployPlace place, ReleaseFolder folder) {
-    return place
-        .signers()
-        .map(
-            signers ->
-                ReleaseSignatures.of(
-                    folder,
-                    signers,
-                    place.policy().approvals().orElseThrow().selfApproval(),
-                    Instant.now()))
-        .orElse(new ReleaseSignatures(List.of()));
+    return place.policy().approvals().isPresent()
+        ? place.approvals().signatures(ReleaseContent.signed(folder))
+        : new ReleaseSignatures(List.of());
   }
 
   private static Optional<String> cost(DeployPlace place, String name) {

@@ -26,7 +26,6 @@ import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import dev.nexa.slurm.storage.releases.RunComparison;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyPair;
@@ -99,7 +98,7 @@ final class SignCommand extends OfTier {
       return given(json) ? printed(content, ready, compared, false) : ExitCode.OK.status();
     }
     if (!given(yes) && !confirmed("Sign it?")) {
-      err().println("nothing was signed");
+      remark("nothing was signed");
       return ExitCode.OK.status();
     }
     Path file = ready.sign().get();
@@ -121,7 +120,7 @@ final class SignCommand extends OfTier {
     ReleaseFile document = content.document();
     say("release " + document.origin().release());
     say("  digest      " + content.digest());
-    out().print(ReleaseText.facts(document));
+    print(ReleaseText.facts(document));
     say("  records     " + VisibleText.line(compared.words()));
     say("  signer      " + ready.signer());
     say("  key         " + ready.key());
@@ -207,7 +206,7 @@ final class SignCommand extends OfTier {
           signer,
           key.text(),
           file,
-          already(approvals, signer, now),
+          already(approvals, signer),
           () -> {
             String armored = key.sign(unsigned.statement(), SignOff.NAMESPACE);
             SignOff signed =
@@ -221,11 +220,8 @@ final class SignCommand extends OfTier {
           });
     }
 
-    private Optional<SignOff> already(PolicyApprovals approvals, String signer, Instant now) {
-      return ReleaseSignatures.of(
-              content, approvals.signers(), approvals.policy().selfApproval(), now)
-          .valid()
-          .stream()
+    private Optional<SignOff> already(PolicyApprovals approvals, String signer) {
+      return approvals.signatures(content).valid().stream()
           .filter(one -> one.signer().equals(signer))
           .findFirst();
     }
@@ -321,10 +317,8 @@ final class SignCommand extends OfTier {
 
     private Path keep(Path file, String text) {
       DurableFiles files = new DurableFiles(context.disk());
-      if (Files.notExists(folder.signatures())) {
-        files.directories(folder.signatures());
-      }
-      files.replace(file, text.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+      files.directories(folder.signatures());
+      files.replace(file, text);
       return file;
     }
   }

@@ -68,7 +68,7 @@ final class VerifyCommand extends OfTier {
 
   @Override
   public Integer call() {
-    if (omsKey.getValue() != null && omsCertificate.getValue() != null) {
+    if (given(omsKey) && given(omsCertificate)) {
       throw conflict(
           "--oms-key and --oms-certificate exclude each other",
           "a signature was made with a key or with a certificate: name one of them");
@@ -76,7 +76,7 @@ final class VerifyCommand extends OfTier {
     Context context = existing();
     String typed = what.getValue();
     Path path = Path.of(typed);
-    boolean oms = omsKey.getValue() != null || omsCertificate.getValue() != null;
+    boolean oms = given(omsKey) || given(omsCertificate);
     boolean isPath = typed.contains("/") || typed.endsWith(".tar.zst") || isFolder(path, oms);
     if (isPath && Files.notExists(path)) {
       throw ErrorCode.FILE_NOT_FOUND.error(
@@ -135,7 +135,7 @@ final class VerifyCommand extends OfTier {
     } catch (NexaException nobody) {
       if (nobody.code() == ErrorCode.POLICY_INCOMPLETE
           || nobody.code() == ErrorCode.APPROVALS_UNUSABLE) {
-        note.accept("note: no signature can be checked: " + nobody.getMessage());
+        note.accept("no signature can be checked: " + nobody.getMessage());
         return Optional.empty();
       }
       throw nobody;
@@ -144,15 +144,8 @@ final class VerifyCommand extends OfTier {
 
   private static List<ReleaseSignatures.Judged> signatures(
       Context context, ReleaseContent content, List<String> notes) {
-    return approvals(context, note -> notes.add(note.substring("note: ".length())))
-        .map(
-            approvals ->
-                ReleaseSignatures.of(
-                        content,
-                        approvals.signers(),
-                        approvals.policy().selfApproval(),
-                        Instant.now())
-                    .all())
+    return approvals(context, notes::add)
+        .map(approvals -> approvals.signatures(content).all())
         .orElse(List.of());
   }
 
@@ -198,7 +191,7 @@ final class VerifyCommand extends OfTier {
     List<JsonObject> listed = new ArrayList<>();
     for (ReleaseSignatures.Judged one : signatures) {
       JsonObject entry = new JsonObject().with("file", one.file());
-      one.signOff().ifPresent(it -> ReleaseText.json(it).members().forEach(entry::with));
+      one.signOff().map(ReleaseText::json).ifPresent(entry::withAll);
       listed.add(
           entry.with("counts", one.refusal().isEmpty()).with("reason", one.refusal().orElse(null)));
     }
@@ -222,14 +215,13 @@ final class VerifyCommand extends OfTier {
   private Integer oms(Path folder) {
     boolean isRelease = Files.exists(folder.resolve(ReleaseFolder.DOCUMENT));
     Path model = isRelease ? folder.resolve(ReleaseFolder.MODEL) : folder;
-    String typed = signature.getValue();
     Path usual =
         isRelease
             ? folder.resolve(ReleaseFolder.SIGNATURES).resolve(SignRelease.OMS)
             : Files.isDirectory(folder)
                 ? folder.resolve(SignRelease.OMS)
                 : folder.resolveSibling(SignRelease.OMS);
-    Path bundle = typed == null ? usual : Path.of(typed);
+    Path bundle = value(signature).map(Path::of).orElse(usual);
     if (Files.notExists(bundle)) {
       throw ErrorCode.RELEASE_UNSIGNED.error(
           "there is no signature " + bundle,

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.report;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.MonthRange;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.insight.html.ReportPage;
@@ -18,9 +19,7 @@ import dev.nexa.slurm.storage.sync.S3Place;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Objects;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm report}. */
@@ -92,45 +91,36 @@ public final class ReportCommand extends Subcommand {
                 .with("problems", collected.problems()),
         () ->
             say(
-                "wrote %s: %d %s, %d bytes%s"
+                "wrote %s: %s, %d bytes%s"
                     .formatted(
                         written,
-                        report.runs().size(),
-                        report.runs().size() == 1 ? "run" : "runs",
+                        Plural.of(report.runs().size(), "run"),
                         html.length,
                         report.redacted() ? ", without names" : "")));
   }
 
   /** Writes the report to its file, or publishes it, and returns where it is. */
   private String write(Context context, ReportScope scope, byte[] html) {
-    @Nullable String place = publish.getValue();
-    @Nullable String typed = out.getValue();
-    if (place == null) {
+    if (!given(publish)) {
       refuseOptionsOfS3("nothing is published there");
-      Path file = Path.of(Objects.requireNonNullElse(typed, USUAL_FILE));
+      Path file = Path.of(value(out).orElse(USUAL_FILE));
       context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
       return file.toString();
     }
-    if (typed != null) {
+    if (given(out)) {
       throw conflict("--out and --publish both say where the report goes", "leave one of them out");
     }
+    String place = publish.getValue();
     if (!S3Place.isAddress(place) && S3Place.misspelt(place).isEmpty()) {
       refuseOptionsOfS3(place + " is no address in S3");
     }
-    return new PublishReport(
-            context,
-            s3,
-            () ->
-                context
-                    .configs()
-                    .cluster(value(cluster).orElseGet(() -> Prepared.clusterName(context)))
-                    .storage())
+    return new PublishReport(context, s3, () -> Prepared.profile(context, value(cluster)).storage())
         .put(place, scope.fileName(), html);
   }
 
   private void refuseOptionsOfS3(String because) {
     Stream.concat(Stream.of(cluster), s3.all().stream())
-        .filter(option -> option.getValue() != null)
+        .filter(Subcommand::given)
         .findFirst()
         .ifPresent(
             option -> {
@@ -141,7 +131,7 @@ public final class ReportCommand extends Subcommand {
   }
 
   private ReportScope scope(Context context, Instant now) {
-    if (Stream.of(run, pipeline, month).filter(one -> one.getValue() != null).count() > 1) {
+    if (Stream.of(run, pipeline, month).filter(Subcommand::given).count() > 1) {
       throw conflict(
           "a report is about one of --run, --pipeline and --month",
           "leave the others out, or write one report for each");

@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -234,14 +235,15 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
         "The approval that covers this run. Default: looks in the folder that the policy names.");
   }
 
-  /** Returns whether a flag was typed. */
-  public static boolean given(OptionSpec flag) {
-    return flag.<Boolean>getValue();
+  /** Returns whether an option was typed; one that the command lacks (null) was not. */
+  public static boolean given(@Nullable ArgSpec option) {
+    Object typed = option == null ? null : option.getValue();
+    return typed != null && !typed.equals(false);
   }
 
   /** Returns the value of an option or a parameter; empty if it was not given. */
-  public static Optional<String> value(ArgSpec option) {
-    return Optional.ofNullable(option.getValue());
+  public static Optional<String> value(@Nullable ArgSpec option) {
+    return option == null ? Optional.empty() : Optional.ofNullable(option.getValue());
   }
 
   /**
@@ -361,6 +363,16 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Prints a line of the output. */
   public final void say(Object line) {
     out().println(line);
+  }
+
+  /** Prints text on stdout as it is. */
+  public final void print(String text) {
+    out().print(text);
+  }
+
+  /** Prints a line on stderr. */
+  public final void remark(Object line) {
+    err().println(line);
   }
 
   /** Prints a note on stderr. */

@@ -42,14 +42,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm archive}. */
 public final class ArchiveCommand extends Subcommand {
-  private static final String DEFAULT_GRACE = "3d";
-
   /** The names of our folders on a tier begin with this, such as the trash. */
   private static final String OWN = ".nexa-";
 
@@ -92,7 +89,7 @@ public final class ArchiveCommand extends Subcommand {
   public Integer call() {
     NamesOfFiles.requireUtf8("nexa-slurm archive");
     Context context = existing();
-    Duration stays = CleanupCommand.grace(value(grace).orElse(DEFAULT_GRACE));
+    Duration stays = CleanupCommand.grace(value(grace));
     List<RunId> chosen = chosen(context);
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
@@ -152,14 +149,14 @@ public final class ArchiveCommand extends Subcommand {
         Archived one = archive.archive(run, stays, roots);
         done.add(one);
         if (!given(json)) {
-          out().print(ArchiveText.done(one, stays));
+          print(ArchiveText.done(one, stays));
           out().flush();
         }
         one.failed()
             .ifPresent(
                 failed -> {
-                  err().println("not done: " + run.run() + ": " + failed.getMessage());
-                  failed.advice().forEach(advice -> err().println("  → " + advice));
+                  remark("not done: " + run.run() + ": " + failed.getMessage());
+                  failed.advice().forEach(advice -> remark("  → " + advice));
                 });
       }
     } finally {
@@ -179,14 +176,14 @@ public final class ArchiveCommand extends Subcommand {
         removed
             ? "the half-written bundle was removed, and the run's files are in their place"
             : "each run is in its place, or in its bundle and the trash";
-    err().println("\ninterrupted: " + now);
-    err().println("  → type the command again: it goes on with the runs that are not archived");
+    remark("\ninterrupted: " + now);
+    remark("  → type the command again: it goes on with the runs that are not archived");
     err().flush();
   }
 
   private void printAdvice(Context context, ArchiveFile archive) {
     DamagedArchive.advice(context.workspace(), archive)
-        .forEach(advice -> err().println(archive.run() + ": → " + advice));
+        .forEach(advice -> remark(archive.run() + ": → " + advice));
   }
 
   /**
@@ -338,7 +335,7 @@ public final class ArchiveCommand extends Subcommand {
         if (row.bundle().filter(bundle -> !bundle.isThere()).isPresent()) {
           note(row.archive().where() + " " + row.bundle().get().sentence());
           DamagedArchive.advice(context.workspace(), row.archive())
-              .forEach(advice -> err().println("  → " + advice));
+              .forEach(advice -> remark("  → " + advice));
         }
       }
       for (UnfinishedBundle one : unfinished) {
@@ -348,8 +345,8 @@ public final class ArchiveCommand extends Subcommand {
                 .formatted(one.file(), Memory.plain(one.bytes()), one.run()));
         Advice again =
             Advice.command("", "nexa-slurm archive", one.run().value(), "--to", one.place());
-        err().println("  → if it was killed, this replaces the file: " + again);
-        err().println("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
+        remark("  → if it was killed, this replaces the file: " + again);
+        remark("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
       }
     }
   }
@@ -440,11 +437,10 @@ public final class ArchiveCommand extends Subcommand {
           ArchivePlaces.Opened opened = places.recorded(context, archive.place());
           FileLock lock = ArchiveRuns.lock(context.workspace())) {
         RestoreRun restore = new RestoreRun(context.workspace(), opened.place(), progress);
-        @Nullable String folder = to.getValue();
         restored =
-            folder == null
-                ? restore.toOldPlace(archive)
-                : List.of(restore.toFolder(archive, existing(folder)));
+            value(to)
+                .map(folder -> List.of(restore.toFolder(archive, existing(folder))))
+                .orElseGet(() -> restore.toOldPlace(archive));
         if (!lock.holds()) {
           note("another archive took over the lock meanwhile");
         }

@@ -35,7 +35,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm cleanup}. */
@@ -107,8 +106,8 @@ public final class CleanupCommand extends Subcommand {
 
   private Integer call(Context context, Progress progress) {
     CleanTiers clean = ArchivePlaces.cleaning(context, value(cluster), progress);
-    @Nullable String id = undo.getValue();
-    if (id != null) {
+    if (given(undo)) {
+      String id = undo.getValue();
       List<OptionSpec> others =
           new ArrayList<>(
               List.of(pruneSize, grace, tier, cluster, maxDelete, s3, days, dryRun, quiet));
@@ -122,10 +121,7 @@ public final class CleanupCommand extends Subcommand {
             journal.get() + " names the objects");
       }
       Done undone = clean.undo(id);
-      answer(
-          json,
-          () -> CleanupText.undone(undone),
-          () -> out().print(CleanupText.undoneText(undone)));
+      answer(json, () -> CleanupText.undone(undone), () -> print(CleanupText.undoneText(undone)));
       return (undone.failed().isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     if (given(s3)) {
@@ -137,7 +133,7 @@ public final class CleanupCommand extends Subcommand {
         new Settings(
             Duration.ofDays(days()),
             size(value(pruneSize).orElse(DEFAULT_SIZE)),
-            grace(value(grace).orElse(DEFAULT_GRACE)),
+            grace(value(grace)),
             value(tier).map(Tier::of));
     CleanTiers.Planned planned =
         clean.plan(
@@ -155,7 +151,7 @@ public final class CleanupCommand extends Subcommand {
     if (!text) {
       print(CleanupText.document(planned, done));
     } else if (done.isPresent()) {
-      out().print(CleanupText.done(done.get(), settings));
+      print(CleanupText.done(done.get(), settings));
     } else if (!planned.isEmpty()) {
       say("nothing was removed");
     }
@@ -163,17 +159,12 @@ public final class CleanupCommand extends Subcommand {
     return (failed || (lost && !given(dryRun)) ? ExitCode.DEFECT : ExitCode.OK).status();
   }
 
-  /** Returns whether the option was typed; a flag that was not typed is false. */
-  static boolean typed(OptionSpec option) {
-    return option.getValue() != null && !option.getValue().equals(false);
-  }
-
   /**
    * Refuses options that would be ignored beside another one: --dry-run beside --undo above all.
    */
   private static void refuse(String beside, String nothing, List<OptionSpec> options) {
     for (OptionSpec other : options) {
-      if (typed(other)) {
+      if (given(other)) {
         throw ErrorCode.OPTION_INVALID.error(
             other.longestName() + " cannot be given with " + beside + "; " + nothing,
             beside.equals("--s3")
@@ -187,7 +178,7 @@ public final class CleanupCommand extends Subcommand {
     List<OptionSpec> options = new ArrayList<>(bucket.all());
     options.add(maxDelete);
     for (OptionSpec option : options) {
-      if (typed(option)) {
+      if (given(option)) {
         throw invalid(
             option.longestName() + " needs --s3; nothing was removed",
             "add --s3 to clean up the bucket, or leave the option out");
@@ -206,8 +197,7 @@ public final class CleanupCommand extends Subcommand {
   private Integer cleanBucket(Context context, Progress progress) {
     Duration age = Duration.ofDays(days());
     DeleteLimit limit = DeleteLimit.parse(maxDelete.getValue(), "objects");
-    String profile = value(cluster).orElseGet(() -> Prepared.clusterName(context));
-    Storage storage = context.configs().cluster(profile).storage();
+    Storage storage = Prepared.profile(context, value(cluster)).storage();
     S3Place place = bucket.place(context, storage, Optional.empty(), CONNECTIONS);
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(place)) {
@@ -238,7 +228,7 @@ public final class CleanupCommand extends Subcommand {
       if (!asText) {
         print(text.document(plan, refusal, done, file));
       } else if (done.isPresent()) {
-        out().print(BucketText.done(done.get(), file.orElseThrow()));
+        print(BucketText.done(done.get(), file.orElseThrow()));
       } else if (!empty) {
         refusal.ifPresent(why -> say("this would be refused: " + why));
         say("nothing was deleted");
@@ -280,7 +270,9 @@ public final class CleanupCommand extends Subcommand {
         "--prune-size +2G: checkpoints of more than 2 GiB");
   }
 
-  static Duration grace(String typed) {
+  /** Returns how long files stay in the trash. */
+  static Duration grace(Optional<String> option) {
+    String typed = option.orElse(DEFAULT_GRACE);
     return typed.equals("0") || typed.matches("0[smhdw]")
         ? Duration.ZERO
         : Span.of(typed)

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
@@ -66,7 +65,7 @@ final class MirrorCommand extends Subcommand {
   @Override
   public Integer call() {
     for (OptionSpec option : List.of(maxDelete, yes)) {
-      if (!given(delete) && CleanupCommand.typed(option)) {
+      if (!given(delete) && given(option)) {
         throw invalid(
             option.longestName() + " needs --delete",
             "add --delete, or leave " + option.longestName() + " out");
@@ -80,7 +79,7 @@ final class MirrorCommand extends Subcommand {
       Rsync.Stats stats = Rsync.stats(planned);
       List<String> deletions = Rsync.deletions(planned);
       if (!given(json)) {
-        out().print(plan(stats, deletions));
+        print(plan(stats, deletions));
         out().flush();
       }
       requireAllowed(stats);
@@ -90,7 +89,7 @@ final class MirrorCommand extends Subcommand {
       }
       most = stats.deleted();
       if (most > 0 && !agrees(most)) {
-        err().println("nothing was copied or deleted");
+        remark("nothing was copied or deleted");
         return ExitCode.INTERRUPTED.status();
       }
     }
@@ -121,19 +120,15 @@ final class MirrorCommand extends Subcommand {
     if (!Files.isDirectory(source)) {
       return;
     }
-    try {
-      Path from = source.toRealPath();
-      Path to =
-          Files.isDirectory(target)
-              ? target.toRealPath()
-              : target.resolveSibling("").toRealPath().resolve(target.getFileName());
-      if (to.startsWith(from)) {
-        throw invalid(
-            "LOCAL: " + target + (to.equals(from) ? " is " : " is inside ") + source,
-            "nothing was copied; name a folder outside of " + source);
-      }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", source, failed);
+    Path from = SyncPlaces.real(source);
+    Path to =
+        Files.isDirectory(target)
+            ? SyncPlaces.real(target)
+            : SyncPlaces.real(target.resolveSibling("")).resolve(target.getFileName());
+    if (to.startsWith(from)) {
+      throw invalid(
+          "LOCAL: " + target + (to.equals(from) ? " is " : " is inside ") + source,
+          "nothing was copied; name a folder outside of " + source);
     }
   }
 

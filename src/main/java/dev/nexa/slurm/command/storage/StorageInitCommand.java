@@ -49,15 +49,14 @@ final class StorageInitCommand extends Subcommand {
       switch (folder.outcome()) {
         case MADE -> say("made   " + folder.path());
         case WOULD_MAKE -> say("would make " + folder.path());
-        case FAILED -> err().println("nexa-slurm: " + folder.path() + " could not be made" + note);
+        case FAILED -> remark("nexa-slurm: " + folder.path() + " could not be made" + note);
         case EXISTS -> there++;
       }
     }
     say(there + " of " + folders.size() + " folders exist already");
     if (folders.stream().anyMatch(one -> one.outcome() == MakeFolders.Outcome.FAILED)) {
-      err()
-          .println(
-              "  → set `storage` in the profile to folders that you can write to, or ask the admin to make these");
+      remark(
+          "  → set `storage` in the profile to folders that you can write to, or ask the admin to make these");
     }
   }
 

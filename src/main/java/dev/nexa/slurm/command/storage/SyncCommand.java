@@ -15,9 +15,8 @@ public final class SyncCommand extends CommandGroup {
         "nexa-slurm sync push",
         "nexa-slurm sync pull s3://nexacompute/checkpoints /mnt/nexa_durable/checkpoints");
     for (SyncStepCommand.Step step : SyncStepCommand.Step.values()) {
-      spec().addSubcommand(step.word(), new SyncStepCommand(step).spec());
+      subcommands(new SyncStepCommand(step));
     }
-    spec().addSubcommand("abort-leftovers", new AbortLeftoversCommand().spec());
-    spec().addSubcommand("mirror", new MirrorCommand().spec());
+    subcommands(new AbortLeftoversCommand(), new MirrorCommand());
   }
 }

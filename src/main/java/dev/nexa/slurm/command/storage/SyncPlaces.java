@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.run.SyncStage;
-import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
@@ -129,7 +128,7 @@ final class SyncPlaces {
    * @param threads how many requests run at once
    */
   Pair pair(Context context, String step, boolean pulls, int threads) {
-    Storage storage = profile(context).storage();
+    Storage storage = storage(context);
     List<String> folders = typed(false);
     List<String> addresses = typed(true);
     if (folders.size() != addresses.size()) {
@@ -182,12 +181,11 @@ final class SyncPlaces {
 
   /** Returns only the address. */
   S3Place s3(Context context, int threads) {
-    return s3(context, profile(context).storage(), threads);
+    return s3(context, storage(context), threads);
   }
 
-  private ClusterProfile profile(Context context) {
-    String name = Subcommand.value(cluster).orElseGet(() -> Prepared.clusterName(context));
-    return context.configs().cluster(name);
+  private Storage storage(Context context) {
+    return Prepared.profile(context, Subcommand.value(cluster)).storage();
   }
 
   private List<String> typed(boolean addresses) {

@@ -41,6 +41,9 @@ final class SyncStepCommand extends Subcommand {
   private static final List<String> REPEATS =
       List.of("permission denied", "Permission denied", "of this name", "Not a directory");
 
+  /** Options that the command which is advised does not take. */
+  private static final List<String> OF_THIS_STEP = List.of("--dry-run", "--yes");
+
   private static final String NOT_REPLACED = "; it was not ";
   private static final String INCLUDE = "--include";
   private static final String EXCLUDE = "--exclude";
@@ -152,14 +155,14 @@ final class SyncStepCommand extends Subcommand {
                 step.word(),
                 options.direction() == Direction.PULL && step != Step.VERIFY,
                 options.threads());
-    boolean empty = pair.missing() && (step == Step.PLAN || (dryRun != null && given(dryRun)));
+    boolean empty = pair.missing() && (step == Step.PLAN || given(dryRun));
     // A plan makes nothing: an empty folder elsewhere stands for the missing one.
     Path folder = empty ? temporary() : pair.folder();
     try {
       return call(pair, folder, options, limit);
     } finally {
       if (empty) {
-        delete(folder);
+        DurableFiles.attempt("delete", folder, () -> OpenFolder.deleteWhole(folder));
       }
     }
   }
@@ -171,17 +174,9 @@ final class SyncStepCommand extends Subcommand {
         () -> Files.createTempDirectory("nexa-sync-"));
   }
 
-  private static void delete(Path folder) {
-    DurableFiles.attempt("delete", folder, () -> OpenFolder.deleteWhole(folder));
-  }
-
-  private static void make(Path folder) {
-    DurableFiles.attempt("make", folder, () -> FileModes.createDirectory(folder));
-  }
-
   private Integer call(SyncPlaces.Pair pair, Path folder, SyncOptions options, DeleteLimit limit) {
     if (pair.missing() && folder.equals(pair.folder())) {
-      make(folder);
+      DurableFiles.attempt("make", folder, () -> FileModes.createDirectory(folder));
     }
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
@@ -189,7 +184,7 @@ final class SyncStepCommand extends Subcommand {
         SyncRun run =
             SyncRun.plan(
                 folder, pair.s3(), store, new Filters(rules(pair.only())), options, progress)) {
-      run.note().ifPresent(note -> note(note));
+      run.note().ifPresent(this::note);
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
     }
@@ -197,7 +192,7 @@ final class SyncStepCommand extends Subcommand {
 
   /** Returns the settings of a job with {@code backend: sync}; empty if a person runs this. */
   private Optional<Path> settings() {
-    return settings == null ? Optional.empty() : value(settings).map(Path::of);
+    return value(settings).map(Path::of);
   }
 
   private Integer verified(SyncRun run, SyncText text) {
@@ -213,7 +208,7 @@ final class SyncStepCommand extends Subcommand {
       print(text.verified(planned, report));
       return (equal && !none ? ExitCode.OK : ExitCode.DEFECT).status();
     }
-    out().print(text.skipped(planned));
+    print(text.skipped(planned));
     if (!equal) {
       throw ErrorCode.SYNC_DIFFERS.error(
           text.differs(planned, report),
@@ -231,11 +226,11 @@ final class SyncStepCommand extends Subcommand {
   private Integer synced(SyncRun run, SyncText text, DeleteLimit limit) {
     SyncPlan planned = run.planned();
     boolean asJson = given(json);
-    boolean only = step == Step.PLAN || (dryRun != null && given(dryRun));
+    boolean only = step == Step.PLAN || given(dryRun);
     boolean empty = planned.sourceFiles() == 0 && planned.complete();
     Optional<String> refusal = run.refusal(limit);
     if (!asJson) {
-      out().print(text.plan(planned, only));
+      print(text.plan(planned, only));
       out().flush();
     }
     if (only) {
@@ -260,12 +255,12 @@ final class SyncStepCommand extends Subcommand {
                   : "check that the folder is mounted and the address is right, or sync without --delete"));
     }
     long deletions = planned.count(Action.Kind.DELETE).files();
-    if (deletions > 0 && !(yes != null && given(yes)) && !agrees(deletions)) {
-      err().println("nothing was copied or deleted");
+    if (deletions > 0 && !given(yes) && !agrees(deletions)) {
+      remark("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();
     }
     SyncReport report = run.execute(limit);
-    report.note().ifPresent(note -> note(note));
+    report.note().ifPresent(this::note);
     boolean whole =
         planned.complete()
             && report.count(Outcome.FAILED) == 0
@@ -276,7 +271,7 @@ final class SyncStepCommand extends Subcommand {
       EgressMetric.add(environment(), report.bytes(), more);
     }
     if (asJson) {
-      print(text.document(planned, report));
+      print(text.document(planned).with("result", SyncText.result(report)));
       return (whole && !empty ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     if (empty) {
@@ -361,9 +356,7 @@ final class SyncStepCommand extends Subcommand {
     }
     List<String> all = spec().commandLine().getParseResult().originalArgs();
     for (String typed : all.subList(all.indexOf(step.word()) + 1, all.size())) {
-      boolean ofThisStep =
-          (dryRun != null && typed.equals("--dry-run")) || (yes != null && typed.equals("--yes"));
-      if (!ofThisStep && !List.of(more).contains(typed)) {
+      if (!OF_THIS_STEP.contains(typed) && !List.of(more).contains(typed)) {
         words.add(typed);
       }
     }
@@ -373,11 +366,11 @@ final class SyncStepCommand extends Subcommand {
 
   private SyncOptions options() {
     boolean verify = step == Step.VERIFY;
-    boolean pulls = step == Step.PULL || (pull != null && given(pull));
+    boolean pulls = step == Step.PULL || given(pull);
     return new SyncOptions(
         pulls ? Direction.PULL : Direction.PUSH,
-        verify || (delete != null && given(delete)),
-        overwrite != null && given(overwrite),
+        verify || given(delete),
+        given(overwrite),
         verify || given(checksum),
         rate(),
         threads());
@@ -411,11 +404,10 @@ final class SyncStepCommand extends Subcommand {
   }
 
   private DeleteLimit limit() {
-    @Nullable String typed = maxDelete == null ? null : maxDelete.<String>getValue();
-    if (typed != null && delete != null && !given(delete)) {
+    if (given(maxDelete) && !given(delete)) {
       throw invalid("--max-delete needs --delete", "add --delete, or leave --max-delete out");
     }
-    return DeleteLimit.parse(typed, "files");
+    return DeleteLimit.parse(value(maxDelete).orElse(null), "files");
   }
 
   /**

@@ -191,10 +191,6 @@ record SyncText(Path folder, S3Place s3, Direction direction) {
         .with("complete", plan.complete());
   }
 
-  JsonObject document(SyncPlan plan, SyncReport report) {
-    return document(plan).with("result", result(report));
-  }
-
   JsonObject verified(SyncPlan plan, SyncReport report) {
     return JsonObject.ofVersion(1)
         .with("folder", folder.toString())
@@ -227,7 +223,8 @@ record SyncText(Path folder, S3Place s3, Direction direction) {
         : metrics;
   }
 
-  private static JsonObject result(SyncReport report) {
+  /** Returns what came of a plan. */
+  static JsonObject result(SyncReport report) {
     return new JsonObject()
         .with("copied", report.count(Outcome.COPIED))
         .with("bytes", report.bytes())

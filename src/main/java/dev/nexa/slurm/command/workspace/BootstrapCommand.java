@@ -36,11 +36,9 @@ public final class BootstrapCommand extends Subcommand {
           "expected one of --print, --check and --dry-run",
           "for the node: nexa-slurm bootstrap --print | ssh NODE sudo bash -s -- --dry-run");
     }
-    String path = "/templates/node/bootstrap.sh";
-    String script =
-        Pages.read(path).orElseThrow(() -> new IllegalStateException("the jar has no " + path));
+    String script = Pages.required("/templates/node/bootstrap.sh");
     if (given(print)) {
-      out().print(script);
+      print(script);
       return 0;
     }
     List<String> argv = new ArrayList<>(List.of("bash", "-c", script, "nexa-slurm bootstrap"));

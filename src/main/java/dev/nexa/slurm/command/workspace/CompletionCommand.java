@@ -4,16 +4,11 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.money.summary.RunField;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -50,7 +45,7 @@ public final class CompletionCommand extends Subcommand {
             words.append(
                 "    '%s') echo '%s%s' ;;\n"
                     .formatted(path, path.isEmpty() ? "help " : "", words(command))));
-    out().print(script().replace("@WORDS@\n", words));
+    print(Pages.required("/completion.bash").replace("@WORDS@\n", words));
   }
 
   private static void collect(String path, CommandSpec command, Map<String, CommandSpec> all) {
@@ -106,15 +101,5 @@ public final class CompletionCommand extends Subcommand {
       case "EXPR" -> "," + String.join(",", RunField.words(false));
       default -> oneOf.find() ? "," + oneOf.group(1).replace(" ", "") : "ANY";
     };
-  }
-
-  private static String script() {
-    try (InputStream script =
-        Objects.requireNonNull(
-            CompletionCommand.class.getResourceAsStream("/completion.bash"), "completion.bash")) {
-      return new String(script.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read completion.bash from the jar", failed);
-    }
   }
 }

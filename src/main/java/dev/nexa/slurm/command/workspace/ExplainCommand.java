@@ -79,14 +79,17 @@ public final class ExplainCommand extends Subcommand {
       answer(
           json,
           () -> COLUMNS.addTo(new JsonObject(), known.get()).with("page", page(known.get())),
-          () -> out().print(page(known.get())));
+          () -> print(page(known.get())));
     } else if (elsewhere.isPresent()) {
       print(typed, elsewhere.get());
     } else if (typed.equals("docs")) {
-      printPages();
+      answer(
+          json,
+          () -> new JsonObject().with("pages", Pages.names()),
+          () -> Pages.names().forEach(name -> say("nexa-slurm explain " + name)));
     } else {
       String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
-      answer(json, () -> new JsonObject().with("page", page), () -> out().print(page));
+      answer(json, () -> new JsonObject().with("page", page), () -> print(page));
     }
   }
 
@@ -104,22 +107,14 @@ public final class ExplainCommand extends Subcommand {
     }
   }
 
-  private void printPages() {
-    if (given(json)) {
-      print(new JsonObject().with("pages", Pages.names()));
-      return;
-    }
-    Pages.names().forEach(name -> say("nexa-slurm explain " + name));
-  }
-
   private void print(List<ConfigKey> keys) {
     if (given(json)) {
       print(new JsonObject().with("keys", KEYS.of(keys).json()));
       return;
     }
     for (ConfigKey key : keys) {
-      out().print(key.path() + ": " + key.value());
-      out().print(key.required() ? "; required" : "");
+      print(key.path() + ": " + key.value());
+      print(key.required() ? "; required" : "");
       say(key.fallback().isEmpty() ? "" : "; default " + key.fallback());
       say("    " + key.doc());
     }
@@ -136,7 +131,7 @@ public final class ExplainCommand extends Subcommand {
           Stream.of(ErrorCode.values()).filter(each -> each.group() == group).toList();
       Columns<ErrorCode> shown =
           COLUMNS.select("code").as(group.name()).and(COLUMNS.select("summary"));
-      out().print(shown.of(codes).table() + (group == Group.DEFECT ? "" : "\n"));
+      print(shown.of(codes).table() + (group == Group.DEFECT ? "" : "\n"));
     }
   }
 
@@ -146,8 +141,7 @@ public final class ExplainCommand extends Subcommand {
   }
 
   private static String page(ErrorCode code) {
-    String path = "/docs/errors/" + code.text() + ".md";
-    return Pages.read(path).orElseThrow(() -> new IllegalStateException("the jar has no " + path));
+    return Pages.required("/docs/errors/" + code.text() + ".md");
   }
 
   private static String hint(String typed, List<String> names) {

@@ -172,14 +172,14 @@ public final class InitWorkspace {
       Path file = place(name);
       boolean read = cluster.isPresent() && (file.equals(profile) || written.contains(file));
       if (!read) {
-        byte[] starter = context.source().carried(name).bytes();
-        byte[] fits = cluster.isPresent() ? fitted(name, starter, unpriced) : starter;
+        String starter = context.source().carried(name).text();
+        String fits = cluster.isPresent() ? fitted(name, starter, unpriced) : starter;
         writeIfMissing(file, name.equals(DEFAULT) ? withTiers(file, fits) : withoutSchema(fits));
       }
     }
     for (String folder : examples ? DATA : List.<String>of()) {
       Path file = context.root().resolve(folder).resolve(".gitignore");
-      writeIfMissing(file, GIT_IGNORE.getBytes(StandardCharsets.UTF_8));
+      writeIfMissing(file, GIT_IGNORE);
     }
     if (written.isEmpty()) {
       // If the site has all files, this folder makes it a workspace.
@@ -265,10 +265,9 @@ public final class InitWorkspace {
   }
 
   /** Returns a starter's file as it fits the cluster that was read. */
-  private byte[] fitted(String name, byte[] starter, List<String> unpriced) {
-    String text = new String(starter, StandardCharsets.UTF_8);
+  private String fitted(String name, String starter, List<String> unpriced) {
     if (name.equals(EXAMPLE)) {
-      text = FitToNodes.with(text, example("default", text).orElse(Map.of()));
+      return FitToNodes.with(starter, example("default", starter).orElse(Map.of()));
     }
     if (name.equals(PRICES)) {
       String placeholder =
@@ -277,9 +276,9 @@ public final class InitWorkspace {
           unpriced.stream()
               .map(type -> "  " + ProfileText.word(type) + placeholder)
               .collect(Collectors.joining("", "gpu_hour:\n", ""));
-      text = text.replace("gpu_hour:\n", prices);
+      return starter.replace("gpu_hour:\n", prices);
     }
-    return text.getBytes(StandardCharsets.UTF_8);
+    return starter;
   }
 
   /** Returns in which values a config must differ to run on a cluster; empty if it cannot. */
@@ -289,6 +288,11 @@ public final class InitWorkspace {
     } catch (ConfigException | IllegalArgumentException theirs) {
       return Optional.of(Map.of()); // An existing file is broken, which its use reports.
     }
+  }
+
+  /** Returns the same of one of our own configs. */
+  private Optional<Map<String, String>> ours(String cluster, String config) {
+    return example(cluster, context.source().product(config).text());
   }
 
   /** Returns a script beside the new files with {@code #SBATCH} lines, the first by its name. */
@@ -313,21 +317,18 @@ public final class InitWorkspace {
    */
   private List<String> estimate(String cluster) {
     Optional<String> own = ownScript();
-    if (own.isPresent()) {
-      List<String> words = new ArrayList<>(List.of("estimate", own.get()));
-      words.addAll(cluster.equals("default") ? List.of() : List.of("--cluster", cluster));
-      return words;
-    }
-    String text = context.source().product(EXAMPLE).text();
-    boolean onGpus = example(cluster, text).isPresent();
-    String config = onGpus ? EXAMPLE : DATA_EXAMPLE;
+    String config =
+        own.orElseGet(() -> ours(cluster, EXAMPLE).isPresent() ? EXAMPLE : DATA_EXAMPLE);
     List<String> words = new ArrayList<>(List.of("estimate", config));
     if (!cluster.equals("default")) {
       words.addAll(List.of("--cluster", cluster));
     }
-    example(cluster, context.source().product(config).text())
-        .orElse(Map.of())
-        .forEach((key, value) -> words.addAll(List.of("--set", "resources." + key + "=" + value)));
+    if (own.isEmpty()) {
+      ours(cluster, config)
+          .orElse(Map.of())
+          .forEach(
+              (key, value) -> words.addAll(List.of("--set", "resources." + key + "=" + value)));
+    }
     return words;
   }
 
@@ -343,7 +344,7 @@ public final class InitWorkspace {
     String read = ProfileText.of(cluster, today, command, source.carried(starter).text());
     ClusterProfile now = readable(name, file, read);
     String text = new FitToNodes(now).entries(read);
-    if (!writeIfMissing(file, withTiers(file, text.getBytes(StandardCharsets.UTF_8)))) {
+    if (!writeIfMissing(file, withTiers(file, text))) {
       ClusterProfile kept = context.configs().cluster(name);
       return kept.isLocal() ? List.of() : ProfileDifferences.of(kept, now);
     }
@@ -351,25 +352,22 @@ public final class InitWorkspace {
   }
 
   /** Without the schemas, an editor would look for a file that is not there. */
-  private byte[] withoutSchema(byte[] config) {
-    String text = new String(config, StandardCharsets.UTF_8);
-    return examples
-        ? config
-        : OF_SCHEMA.matcher(text).replaceAll("").getBytes(StandardCharsets.UTF_8);
+  private String withoutSchema(String config) {
+    return examples ? config : OF_SCHEMA.matcher(config).replaceAll("");
   }
 
   /**
    * Returns a profile with tiers in the workspace if this user cannot write to the usual ones: a
    * job would find that out only after it has waited.
    */
-  private byte[] withTiers(Path file, byte[] profile) {
-    String text = new String(withoutSchema(profile), StandardCharsets.UTF_8);
+  private String withTiers(Path file, String profile) {
+    String text = withoutSchema(profile);
     List<String> closed = readable("default", file, text).storage().notWritable();
     if (!closed.isEmpty() && !Files.exists(file)) {
       settled.addAll(closed);
       text = TIER.matcher(text).replaceAll("  $1: \\${workspace}/storage/$1");
     }
-    return text.getBytes(StandardCharsets.UTF_8);
+    return text;
   }
 
   private List<String> notWritable(String name) {
@@ -397,13 +395,13 @@ public final class InitWorkspace {
    *
    * @return whether it was missing
    */
-  private boolean writeIfMissing(Path file, byte[] content) {
+  private boolean writeIfMissing(Path file, String text) {
     if (Files.exists(file)) {
       left.add(file);
       return false;
     }
     context.workspace().files().directories(file.resolveSibling(""));
-    context.workspace().files().replace(file, content, "rw-r--r--");
+    context.workspace().files().replace(file, text);
     written.add(file);
     return true;
   }

@@ -40,15 +40,20 @@ final class Pages {
   /** Returns the names of the pages that docs/index.md lists, in its order. */
   static List<String> names() {
     return LISTED
-        .matcher(read("/docs/index.md").orElse(""))
+        .matcher(required("/docs/index.md"))
         .results()
         .map(listed -> "docs/" + listed.group(1) + ".md")
         .distinct()
         .toList();
   }
 
-  /** Returns a page of the jar; empty if the jar does not hold it. */
-  static Optional<String> read(String path) {
+  /** Returns a file that each jar holds. */
+  static String required(String path) {
+    return read(path).orElseThrow(() -> new IllegalStateException("the jar has no " + path));
+  }
+
+  /** Returns a file of the jar; empty if the jar does not hold it. */
+  private static Optional<String> read(String path) {
     try (InputStream in = Pages.class.getResourceAsStream(path)) {
       return in == null
           ? Optional.empty()

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.data.engine;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Map;
 
@@ -21,6 +23,17 @@ public record Limits(long memoryBytes, int threads, Path scratch) {
 
   private static final long LEAST = 256 * MIB;
 
+  /** Returns the limits of a job on this machine. */
+  public static Limits of(Map<String, String> environment) {
+    OperatingSystemMXBean machine =
+        (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    return of(
+        environment,
+        machine.getTotalMemorySize(),
+        Runtime.getRuntime().availableProcessors(),
+        Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+  }
+
   /**
    * Returns the limits of a job from its environment: {@code SLURM_MEM_PER_NODE} (MiB) or {@code
    * SLURM_MEM_PER_CPU} less the JVM's part, {@code SLURM_CPUS_PER_TASK}, {@code NEXA_TASK_SCRATCH}.
@@ -30,7 +43,7 @@ public record Limits(long memoryBytes, int threads, Path scratch) {
    * @param processors the processors of this machine
    * @param temporary the folder for temporary files without {@code NEXA_TASK_SCRATCH}
    */
-  public static Limits of(
+  static Limits of(
       Map<String, String> environment, long machineBytes, int processors, Path temporary) {
     int threads = (int) number(environment, "SLURM_CPUS_PER_TASK", processors);
     long perCpu = number(environment, "SLURM_MEM_PER_CPU", 0) * MIB * threads;

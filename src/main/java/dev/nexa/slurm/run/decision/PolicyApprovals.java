@@ -14,9 +14,12 @@ import dev.nexa.slurm.records.signatures.GuardedPath;
 import dev.nexa.slurm.records.signatures.RevokedKeys;
 import dev.nexa.slurm.records.signatures.SshKeygen;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.releases.ReleaseContent;
+import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -78,6 +81,11 @@ public record PolicyApprovals(
         new ApprovalDirectory(directory, context.workspace().files()),
         signers,
         !admins && mayChange(root.resolve("configs/policy.yaml")));
+  }
+
+  /** Checks the signatures on a release: which of them count now. */
+  public ReleaseSignatures signatures(ReleaseContent content) {
+    return ReleaseSignatures.of(content, signers, policy.selfApproval(), Instant.now());
   }
 
   /** Returns the place of a key of the section in the policy, and the key, for a message. */

@@ -311,6 +311,11 @@ public record Prepared(
     return variable.isEmpty() ? "default" : variable;
   }
 
+  /** Returns the profile that the user named; without a name, that of {@link #clusterName}. */
+  public static ClusterProfile profile(Context context, Optional<String> named) {
+    return context.configs().cluster(named.orElseGet(() -> clusterName(context)));
+  }
+
   /**
    * Returns the workspace files that replace files of the jar for this run, and the plugin's jar.
    */

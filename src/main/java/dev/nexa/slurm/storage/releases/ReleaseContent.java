@@ -108,7 +108,7 @@ public final class ReleaseContent {
   }
 
   /** Reads only the document and the signatures of a release. */
-  static ReleaseContent signed(ReleaseFolder folder) {
+  public static ReleaseContent signed(ReleaseFolder folder) {
     ReleaseContent content = new ReleaseContent(folder.path().toString());
     content.document = folder.bytes();
     if (Files.isDirectory(folder.signatures(), LinkOption.NOFOLLOW_LINKS)) {

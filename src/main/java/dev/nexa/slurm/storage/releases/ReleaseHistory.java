@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * {@code deploy/history.jsonl}: what was in production, one signed line for each step. Lines are
@@ -231,15 +232,15 @@ public record ReleaseHistory(Path deploy, DurableFiles files) {
   private static HistoryLine signed(int number, What what, String previous, LineSigner signer) {
     Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
     HistoryLine line = new HistoryLine(number, now, what, signer.author(), previous, "");
-    return line.signed(signer.sign(line.unsigned()));
+    return line.signed(signer.sign().apply(line.unsigned()));
   }
 
-  /** Signs lines of the history with a person's key. */
-  public interface LineSigner {
-    /** Returns who signs. */
-    HistoryLine.Author author();
-
-    /** Returns the armored signature of the text. The key may ask for a passphrase or a touch. */
-    String sign(String text);
-  }
+  /**
+   * Signs lines of the history with a person's key.
+   *
+   * @param author who signs
+   * @param sign returns the armored signature of a text. The key may ask for a passphrase or a
+   *     touch
+   */
+  public record LineSigner(HistoryLine.Author author, UnaryOperator<String> sign) {}
 }

@@ -58,15 +58,6 @@ public record ReleaseSignatures(List<Judged> all) {
             .toList());
   }
 
-  /**
-   * Checks all signatures on a release's document. It reads no other file: {@link
-   * ReleaseFolder#problems} does.
-   */
-  public static ReleaseSignatures of(
-      ReleaseFolder folder, Signers signers, boolean selfApproval, Instant now) {
-    return of(ReleaseContent.signed(folder), signers, selfApproval, now);
-  }
-
   private static Judged judged(
       Map.Entry<String, byte[]> signature,
       ReleaseFile document,

@@ -48,18 +48,10 @@ final class DeploySite {
   }
 
   static LineSigner signer(Path key, String principal) {
-    return new LineSigner() {
-      @Override
-      public HistoryLine.Author author() {
-        return new HistoryLine.Author("operator", principal, "login1");
-      }
-
-      @Override
-      public String sign(String text) {
-        return new SshKeygen(Map.of("PATH", "/usr/bin:/bin"))
-            .sign(key, SignOff.NAMESPACE, text.getBytes(StandardCharsets.UTF_8));
-      }
-    };
+    SshKeygen ssh = new SshKeygen(Map.of("PATH", "/usr/bin:/bin"));
+    return new LineSigner(
+        new HistoryLine.Author("operator", principal, "login1"),
+        text -> ssh.sign(key, SignOff.NAMESPACE, text.getBytes(StandardCharsets.UTF_8)));
   }
 
   Signers signers() {

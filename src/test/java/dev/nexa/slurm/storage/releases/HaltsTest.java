@@ -45,7 +45,7 @@ class HaltsTest {
         unsigned.at(),
         unsigned.signer(),
         unsigned.reason(),
-        signer.sign(unsigned.statement()));
+        signer.sign().apply(unsigned.statement()));
   }
 
   private List<Halt> inForce(Optional<String> pipeline) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.approvals.Keys;
+import dev.nexa.slurm.records.signatures.SshKeygen;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
 import dev.nexa.slurm.storage.releases.ReleaseHistory.LineSigner;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,21 +128,11 @@ class ReleaseHistoryTest {
 
   @Test
   void aSignatureOfACostApprovalIsNotAccepted() {
-    DeploySite other = site;
+    SshKeygen ssh = new SshKeygen(Map.of("PATH", "/usr/bin:/bin"));
     LineSigner cost =
-        new LineSigner() {
-          @Override
-          public HistoryLine.Author author() {
-            return other.signer().author();
-          }
-
-          @Override
-          public String sign(String text) {
-            return new dev.nexa.slurm.records.signatures.SshKeygen(
-                    java.util.Map.of("PATH", "/usr/bin:/bin"))
-                .sign(other.key, "nexa-slurm", text.getBytes(StandardCharsets.UTF_8));
-          }
-        };
+        new LineSigner(
+            site.signer().author(),
+            text -> ssh.sign(site.key, "nexa-slurm", text.getBytes(StandardCharsets.UTF_8)));
     site.history().append(site.history().read().lines().get(1).what(), cost);
 
     assertThat(site.history().signatureProblems(site.history().read(), site.signers()))

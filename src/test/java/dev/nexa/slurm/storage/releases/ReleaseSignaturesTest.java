@@ -73,7 +73,8 @@ class ReleaseSignaturesTest {
   private String judged(String text, Signers signers, boolean selfApproval, Instant now)
       throws IOException {
     Files.writeString(release.signatures().resolve("boss@site.json"), text);
-    ReleaseSignatures all = ReleaseSignatures.of(release, signers, selfApproval, now);
+    ReleaseSignatures all =
+        ReleaseSignatures.of(ReleaseContent.signed(release), signers, selfApproval, now);
     assertThat(all.all()).hasSize(1);
     assertThat(all.valid()).hasSize(all.all().get(0).refusal().isEmpty() ? 1 : 0);
     return all.all().get(0).refusal().orElse("");

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -110,7 +111,7 @@ public final class DoctorCommand extends Subcommand {
   }
 
   private List<Check> chosen() {
-    List<String> typed = Optional.ofNullable(names.<List<String>>getValue()).orElse(List.of());
+    List<String> typed = names.getValue();
     List<String> known = Check.ALL.stream().map(Check::name).toList();
     for (String name : typed) {
       if (!known.contains(name)) {
@@ -180,7 +181,6 @@ public final class DoctorCommand extends Subcommand {
     say(
         Stream.of(Result.FAILED, Result.UNKNOWN, Result.ADVICE, Result.OK)
             .map(result -> count(findings, result) + " " + result.text())
-            .reduce((one, two) -> one + ", " + two)
-            .orElseThrow());
+            .collect(Collectors.joining(", ")));
   }
 }
