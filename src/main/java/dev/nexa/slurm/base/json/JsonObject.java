@@ -42,6 +42,12 @@ public final class JsonObject {
     return this;
   }
 
+  /** Adds or replaces all members of another object, and returns this one. */
+  public JsonObject with(JsonObject more) {
+    members.putAll(more.members);
+    return this;
+  }
+
   /** Adds the member if the value is present, and returns this object. */
   public JsonObject withOptional(String name, Optional<?> value) {
     value.ifPresent(given -> members.put(name, given));
