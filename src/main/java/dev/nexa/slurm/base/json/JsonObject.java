@@ -42,6 +42,12 @@ public final class JsonObject {
     return this;
   }
 
+  /** Adds or replaces all members of another object, and returns this one. */
+  public JsonObject with(JsonObject more) {
+    members.putAll(more.members);
+    return this;
+  }
+
   /** Adds the member if the value is present, and returns this object. */
   public JsonObject withOptional(String name, Optional<?> value) {
     value.ifPresent(given -> members.put(name, given));
@@ -56,12 +62,6 @@ public final class JsonObject {
   /** Adds {@code text} unless it is empty. */
   public JsonObject withUnlessEmpty(String name, String text) {
     return text.isEmpty() ? this : with(name, text);
-  }
-
-  /** Adds or replaces the members of another object, and returns this object. */
-  public JsonObject withAll(JsonObject other) {
-    members.putAll(other.members);
-    return this;
   }
 
   /** A copy that lacks {@code names}. */

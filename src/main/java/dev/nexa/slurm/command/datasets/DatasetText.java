@@ -50,7 +50,7 @@ final class DatasetText {
         .with("dataset", version.reference())
         .with("name", version.name())
         .with("version", version.version())
-        .withAll(version.json())
+        .with(version.json())
         .with("absolute_path", version.path(tiers));
   }
 

@@ -61,7 +61,7 @@ public final class LineageCommand extends DatasetCommand {
           print(
               JsonObject.ofVersion(1)
                   .with("of", node.id())
-                  .withAll(part.toJson())
+                  .with(part.toJson())
                   .with("up", upward)
                   .with("down", downward));
       case "mermaid" -> print(LineageText.mermaid(part));

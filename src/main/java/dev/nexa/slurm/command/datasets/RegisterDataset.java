@@ -136,7 +136,7 @@ record RegisterDataset(Datasets datasets, Progress progress, Consumer<String> no
         .withOptional("source", told.source())
         .withOptional("description", told.description())
         .withUnlessEmpty("parents", List.copyOf(parents))
-        .withAll(origin)
+        .with(origin)
         .with("registered", now());
   }
 

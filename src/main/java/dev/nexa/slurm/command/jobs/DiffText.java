@@ -51,7 +51,7 @@ public final class DiffText {
     Money more = diff.difference();
     String names = names(diff.before().name(), diff.after().name());
     return more.amount().signum() == 0
-        ? names + ": costs the same, " + diff.totalAfter().atMost(diff.unroundedAfter())
+        ? names + ": costs the same, " + diff.after().total().atMost(diff.unroundedAfter())
         : names + ": " + signed(more) + percent(diff.percent());
   }
 
@@ -81,7 +81,7 @@ public final class DiffText {
 
   private static Listing<List<String>> costs(EstimateDiff diff) {
     List<List<String>> rows = new ArrayList<>();
-    rows.add(row("at most", diff.totalBefore(), diff.totalAfter()));
+    rows.add(row("at most", diff.before().total(), diff.after().total()));
     Optional<Money> before = diff.expectedBefore();
     Optional<Money> after = diff.expectedAfter();
     if (before.isPresent() && after.isPresent()) {

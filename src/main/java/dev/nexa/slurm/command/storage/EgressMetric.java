@@ -34,7 +34,7 @@ final class EgressMetric {
     try {
       JsonObject metrics =
           Files.exists(file) ? Json.parseObject(DurableFiles.read(file)) : new JsonObject();
-      metrics.withAll(more);
+      metrics.with(more);
       BigDecimal before = metrics.optionalDecimal(KEY).orElse(BigDecimal.ZERO);
       metrics.with(KEY, before.add(BigDecimal.valueOf(bytes)));
       DurableFiles.onDisk().replace(file, Json.compact(metrics) + "\n");

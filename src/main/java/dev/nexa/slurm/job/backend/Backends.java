@@ -1,7 +1,6 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.job.config.shared.ResourceOption;
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
@@ -51,13 +50,12 @@ public final class Backends {
     for (ResourceOption option : plan.allocation().options().keySet()) {
       key = option.countsProcesses() ? "resources." + option.key() : key;
     }
-    throw new ConfigException(
-        plan.written()
-            .problem(
-                key,
-                "is for scripts that call srun; backend "
-                    + plan.backend()
-                    + " starts its processes itself, by nodes: N and gpus_per_node: N"));
+    throw plan.written()
+        .error(
+            key,
+            "is for scripts that call srun; backend "
+                + plan.backend()
+                + " starts its processes itself, by nodes: N and gpus_per_node: N");
   }
 
   /** Returns the built-in backend with that name or short name; empty if there is none. */

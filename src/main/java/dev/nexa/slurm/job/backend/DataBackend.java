@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.job.config.steps.DataStage;
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.util.ArrayList;
@@ -26,7 +25,7 @@ public final class DataBackend implements Backend {
   @Override
   public Launch launch(Plan plan) {
     if (plan.payload().data().isEmpty()) {
-      throw new ConfigException(plan.written().problem("data", "missing; backend data needs it"));
+      throw plan.written().error("data", "missing; backend data needs it");
     }
     DataStage data = plan.payload().data().get();
     return new Launch(Launch.TASK, command(plan, data), List.of(settings(data.settings())));

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,15 +24,13 @@ public final class DiagBackend implements Backend {
   public Launch launch(Plan plan) {
     for (String key : plan.options().members().keySet()) {
       if (!key.equals(LEVEL)) {
-        throw new ConfigException(
-            plan.written()
-                .problem("options." + key, "unknown key" + Nearest.hint(key, List.of(LEVEL))));
+        throw plan.written()
+            .error("options." + key, "unknown key" + Nearest.hint(key, List.of(LEVEL)));
       }
     }
     Object level = plan.options().members().getOrDefault(LEVEL, LEVELS.get(0));
     if (!LEVELS.contains(level)) {
-      throw new ConfigException(
-          plan.written().problem("options.level", "expected quick or full, got " + level));
+      throw plan.written().error("options.level", "expected quick or full, got " + level);
     }
     List<String> command = new ArrayList<>(List.of("env"));
     plan.site()

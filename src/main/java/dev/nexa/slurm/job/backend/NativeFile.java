@@ -134,8 +134,7 @@ final class NativeFile {
   }
 
   private static JsonObject merged(JsonObject ours, JsonObject theirs) {
-    JsonObject merged = new JsonObject();
-    ours.members().forEach(merged::with);
+    JsonObject merged = new JsonObject().with(ours);
     for (Map.Entry<String, @Nullable Object> option : theirs.members().entrySet()) {
       Object own = ours.members().get(option.getKey());
       merged.with(

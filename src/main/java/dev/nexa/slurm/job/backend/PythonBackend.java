@@ -3,7 +3,6 @@ package dev.nexa.slurm.job.backend;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.run.Entrypoint;
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.util.ArrayList;
@@ -31,7 +30,7 @@ public final class PythonBackend implements Backend {
   public Launch launch(Plan plan) {
     if (plan.payload().entrypoint().isEmpty()) {
       String message = "missing; backend python starts its script or module";
-      throw new ConfigException(plan.written().problem("entrypoint", message));
+      throw plan.written().error("entrypoint", message);
     }
     Entrypoint entrypoint = plan.payload().entrypoint().get();
     if (!entrypoint.launcherArgs().isEmpty()
@@ -39,7 +38,7 @@ public final class PythonBackend implements Backend {
       String message =
           "torchrun does not start this program, so nothing reads them; leave them out, or"
               + " write launcher: torchrun";
-      throw new ConfigException(plan.written().problem("entrypoint.launcher_args", message));
+      throw plan.written().error("entrypoint.launcher_args", message);
     }
     List<RunnerFile> files = entrypoint.config() ? List.of(config(plan)) : List.of();
     List<String> program = program(plan, entrypoint, plan.options());

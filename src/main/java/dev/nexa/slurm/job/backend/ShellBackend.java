@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.backend;
 
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import java.util.ArrayList;
@@ -21,8 +20,7 @@ public final class ShellBackend implements Backend {
   @Override
   public Launch launch(Plan plan) {
     if (plan.payload().run().isEmpty()) {
-      throw new ConfigException(
-          plan.written().problem("run", "missing; backend shell runs the text under this key"));
+      throw plan.written().error("run", "missing; backend shell runs the text under this key");
     }
     List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
     List<RunnerFile> files = new ArrayList<>();

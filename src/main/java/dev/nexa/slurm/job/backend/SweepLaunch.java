@@ -73,7 +73,7 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
         String same =
             plan.shape().points().get(earlier) + " and " + plan.shape().points().get(task);
         String message = "backend " + plan.backend() + " makes the very same of " + same;
-        throw new ConfigException(plan.written().problem("sweep", message));
+        throw plan.written().error("sweep", message);
       }
     }
   }
@@ -86,12 +86,11 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
     }
     String key = plan.shape().points().get(0).members().keySet().iterator().next();
     String script = plan.payload().entrypoint().get().script().orElse("the program");
-    throw new ConfigException(
-        plan.written()
-            .problem(
-                "sweep",
-                "all %s points would do the same work: %s gets no argument that differs, and does not read %s. To give it --%s, write options.%s in the sweep"
-                    .formatted(launches.size(), script, Sweep.variable(key), key, key)));
+    throw plan.written()
+        .error(
+            "sweep",
+            "all %s points would do the same work: %s gets no argument that differs, and does not read %s. To give it --%s, write options.%s in the sweep"
+                .formatted(launches.size(), script, Sweep.variable(key), key, key));
   }
 
   private Launch together() {
@@ -101,7 +100,7 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
         String message =
             "its points need different job scripts: %s and %s"
                 .formatted(first.template(), launches.get(task).template());
-        throw new ConfigException(plan.written().problem("sweep", message));
+        throw plan.written().error("sweep", message);
       }
     }
     List<RunnerFile> files = new ArrayList<>(first.files());
@@ -170,7 +169,7 @@ record SweepLaunch(Plan plan, List<Launch> launches) {
     for (String place : PLACES) {
       if (word.contains(place)) {
         String message = "no value of a point may hold " + place;
-        throw new ConfigException(plan.written().problem("sweep", message));
+        throw plan.written().error("sweep", message);
       }
     }
     return word;

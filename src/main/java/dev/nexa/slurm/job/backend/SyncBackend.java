@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.job.config.run.SyncStage;
-import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
@@ -27,7 +26,7 @@ public final class SyncBackend implements Backend {
   @Override
   public Launch launch(Plan plan) {
     if (plan.payload().sync().isEmpty()) {
-      throw new ConfigException(plan.written().problem("sync", "missing; backend sync needs it"));
+      throw plan.written().error("sync", "missing; backend sync needs it");
     }
     SyncStage sync = plan.payload().sync().get();
     RunnerFile settings = RunnerFile.text(FILE, Json.pretty(sync.settings(plan.site().storage())));

@@ -111,7 +111,7 @@ final class Trl {
         .with("fp16", training.precision().equals("fp16"));
     steps(config, plan, ownFile, notes);
     adapter(config, training);
-    TrlScript.of(plan).ifPresent(script -> script.frozenModel().members().forEach(config::with));
+    TrlScript.of(plan).ifPresent(script -> config.with(script.frozenModel()));
     if (plan.shape().ranksPerNode() > 0) {
       config
           .with("ddp_backend", plan.site().accelerator().equals("cuda") ? "nccl" : "gloo")
@@ -144,8 +144,7 @@ final class Trl {
   static String required(Plan plan, String key, List<Problem> problems) {
     Optional<String> value = plan.training().text(key);
     if (value.isEmpty()) {
-      String message = "missing; backend " + plan.backend() + " needs it";
-      problems.add(plan.written().problem(key, message));
+      problems.add(plan.written().problem(key, "missing; backend " + plan.backend() + " needs it"));
     }
     return value.orElse("");
   }

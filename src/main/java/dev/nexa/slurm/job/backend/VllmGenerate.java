@@ -57,8 +57,7 @@ final class VllmGenerate {
   }
 
   private static JsonObject settings(Plan plan, DataStage data, String served) {
-    JsonObject settings = new JsonObject();
-    data.settings().members().forEach(settings::with);
+    JsonObject settings = new JsonObject().with(data.settings());
     if (data.settings().optionalText("model").isEmpty()
         && plan.inputs().serving().loraAdapters().isEmpty()) {
       settings.with("model", served);

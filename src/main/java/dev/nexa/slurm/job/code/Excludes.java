@@ -1,5 +1,7 @@
 package dev.nexa.slurm.job.code;
 
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.job.config.run.ConfigPositions;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.nio.file.PathMatcher;
@@ -34,9 +36,10 @@ final class Excludes {
    * @param root the tree's folder
    * @param workspace the workspace; if it is in the tree, the folders that nexa-slurm makes there
    *     are left out too
-   * @throws InvalidGlob if one of them cannot be read
+   * @param written the config's positions, for messages
+   * @throws dev.nexa.slurm.base.error.NexaException if one of them cannot be read
    */
-  Excludes(List<String> globs, Path root, Path workspace) {
+  Excludes(List<String> globs, Path root, Path workspace, ConfigPositions written) {
     this.root = root;
     this.workspace = workspace;
     for (int i = 0; i < globs.size(); i++) {
@@ -54,24 +57,12 @@ final class Excludes {
           names.add(matcher(inner));
         }
       } catch (PatternSyntaxException wrong) {
-        throw new InvalidGlob(i, wrong);
+        String message =
+            "expected a glob such as data/** or *.ckpt, got '%s': %s"
+                .formatted(glob, wrong.getDescription());
+        throw ErrorCode.CONFIG_INVALID_VALUE.error(
+            written.problem("code.exclude." + i, message).toString());
       }
-    }
-  }
-
-  /** A glob that cannot be read. */
-  static final class InvalidGlob extends IllegalArgumentException {
-    private static final long serialVersionUID = 1L;
-    private final int index;
-
-    InvalidGlob(int index, PatternSyntaxException wrong) {
-      super(wrong.getDescription(), wrong);
-      this.index = index;
-    }
-
-    /** Returns the glob's place in the list, from 0. */
-    int index() {
-      return index;
     }
   }
 

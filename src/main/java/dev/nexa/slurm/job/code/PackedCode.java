@@ -74,7 +74,7 @@ public record PackedCode(
       Path top = new Git(named, written, environment).top();
       Path root = (code.path().isPresent() ? named : top).toRealPath();
       Path own = Files.exists(workspace) ? workspace.toRealPath() : workspace.toAbsolutePath();
-      Excludes excludes = excludes(code, root, own, written);
+      Excludes excludes = new Excludes(code.exclude(), root, own, written);
       Git git = new Git(root, written, environment);
       List<CodeEntry> entries = CodeTree.entries(root, git, code, excludes, written);
       Map<String, String> secrets = new TreeMap<>(NamesOfFiles.ORDER);
@@ -92,18 +92,6 @@ public record PackedCode(
           script(config, beside.toRealPath(), root, entries));
     } catch (IOException failed) {
       throw CodeTree.unreadable(beside, failed);
-    }
-  }
-
-  private static Excludes excludes(Code code, Path root, Path workspace, ConfigPositions written) {
-    try {
-      return new Excludes(code.exclude(), root, workspace);
-    } catch (Excludes.InvalidGlob wrong) {
-      String message =
-          "expected a glob such as data/** or *.ckpt, got '%s': %s"
-              .formatted(code.exclude().get(wrong.index()), wrong.getMessage());
-      throw ErrorCode.CONFIG_INVALID_VALUE.error(
-          written.problem("code.exclude." + wrong.index(), message).toString());
     }
   }
 

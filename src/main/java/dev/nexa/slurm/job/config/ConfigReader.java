@@ -87,8 +87,8 @@ public final class ConfigReader {
    */
   public ConfigReader(ConfigSource source, Map<String, String> environment) {
     this.source = source;
-    this.expansion =
-        new Expansion(environment, source.workspace().toAbsolutePath().normalize().toString());
+    String workspace = source.workspace().toAbsolutePath().normalize().toString();
+    this.expansion = new Expansion(environment, workspace, false);
   }
 
   /** Reads a run's config and applies the {@code --set} overrides, in order. */
@@ -190,7 +190,7 @@ public final class ConfigReader {
     if (!values.has("options_file")) {
       return RunConfig.from(file, values, Optional.empty(), List.copyOf(notes));
     }
-    NativeOptions options = optionsFile(file, values, problems);
+    NativeOptions options = optionsFile(file, values);
     Problem.throwIfAny(problems);
     return RunConfig.from(file, values, Optional.of(options), List.copyOf(notes));
   }
@@ -217,7 +217,7 @@ public final class ConfigReader {
     if (inferred.isPresent()) {
       inferred.get().explain(problems);
     }
-    RunConfig.check(values, problems);
+    RunConfig.check(values);
     return values;
   }
 
@@ -312,21 +312,21 @@ public final class ConfigReader {
     return Optional.of(RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>())));
   }
 
-  private NativeOptions optionsFile(Found config, Values values, List<Problem> problems) {
+  private NativeOptions optionsFile(Found config, Values values) {
     String path = values.text("options_file");
     if (!NativeKeys.areReadBy(values.text("backend"))) {
       String message =
           "backend " + values.text("backend") + " has no config file of its own; write its options";
-      problems.add(values.problem("options_file", message + " under options:"));
+      values.report("options_file", message + " under options:");
     } else if (path.startsWith("/") || List.of(path.split("/", -1)).contains("..")) {
       String message =
           "'" + path + "' does not lie beside this file, in its folder or below: copy it there";
-      problems.add(values.problem("options_file", message));
+      values.report("options_file", message);
     }
-    Problem.throwIfAny(problems);
+    Problem.throwIfAny(values.problems());
     try {
       Found file = source.beside(config, path);
-      return NativeOptions.read(file, source, values.at("options_file"), problems);
+      return NativeOptions.read(file, source, values.at("options_file"), values.problems());
     } catch (ConfigException wrong) {
       throw wrong;
     } catch (NexaException missing) {
@@ -371,7 +371,7 @@ public final class ConfigReader {
       ForeignFile.refuse(file, root, ForeignFile.PIPELINE, problems);
     }
     Problem.throwIfAny(problems);
-    return PipelineConfig.from(file, root, values, problems);
+    return PipelineConfig.from(file, root, values);
   }
 
   /** Reads the cluster profile with that name. */
@@ -409,11 +409,9 @@ public final class ConfigReader {
   }
 
   private ClusterProfile cluster(String name, Found file) {
-    List<Problem> problems = new ArrayList<>();
-    Values values =
-        read(file, ClusterProfile.SPEC, "`nexa-slurm explain docs/profile.md`", problems);
-    ClusterProfile.check(values, problems);
-    Problem.throwIfAny(problems);
+    Values values = read(file, ClusterProfile.SPEC, "`nexa-slurm explain docs/profile.md`");
+    ClusterProfile.check(values);
+    Problem.throwIfAny(values.problems());
     return ClusterProfile.from(name, shown(file, Locked.PROFILES, name), values);
   }
 
@@ -466,32 +464,26 @@ public final class ConfigReader {
       ForeignFile.refuse(file, root, ForeignFile.PRICES, problems);
     }
     Problem.throwIfAny(problems);
-    PriceBook.check(values, problems);
+    PriceBook.check(values);
     Problem.throwIfAny(problems);
     return PriceBook.from(name, shown(file, Locked.PRICES, name), digest, values);
   }
 
   /** Checked here, so that {@link SkyPilotPrices} is loaded only for such a file. */
   private static boolean isOfSkyPilot(YamlNode root) {
-    if (!(root instanceof YamlNode.Mapping mapping) || !mapping.entries().containsKey("slurm")) {
-      return false;
-    }
+    YamlNode slurm = root.value("slurm");
     // A cluster profile has a section `slurm` too.
-    return !(mapping.entries().get("slurm").value() instanceof YamlNode.Mapping slurm)
-        || slurm.entries().containsKey("pricing")
-        || slurm.entries().containsKey("cluster_configs");
+    return slurm != null
+        && (!(slurm instanceof Mapping keys)
+            || keys.entries().containsKey("pricing")
+            || keys.entries().containsKey("cluster_configs"));
   }
 
   /** Reads the GPU catalog, configs/gpus.yaml. */
   public GpuCatalog gpus() {
-    List<Problem> problems = new ArrayList<>();
-    Values values =
-        read(
-            source.product("configs/gpus.yaml"),
-            GpuCatalog.SPEC,
-            "`nexa-slurm explain docs/gpu-catalog.md`",
-            problems);
-    Problem.throwIfAny(problems);
+    Found file = source.product("configs/gpus.yaml");
+    Values values = read(file, GpuCatalog.SPEC, "`nexa-slurm explain docs/gpu-catalog.md`");
+    Problem.throwIfAny(values.problems());
     return GpuCatalog.from(values);
   }
 
@@ -506,11 +498,10 @@ public final class ConfigReader {
   }
 
   private FailurePatterns signatures(Found file) {
-    List<Problem> problems = new ArrayList<>();
-    Values values = read(file, FailurePatterns.SPEC, "", problems);
-    Problem.throwIfAny(problems);
-    FailurePatterns signatures = FailurePatterns.from(values, problems);
-    Problem.throwIfAny(problems);
+    Values values = read(file, FailurePatterns.SPEC, "");
+    Problem.throwIfAny(values.problems());
+    FailurePatterns signatures = FailurePatterns.from(values);
+    Problem.throwIfAny(values.problems());
     return signatures;
   }
 
@@ -526,10 +517,9 @@ public final class ConfigReader {
   }
 
   public Policy policy(Found file) {
-    List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Policy.SPEC, "`nexa-slurm explain docs/policy-file.md`", problems);
-    Policy.check(values, file.name().equals(adminPolicy().toString()), problems);
-    Problem.throwIfAny(problems);
+    Values values = read(file, Policy.SPEC, "`nexa-slurm explain docs/policy-file.md`");
+    Policy.check(values, file.name().equals(adminPolicy().toString()));
+    Problem.throwIfAny(values.problems());
     return Policy.from(file.name(), values);
   }
 
@@ -631,9 +621,7 @@ public final class ConfigReader {
       advice.add(
           Advice.command(
               "reads the profile off the cluster, where Slurm's clients are",
-              "nexa-slurm",
-              "init",
-              "--cluster",
+              "nexa-slurm init --cluster",
               name));
     }
     throw ErrorCode.FILE_NOT_FOUND.error(
@@ -648,8 +636,9 @@ public final class ConfigReader {
         advice);
   }
 
-  /** Checks the file against its keys and adds the problems. */
-  private Values read(Found file, Section spec, String page, List<Problem> problems) {
+  /** Checks the file against its keys. */
+  private Values read(Found file, Section spec, String page) {
+    List<Problem> problems = new ArrayList<>();
     return new Checker(problems, expansion, page).section(spec, tree(file, problems), "");
   }
 

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.estimate;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
@@ -41,17 +42,13 @@ public record Egress(String from, long files, Optional<Long> bytes, String unkno
       return "egress is not known yet: " + from + ": " + unknown;
     }
     Optional<CostLine> line = line(rates);
-    return "egress of at most "
-        + Memory.rounded(bytes.get())
-        + " in "
-        + files
-        + (files == 1 ? " file of " : " files of ")
-        + from
-        + (line.isEmpty()
-            ? "; the price book " + rates.book() + " has no egress_gb, so it is not charged"
-            : ": "
-                + line.get().amount().atMost(CostLine.unrounded(List.of(line.get())))
-                + ", which is not reserved; what was sent is charged when the run has ended");
+    String most =
+        "egress of at most %s in %s of %s"
+            .formatted(Memory.rounded(bytes.get()), Plural.of(files, "file"), from);
+    return line.isEmpty()
+        ? most + "; the price book " + rates.book() + " has no egress_gb, so it is not charged"
+        : "%s: %s, which is not reserved; what was sent is charged when the run has ended"
+            .formatted(most, line.get().amount().atMost(CostLine.unrounded(List.of(line.get()))));
   }
 
   JsonObject toJson(Rates rates) {

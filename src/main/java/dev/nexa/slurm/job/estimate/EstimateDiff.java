@@ -38,7 +38,7 @@ public record EstimateDiff(Side before, Side after) {
    * @param name the config's path or the run's id
    */
   public record Side(String name, PlanFile plan, EstimateFile estimate) {
-    Money total() {
+    public Money total() {
       return estimate.reservation();
     }
 
@@ -91,17 +91,7 @@ public record EstimateDiff(Side before, Side after) {
     }
   }
 
-  /** Returns the first reservation. */
-  public Money totalBefore() {
-    return before.total();
-  }
-
-  /** Returns the second reservation. */
-  public Money totalAfter() {
-    return after.total();
-  }
-
-  /** Returns {@link #totalAfter} before rounding. */
+  /** Returns the second reservation before rounding. */
   public BigDecimal unroundedAfter() {
     return CostLine.unrounded(after.estimate().lines());
   }

@@ -17,15 +17,11 @@ import java.util.Optional;
  * {@code estimate.json}, and {@code estimates/<digest>.json}: a run's reservation, its expected
  * cost and the rates that it is settled at. No other class knows its keys. An approver signs parts
  * of it, so its bytes change for all runs or for none.
+ *
+ * @param json the document itself; changes of it change this estimate
  */
-public final class EstimateFile {
+public record EstimateFile(JsonObject json) {
   private static final int NEWEST = 1;
-
-  private final JsonObject json;
-
-  private EstimateFile(JsonObject json) {
-    this.json = json;
-  }
 
   /** Returns the document of an estimate without an expected cost. */
   public static EstimateFile of(Estimate estimate, boolean approvalNeeded) {
@@ -96,11 +92,6 @@ public final class EstimateFile {
 
   private static String fixed(BigDecimal hours) {
     return hours.setScale(4, RoundingMode.HALF_EVEN).toPlainString();
-  }
-
-  /** Returns the document itself. Changes of it change this estimate. */
-  public JsonObject json() {
-    return json;
   }
 
   /** Adds the expected cost, and how accurate such estimates were. */

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.job.estimate;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
@@ -239,11 +238,6 @@ public record Rates(
         return other.getValue();
       }
     }
-    List<Advice> advice = new ArrayList<>();
-    advice.add(
-        Advice.step(
-            "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml"));
-    advice.add(Advice.step("a run that is under way keeps the rates it was estimated with"));
     throw ErrorCode.PRICE_MISSING.error(
         "price book '%s' has no price for %s '%s'%s%s"
             .formatted(
@@ -254,7 +248,8 @@ public record Rates(
                 prices.isEmpty()
                     ? ""
                     : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),
-        advice);
+        "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml",
+        "a run that is under way keeps the rates it was estimated with");
   }
 
   private CostLine line(String what, BigDecimal quantity, String unit, Price price) {

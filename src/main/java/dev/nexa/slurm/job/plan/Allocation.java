@@ -60,7 +60,7 @@ public record Allocation(
         options.remove(option);
       }
     }
-    boolean sized = isSized(asked, options);
+    boolean sized = isSized(asked.fewestNodes(), asked.nodes(), options);
     return new Allocation(
         asked.fewestNodes(),
         asked.fewestNodes() == 0 ? mostNodes(asked.nodes(), known) : asked.nodes(),
@@ -85,8 +85,8 @@ public record Allocation(
     }
   }
 
-  private static boolean isSized(Resources asked, Map<ResourceOption, String> options) {
-    boolean sized = asked.fewestNodes() != asked.nodes();
+  private static boolean isSized(int fewest, int nodes, Map<ResourceOption, String> options) {
+    boolean sized = fewest != nodes;
     for (ResourceOption option : options.keySet()) {
       sized |= option.sizes();
     }
@@ -95,11 +95,7 @@ public record Allocation(
 
   /** Returns whether more than nodes, CPUs, GPUs and memory on each node decides the job's size. */
   public boolean isSized() {
-    boolean sized = fewestNodes != nodes;
-    for (ResourceOption option : options.keySet()) {
-      sized |= option.sizes();
-    }
-    return sized;
+    return isSized(fewestNodes, nodes, options);
   }
 
   /**
@@ -182,9 +178,7 @@ public record Allocation(
   private static long defaultMemory(Resources asked, List<Partition> partitions) {
     long most = 0;
     for (Partition partition : partitions) {
-      if (partition.defaultMemoryPerNode().isPresent()) {
-        most = Math.max(most, partition.defaultMemoryPerNode().get());
-      }
+      most = Math.max(most, partition.defaultMemoryPerNode().orElse(0L));
     }
     return most > 0
         ? most
@@ -194,9 +188,7 @@ public record Allocation(
   private static long defaultMemoryPerCpu(List<Partition> partitions) {
     long most = 0;
     for (Partition partition : partitions) {
-      if (partition.defaultMemoryPerCpu().isPresent()) {
-        most = Math.max(most, partition.defaultMemoryPerCpu().get());
-      }
+      most = Math.max(most, partition.defaultMemoryPerCpu().orElse(0L));
     }
     return most == 0 ? DEFAULT_MEMORY_PER_CPU : most;
   }
@@ -256,13 +248,11 @@ public record Allocation(
    * MaxMemPerCPU is 4000 MB on partition gpu}.
    */
   String needsCpus(NodeSharing sharing) {
-    return Memory.plain(memoryBytes)
-        + " needs "
-        + sharing.cpusFor(cpusPerTask, memoryBytes)
-        + " CPUs here: MaxMemPerCPU is "
-        + (sharing.maxMemoryPerCpu().orElse(0L) >> 20)
-        + " MB"
-        + (partition().isPresent() ? " on partition " + partition().get() : "");
+    int cpus = sharing.cpusFor(cpusPerTask, memoryBytes);
+    long most = sharing.maxMemoryPerCpu().orElse(0L) >> 20;
+    String where = partition().isPresent() ? " on partition " + partition().get() : "";
+    return "%s needs %s CPUs here: MaxMemPerCPU is %s MB%s"
+        .formatted(Memory.plain(memoryBytes), cpus, most, where);
   }
 
   /**

@@ -56,8 +56,7 @@ public record BilledResources(
   }
 
   private static ConfigException tooMuch(ConfigPositions written) {
-    return new ConfigException(
-        written.problem("resources.memory", "over all nodes it is more than can be counted"));
+    return written.error("resources.memory", "over all nodes it is more than can be counted");
   }
 
   private static BilledResources sized(

@@ -22,27 +22,10 @@ import java.util.Set;
  * <p>A job that names a partition gets it. Otherwise the job gets the profile's default partition
  * if it fits, else the fitting partition with the smallest nodes. For a job with GPUs, a partition
  * that is known to have them takes precedence over one whose GPUs are unknown.
+ *
+ * @param gpus GPUs on each node; 0 if ranks run on CPUs
  */
-final class PartitionChoice {
-  private final ClusterProfile cluster;
-  private final PartitionLimits limits;
-  private final Resources asked;
-  private final int gpus;
-  private final String byDefault;
-
-  /**
-   * Creates a choice for one job.
-   *
-   * @param gpus GPUs on each node; 0 if ranks run on CPUs
-   */
-  PartitionChoice(ClusterProfile cluster, PartitionLimits limits, Resources asked, int gpus) {
-    this.cluster = cluster;
-    this.limits = limits;
-    this.asked = asked;
-    this.gpus = gpus;
-    this.byDefault = cluster.usual().partition().orElse("");
-  }
-
+record PartitionChoice(ClusterProfile cluster, PartitionLimits limits, Resources asked, int gpus) {
   /**
    * The result.
    *
@@ -63,13 +46,13 @@ final class PartitionChoice {
       return Choice.of(asked.option(ResourceOption.PARTITION).get(), "as you asked");
     }
     if (cluster.partitions().isEmpty() || cluster.isLocal()) {
-      return byDefault.isEmpty()
+      return byDefault().isEmpty()
           ? new Choice(Optional.empty(), Optional.empty(), "", "")
-          : Choice.of(byDefault, "the profile's default");
+          : Choice.of(byDefault(), "the profile's default");
     }
     if (cluster.partitions().size() == 1) {
       String only = cluster.partitions().keySet().iterator().next();
-      if (only.equals(byDefault) || !known(only).byNameOnly()) {
+      if (only.equals(byDefault()) || !known(only).byNameOnly()) {
         return Choice.of(only, "the profile has no other");
       }
     }
@@ -121,8 +104,8 @@ final class PartitionChoice {
 
   private Choice among(List<String> fitting) {
     List<String> sure = sure(fitting);
-    if (sure.contains(byDefault)) {
-      return Choice.of(byDefault, "the profile's default");
+    if (sure.contains(byDefault())) {
+      return Choice.of(byDefault(), "the profile's default");
     }
     String best = smallest(asked.gpuType().isPresent() ? sure : ofClustersType(sure));
     return Choice.of(best, why(best, fitting));
@@ -169,7 +152,7 @@ final class PartitionChoice {
   }
 
   private boolean isClosed(String name, Partition partition) {
-    return partition.byNameOnly() && !name.equals(byDefault);
+    return partition.byNameOnly() && !name.equals(byDefault());
   }
 
   private List<Misfit> misfits(String name, Partition partition) {
@@ -234,18 +217,23 @@ final class PartitionChoice {
   }
 
   private String why(String best, List<String> fitting) {
-    if (byDefault.isEmpty()) {
+    if (byDefault().isEmpty()) {
       return fitting.size() == 1
           ? "the only one that fits"
           : "the smallest nodes of the " + fitting.size() + " that fit";
     }
-    List<Misfit> misfits = misfits(byDefault, known(byDefault));
+    List<Misfit> misfits = misfits(byDefault(), known(byDefault()));
     String key = misfits.isEmpty() ? "gpu_type" : misfits.get(0).key();
     Optional<String> has = PartitionLimits.has(key, known(best));
     String instead =
         misfits.isEmpty() ? "does not say which GPUs it has" : "has " + misfits.get(0).has();
     return "%s; default partition %s %s"
-        .formatted(has.isPresent() ? "has " + has.get() : "fits", byDefault, instead);
+        .formatted(has.isPresent() ? "has " + has.get() : "fits", byDefault(), instead);
+  }
+
+  /** Returns the profile's default partition; an empty text for none. */
+  private String byDefault() {
+    return cluster.usual().partition().orElse("");
   }
 
   private Partition known(String name) {

@@ -61,11 +61,9 @@ record PartitionLimits(ClusterProfile cluster) {
   }
 
   private String unsized(String partition) {
-    return "whole nodes are paid for, and cluster profile '"
-        + cluster.name()
-        + "' does not say how large they are; give partitions."
-        + partition
-        + " cpus_per_node, memory_per_node and gpus_per_node (0 for none)";
+    return ("whole nodes are paid for, and cluster profile '%s' does not say how large they are; give"
+            + " partitions.%s cpus_per_node, memory_per_node and gpus_per_node (0 for none)")
+        .formatted(cluster.name(), partition);
   }
 
   /**
@@ -102,15 +100,10 @@ record PartitionLimits(ClusterProfile cluster) {
     Optional<Long> memory = partition.memoryPerNode();
     if (asked.memoryBytes() == 0 && memory.isEmpty() && !asked.exclusive()) {
       String has = "nodes whose memory the cluster profile does not say";
-      misfits.add(
-          new Misfit(
-              "memory",
-              has,
-              "all memory of a node is paid for, and partition '"
-                  + name
-                  + "' has "
-                  + has
-                  + "; give memory_per_node"));
+      String message =
+          "all memory of a node is paid for, and partition '%s' has %s; give memory_per_node"
+              .formatted(name, has);
+      misfits.add(new Misfit("memory", has, message));
     }
     if (memory.isPresent() && asked.memoryBytes() > memory.get()) {
       add(misfits, "memory", name, partition, asked, "");
@@ -185,15 +178,11 @@ record PartitionLimits(ClusterProfile cluster) {
               : counted(partition.gpusPerNode(), " GPUs on a node");
       case "gpu_type" -> partition.gpuType();
       case "cpus_per_task" -> counted(partition.cpusPerNode(), " CPUs on a node");
-      case "memory" ->
-          partition.memoryPerNode().isEmpty()
-              ? Optional.empty()
-              : Optional.of(Memory.plain(partition.memoryPerNode().get()) + " on a node");
+      case "memory" -> partition.memoryPerNode().map(bytes -> Memory.plain(bytes) + " on a node");
       case "time" ->
-          partition.maxTime().isEmpty()
-              ? Optional.empty()
-              : Optional.of(
-                  "a time limit of " + TimeLimit.words(partition.maxTime().get()) + " (MaxTime)");
+          partition
+              .maxTime()
+              .map(limit -> "a time limit of " + TimeLimit.words(limit) + " (MaxTime)");
       default -> throw new IllegalArgumentException(key);
     };
   }

@@ -105,10 +105,9 @@ public record Plan(
       most = billed().orMore(most);
     }
     if (most.gpus() > 0 && most.gpuType().isEmpty()) {
-      throw new ConfigException(
-          written.problem(
-              "resources.gpu_type",
-              "is needed to know the price: " + most.why() + "; the cluster profile names none"));
+      throw written.error(
+          "resources.gpu_type",
+          "is needed to know the price: " + most.why() + "; the cluster profile names none");
     }
     return with(written, shape.with(most, grown(partitions, most)), payload, inputs, notes);
   }
@@ -189,11 +188,11 @@ public record Plan(
 
   /** Returns a copy with the value at the path. */
   private static JsonObject with(JsonObject old, String[] path, int at, @Nullable Object value) {
-    JsonObject copy = new JsonObject();
-    old.members().forEach(copy::with);
     boolean last = at == path.length - 1;
     JsonObject below = old.optionalObject(path[at]).orElseGet(JsonObject::new);
-    return copy.with(path[at], last ? value : with(below, path, at + 1, value));
+    return new JsonObject()
+        .with(old)
+        .with(path[at], last ? value : with(below, path, at + 1, value));
   }
 
   /** Returns the config's path in the form that users see. */

@@ -9,8 +9,6 @@ import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.run.ApiTokens;
 import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.run.Entrypoint;
-import dev.nexa.slurm.job.config.run.Supervision.Mail;
-import dev.nexa.slurm.job.config.run.TaskArray.Pack;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Software;
@@ -18,7 +16,6 @@ import dev.nexa.slurm.job.config.site.ClusterProfile;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.site.Energy;
 import dev.nexa.slurm.job.config.site.Health;
-import dev.nexa.slurm.job.config.steps.DataStage;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,8 +28,10 @@ import java.util.TreeMap;
 /**
  * {@code plan.json}: the stored plan of a run. No other class knows its keys. Its bytes are signed
  * with an approval, so they change for all runs or for none.
+ *
+ * @param json the document itself; changes of it change this plan
  */
-public final class PlanFile {
+public record PlanFile(JsonObject json) {
   /** The beginning of the tag that holds the run's name. */
   public static final String NAME_TAG = "experiment:";
 
@@ -40,14 +39,7 @@ public final class PlanFile {
   private static final String CODE = "code";
   private static final String VERSION = "nexa_slurm_version";
   private static final String PROGRAM = "program";
-  private static final String SHARDS = "shards";
   private static final String NOTIFY = "notify";
-
-  private final JsonObject json;
-
-  private PlanFile(JsonObject json) {
-    this.json = json;
-  }
 
   /** The document of a plan that is about to be kept. */
   public static PlanFile of(Plan plan) {
@@ -71,11 +63,6 @@ public final class PlanFile {
    */
   public static PlanFile parse(String text, String file) {
     return new PlanFile(SchemaVersion.parse(text, file, NEWEST));
-  }
-
-  /** The document itself; changes of it change this plan. */
-  public JsonObject json() {
-    return json;
   }
 
   /** Adds the config's name and what the job runs: the digest of the script and its files. */
@@ -131,9 +118,7 @@ public final class PlanFile {
 
   /** Returns a copy of this plan for some of its tasks, with one link of the chain. */
   public PlanFile once(int tasks) {
-    JsonObject copy = new JsonObject();
-    json.members().forEach(copy::with);
-    return new PlanFile(copy.with("tasks", tasks).with("chain", 1));
+    return new PlanFile(new JsonObject().with(json).with("tasks", tasks).with("chain", 1));
   }
 
   /** The digest of the script and its files; empty in a plan that was not rendered. */
@@ -272,7 +257,7 @@ public final class PlanFile {
   /** How many indices the tasks run, several in each; empty if each task is one. */
   public Optional<Integer> packed() {
     Optional<JsonObject> pack = json.optionalObject("pack");
-    return pack.isPresent() ? whole(pack.get(), SHARDS) : Optional.empty();
+    return pack.isPresent() ? whole(pack.get(), "shards") : Optional.empty();
   }
 
   /** How many tasks may run at once; empty for all. */
@@ -477,13 +462,7 @@ public final class PlanFile {
       json.with("groups", groups);
     }
     if (plan.shape().pack().isPresent()) {
-      Pack pack = plan.shape().pack().get();
-      json.with(
-          "pack",
-          new JsonObject()
-              .with(SHARDS, pack.shards())
-              .with("size", pack.size())
-              .with("parallel", pack.parallel()));
+      json.with("pack", Codec.write(plan.shape().pack().get()));
     }
     if (plan.supervision().requeues() > 0) {
       json.with("retry_on", plan.supervision().retryOn());
@@ -510,21 +489,20 @@ public final class PlanFile {
       json.with(PROGRAM, plan.payload().program().get().toJson());
     }
     if (plan.payload().data().isPresent()) {
-      json.with("data", data(plan.payload().data().get()));
+      json.with("data", Codec.write(plan.payload().data().get()));
     }
     if (plan.payload().sync().isPresent()) {
       json.with("sync", plan.payload().sync().get().toJson(plan.site().storage()));
     }
     json.withOptional("workdir", plan.environment().workdir());
     if (plan.supervision().mail().isPresent()) {
-      Mail told = plan.supervision().mail().get();
-      json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
+      json.with("mail", Codec.write(plan.supervision().mail().get()));
     }
     if (!plan.inputs().datasets().isEmpty()) {
       json.with("datasets", datasets(plan.inputs()));
     }
     if (plan.site().energy().isPresent()) {
-      json.with("energy", energy(plan.site().energy().get()));
+      json.with("energy", Codec.write(plan.site().energy().get()));
     }
     if (plan.site().health().isPresent()) {
       json.with("health", checked(plan.site().health().get()));
@@ -615,13 +593,6 @@ public final class PlanFile {
     return json;
   }
 
-  private static JsonObject data(DataStage data) {
-    return new JsonObject()
-        .with("step", data.step())
-        .with("words", data.words())
-        .with("settings", data.settings());
-  }
-
   private static JsonObject entrypoint(Entrypoint started) {
     JsonObject json =
         new JsonObject()
@@ -670,16 +641,6 @@ public final class PlanFile {
         .with("durable", tiers.durable())
         .with("shared", tiers.shared())
         .withOptional("retention_days", tiers.retentionDays());
-  }
-
-  private static JsonObject energy(Energy energy) {
-    JsonObject watts = new JsonObject();
-    energy.gpuWatts().forEach(watts::with);
-    return new JsonObject()
-        .with("co2e_grams_per_kwh", energy.co2eGramsPerKwh())
-        .with("pue", energy.pue())
-        .with("gpu_watts", watts)
-        .with("source", energy.source());
   }
 
   private static JsonObject loaded(Software loaded) {

@@ -75,7 +75,7 @@ public record Planner(ConfigSource source) {
     }
     if (cluster.isLocal()) {
       String message = "needs Slurm, which starts groups together; leave --local out";
-      throw new ConfigException(config.written().problem(Groups.KEY, message));
+      throw config.written().error(Groups.KEY, message);
     }
     Plan first = one(config.leading(groups.get(0)), cluster, policy, code, after);
     List<JobGroup> all = new ArrayList<>(List.of(new JobGroup(groups.get(0).name(), first)));
@@ -142,41 +142,33 @@ public record Planner(ConfigSource source) {
     List<String> notes = tiersKept(config, cluster);
     List<String> onlySlurm = cluster.isLocal() ? onlySlurm(config.resources()) : List.of();
     if (!onlySlurm.isEmpty()) {
-      notes = new ArrayList<>(notes);
       notes.add("only Slurm takes notice of " + String.join(", ", onlySlurm));
     }
     if (!onGpus && config.resources().gpusPerNode() > 0) {
-      notes = new ArrayList<>(notes);
       notes.add(
           "no GPU is asked for, because the profile %s is for CPUs".formatted(cluster.name()));
     }
     Optional<String> little = littleMemory(asked, allocation, cluster, billed);
     if (little.isPresent()) {
-      notes = new ArrayList<>(notes);
       notes.add(little.get());
     }
     if (config.array().pack().isPresent()) {
-      notes = new ArrayList<>(notes);
       notes.add(config.array().pack().get().words());
     }
     Supervision supervision = config.supervision();
     List<AttemptSize> grown = List.of();
     if (supervision.growth().isPresent()) {
-      notes = new ArrayList<>(notes);
       supervision = growing(supervision, first(partitions), cluster, notes);
       grown = grown(supervision, allocation, first(partitions), written);
     }
     Optional<Long> other = ModelFolder.contradiction(config.training(), cluster.storage());
     if (other.isPresent()) {
-      notes = new ArrayList<>(notes);
+      String said = config.training().text("model_size").orElseThrow();
+      String name = config.training().text("model_name").orElseThrow();
       notes.add(
-          "model_size is "
-              + config.training().text("model_size").orElseThrow()
-              + ", but "
-              + config.training().text("model_name").orElseThrow()
-              + " has "
-              + ModelSize.words(other.get())
-              + " parameters by its name or its config.json; estimates go by model_size");
+          ("model_size is %s, but %s has %s parameters by its name or its config.json; estimates go"
+                  + " by model_size")
+              .formatted(said, name, ModelSize.words(other.get())));
     }
     boolean alone = launcher.orElse("").equals("python");
     boolean distributed =
@@ -236,7 +228,7 @@ public record Planner(ConfigSource source) {
             datasets,
             policy.datasets().checksums(),
             after),
-        notes);
+        List.copyOf(notes));
   }
 
   /** Returns the supervision with the growth that the partition's nodes allow. */
@@ -259,7 +251,6 @@ public record Planner(ConfigSource source) {
                     .within(partition.get().memoryPerNode(), partition.get().maxTime())));
   }
 
-  /** Returns the size of each attempt after the first, if every attempt before it made it grow. */
   private static Optional<Partition> first(List<Partition> partitions) {
     return partitions.isEmpty() ? Optional.empty() : Optional.of(partitions.get(0));
   }
@@ -279,6 +270,7 @@ public record Planner(ConfigSource source) {
     }
   }
 
+  /** Returns the size of each attempt after the first, if every attempt before it made it grow. */
   private static List<AttemptSize> grown(
       Supervision supervision,
       Allocation first,
@@ -329,16 +321,13 @@ public record Planner(ConfigSource source) {
     long usual = 16L * gpus;
     // If no partition fits, the size of a node is unknown.
     long more = largestNode == 0 ? usual : Math.min(usual, largestNode / LITTLE_MEMORY);
-    String which =
-        asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";
+    String which = asked.memoryBytes().isPresent() ? "resources.memory" : "the default memory";
+    String onNode = Memory.plain(allocation.memoryBytes());
+    String each = Memory.plain(allocation.memoryBytes() / gpus);
     return Optional.of(
-        which
-            + Memory.plain(allocation.memoryBytes())
-            + " on each node, "
-            + Memory.plain(allocation.memoryBytes() / gpus)
-            + " for each GPU: a program on GPUs usually needs more, such as resources.memory: "
-            + more
-            + "G");
+        ("%s is %s on each node, %s for each GPU: a program on GPUs usually needs more, such as"
+                + " resources.memory: %sG")
+            .formatted(which, onNode, each, more));
   }
 
   /** Returns the config's notes, and a note for each tier with another path in a variable. */
@@ -361,7 +350,7 @@ public record Planner(ConfigSource source) {
                 .formatted(tier, path, cluster.name(), ours, key, cluster.file()));
       }
     }
-    return List.copyOf(notes);
+    return notes;
   }
 
   /**
@@ -395,11 +384,8 @@ public record Planner(ConfigSource source) {
       problems.add(
           written.problem(
               "requeues",
-              "the policy allows at most "
-                  + policy.repeats().maxRequeues()
-                  + " ("
-                  + policy.name()
-                  + ")"));
+              "the policy allows at most %s (%s)"
+                  .formatted(policy.repeats().maxRequeues(), policy.name())));
     }
     boolean local = cluster.isLocal();
     boolean gpus = cluster.accelerator().equals("cuda") && asked.gpusPerNode() > 0;

@@ -9,7 +9,7 @@ import java.util.Optional;
  * memory depends on that. The source is TRL 1.13.0: {@code sft_config.py}, {@code model_config.py},
  * {@code scripts/sft.py} and {@code scripts/distillation.py}.
  */
-public final class TrlScript {
+public record TrlScript(Plan plan) {
   /** TRL's key for the type of a model's weights after loading. */
   public static final String DTYPE = "dtype";
 
@@ -25,12 +25,6 @@ public final class TrlScript {
   private static final List<String> EVERY = List.of("all-linear");
   private static final String BFLOAT16 = "bfloat16";
   private static final String CHUNKED = "chunked_nll";
-
-  private final Plan plan;
-
-  private TrlScript(Plan plan) {
-    this.plan = plan;
-  }
 
   /** Returns the script of a plan; empty if the plan runs another program. */
   public static Optional<TrlScript> of(Plan plan) {

@@ -7,10 +7,9 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.backend.Plugin;
 import dev.nexa.slurm.job.config.foreign.SbatchWords;
-import dev.nexa.slurm.job.config.run.Supervision;
+import dev.nexa.slurm.job.config.run.DatasetVersion;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
-import dev.nexa.slurm.job.plan.Inputs;
 import dev.nexa.slurm.job.plan.Payload;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
@@ -147,12 +146,7 @@ public final class Renderer {
     if (templates.hasOthers()) {
       requireDirectives(plan, launch, text.toString());
     }
-    requireCode(plan.payload(), launch, text.toString());
-    requireProgram(plan.payload(), launch, text.toString());
-    requireDatasets(plan.inputs(), launch, text.toString());
-    requireIndices(plan, launch, text.toString());
-    requireGroups(plan, launch, text.toString());
-    requireCheckpoints(plan.supervision(), launch, text.toString());
+    requireParts(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.payload().files()) {
       // The config's own lines for the shell; other files are the user's, byte for byte.
@@ -233,80 +227,72 @@ public final class Renderer {
                         .findFirst()
                         .map(word -> "sbatch would not read " + word)
                         .orElse("they come in another order"));
-    throw failure(
-        templates.nameOf(launch.template()),
+    throw lacking(
+        launch,
         "the script's #SBATCH lines are not those of the plan: "
             + other
             + ". A template includes lib/directives.ftl and has no such lines of its own; write"
             + " resources in the config",
-        new IllegalStateException("other directives"));
+        "other directives");
   }
 
-  /** Refuses a template that would run something other than the packed code. */
-  private void requireCode(Payload payload, Launch launch, String script) {
+  /** Refuses a template of the workspace that leaves out a part of the plan. */
+  private void requireParts(Plan plan, Launch launch, String script) {
+    Payload payload = plan.payload();
+    // It would run something other than the packed code.
     if (payload.code().isPresent() && !script.contains(payload.code().get().sha256())) {
-      throw failure(
-          templates.nameOf(launch.template()),
+      throw lacking(
+          launch,
           "the config has code, but this template never unpacks it: include lib/code.ftl, as the"
               + " jar's template does",
-          new IllegalStateException("no digest of the code in the script"));
+          "no digest of the code in the script");
     }
-  }
-
-  /** Refuses a template that would run our own program without checking it. */
-  private void requireProgram(Payload payload, Launch launch, String script) {
+    // It would run our own program without checking it.
     if (payload.program().isPresent() && !script.contains(payload.program().get().sha256())) {
-      throw failure(
-          templates.nameOf(launch.template()),
+      throw lacking(
+          launch,
           "the job runs nexa-slurm's own program, but this template never checks it: include"
               + " lib/program.ftl, as the jar's template does",
-          new IllegalStateException("no digest of the program in the script"));
+          "no digest of the program in the script");
     }
-  }
-
-  /** Refuses a template that would lose the checkpoints on scratch. */
-  private void requireCheckpoints(Supervision supervision, Launch launch, String script) {
-    if (supervision.copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
-      throw failure(
-          templates.nameOf(launch.template()),
-          "the config has checkpoints on scratch, but this template never copies them: include"
-              + " lib/checkpoints.ftl, as the jar's template does",
-          new IllegalStateException("no checkpoints.sh in the script"));
-    }
-  }
-
-  /** Refuses a template that would not check the datasets that the policy asks for. */
-  private void requireDatasets(Inputs inputs, Launch launch, String script) {
-    if (!inputs.datasets().isEmpty() && !script.contains(inputs.datasets().get(0).root())) {
-      throw failure(
-          templates.nameOf(launch.template()),
+    // It would not check the datasets that the policy asks for.
+    List<DatasetVersion> datasets = plan.inputs().datasets();
+    if (!datasets.isEmpty() && !script.contains(datasets.get(0).root())) {
+      throw lacking(
+          launch,
           "the policy asks for registered datasets, but this template never checks one: include"
               + " lib/dataset.ftl and call nexa_require_dataset, as the jar's lib/main.ftl does",
-          new IllegalStateException("no root of the dataset in the script"));
+          "no root of the dataset in the script");
     }
-  }
-
-  /** Refuses a template that would run tasks under their own numbers, or one index of several. */
-  private void requireIndices(Plan plan, Launch launch, String script) {
+    // It would run tasks under their own numbers, or one index of several.
     if ((plan.shape().pack().isPresent() && !script.contains("/pack.sh"))
         || (plan.shape().indices().isPresent() && !script.contains("nexa_index"))) {
-      throw failure(
-          templates.nameOf(launch.template()),
+      throw lacking(
+          launch,
           "the config has array.indices or array.pack, but this template has no nexa_index or"
               + " never starts runner/pack.sh: take both over from the jar's templates",
-          new IllegalStateException("no indices in the script"));
+          "no indices in the script");
+    }
+    // It would start only the first group.
+    if (!plan.shape().groups().isEmpty() && !script.contains("nexa_group")) {
+      throw lacking(
+          launch,
+          "the config has groups, but this template never starts them: include lib/groups.ftl, as"
+              + " the jar's template does",
+          "no groups in the script");
+    }
+    // It would lose the checkpoints on scratch.
+    if (plan.supervision().copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
+      throw lacking(
+          launch,
+          "the config has checkpoints on scratch, but this template never copies them: include"
+              + " lib/checkpoints.ftl, as the jar's template does",
+          "no checkpoints.sh in the script");
     }
   }
 
-  /** Refuses a template that would start only the first group. */
-  private void requireGroups(Plan plan, Launch launch, String script) {
-    if (!plan.shape().groups().isEmpty() && !script.contains("nexa_group")) {
-      throw failure(
-          templates.nameOf(launch.template()),
-          "the config has groups, but this template never starts them: include lib/groups.ftl, as"
-              + " the jar's template does",
-          new IllegalStateException("no groups in the script"));
-    }
+  private NexaException lacking(Launch launch, String message, String what) {
+    return failure(templates.nameOf(launch.template()), message, new IllegalStateException(what));
   }
 
   private Position at(@Nullable String template, @Nullable Integer line, @Nullable Integer column) {

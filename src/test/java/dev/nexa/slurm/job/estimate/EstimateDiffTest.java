@@ -44,8 +44,8 @@ class EstimateDiffTest {
     // 3690 s of one GPU at 1 a second, then 2 x 7290 s at 2 a second.
     EstimateDiff diff = new EstimateDiff(side(ONE, "3600"), side(TWO, "7200"));
 
-    assertThat(diff.totalBefore()).hasToString("3690.00 USD");
-    assertThat(diff.totalAfter()).hasToString("29160.00 USD");
+    assertThat(diff.before().total()).hasToString("3690.00 USD");
+    assertThat(diff.after().total()).hasToString("29160.00 USD");
     assertThat(diff.difference()).hasToString("25470.00 USD");
     assertThat(diff.percent()).contains(new BigDecimal("690.2"));
     assertThat(diff.ofPrices()).hasToString("3690.00 USD");

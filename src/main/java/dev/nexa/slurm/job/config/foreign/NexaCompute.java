@@ -37,7 +37,7 @@ import java.util.regex.Pattern;
  * of a run config. Every node keeps its position in that file. docs/sweeps.md has the table of
  * keys.
  */
-public final class NexaCompute {
+public record NexaCompute(Checker checker, List<Problem> problems, List<String> notes) {
   private static final ValueType NAME = ValueType.NAME_WORD;
   private static final ValueType TEXT = ValueType.TEXT;
   private static final ValueType WORD = ValueType.LITERAL;
@@ -108,21 +108,6 @@ public final class NexaCompute {
       Pattern.compile("gpu(?::([A-Za-z0-9._-]*[A-Za-z][A-Za-z0-9._-]*))?(?::(\\d{1,2}))?");
   private static final Pattern VENV = Pattern.compile("(/.+)/bin/python[0-9.]*");
 
-  private final Checker checker;
-  private final List<Problem> problems;
-  private final List<String> notes;
-
-  /**
-   * Creates a converter for one file.
-   *
-   * @param notes receives a note for each setting that nexa-slurm ignores
-   */
-  public NexaCompute(Checker checker, List<Problem> problems, List<String> notes) {
-    this.checker = checker;
-    this.problems = problems;
-    this.notes = notes;
-  }
-
   /**
    * Removes and returns the overrides that set keys of the Nexa_Compute file. The remaining ones
    * set keys of the run config.
@@ -163,7 +148,7 @@ public final class NexaCompute {
     env(run, job, sweep, launcher, !parameters.isEmpty());
     software(run, job, launcher);
     mail(run, job, written(root, "job"));
-    notes(job, launcher);
+    noteUnused(job, launcher);
     return run.node();
   }
 
@@ -213,10 +198,10 @@ public final class NexaCompute {
     Optional<String> type = job.optionalText("gpu_type").map(name -> GPUS.getOrDefault(name, name));
     Matcher gres = GRES.matcher(job.optionalText("gres").orElse("gpu:" + gpus));
     if (!gres.matches()) {
-      problem(job, "gres", "only GPUs can be asked for, such as gpu:a100:4");
+      job.report("gres", "only GPUs can be asked for, such as gpu:a100:4");
     } else if (job.optionalInteger("gpus_per_node").orElse(gpus) != gpus) {
       String other = "asks for " + gpus + " GPUs, but gpus_per_node is ";
-      problem(job, "gres", other + job.integer("gpus_per_node"));
+      job.report("gres", other + job.integer("gpus_per_node"));
     } else if (type.isEmpty()) {
       type = Optional.ofNullable(gres.group(1));
     }
@@ -227,7 +212,7 @@ public final class NexaCompute {
     run.put("resources", resources.node());
     if (job.integer("ntasks_per_node") != 1) {
       String message = "expected 1: one launcher a node starts its ranks (nproc_per_node)";
-      problem(job, "ntasks_per_node", message);
+      job.report("ntasks_per_node", message);
     }
   }
 
@@ -267,7 +252,7 @@ public final class NexaCompute {
     boolean module = launcher.flag("module");
     String key = launcher.has("entrypoint") && (module || torchrun) ? "entrypoint" : "script";
     if (!launcher.has(key)) {
-      problem(launcher, "script", "missing; expected the program to start");
+      launcher.report("script", "missing; expected the program to start");
       return;
     }
     Tree entrypoint = new Tree(launcher.at(key));
@@ -296,15 +281,15 @@ public final class NexaCompute {
     int gpus = Math.max(1, gpus(job));
     if (launcher.optionalInteger("nproc_per_node").orElse(gpus) != gpus) {
       String message = ", one process for each GPU; or write job.gpus_per_node";
-      problem(launcher, "nproc_per_node", "expected " + gpus + message);
+      launcher.report("nproc_per_node", "expected " + gpus + message);
     }
     int nodes = job.integer("nodes");
     if (launcher.optionalInteger("nnodes").orElse(nodes) != nodes) {
       String message = " as job.nodes; a node that is not started is paid for";
-      problem(launcher, "nnodes", "expected " + nodes + message);
+      launcher.report("nnodes", "expected " + nodes + message);
     }
     if (!launcher.text("rdzv_backend").equals("c10d")) {
-      problem(launcher, "rdzv_backend", "expected c10d; nodes meet through it");
+      launcher.report("rdzv_backend", "expected c10d; nodes meet through it");
     }
   }
 
@@ -317,7 +302,7 @@ public final class NexaCompute {
         }
       }
     } catch (IllegalArgumentException open) {
-      problem(values, key, String.valueOf(open.getMessage()));
+      values.report(key, String.valueOf(open.getMessage()));
     }
   }
 
@@ -350,8 +335,8 @@ public final class NexaCompute {
     if (venv.matches() && !venv.group(1).equals("/usr")) {
       software.put("venv", launcher.at("python"), venv.group(1));
     } else if (python.contains("/") && !venv.matches()) {
-      problem(
-          launcher, "python", "expected python3, or that of a virtual environment: DIR/bin/python");
+      launcher.report(
+          "python", "expected python3, or that of a virtual environment: DIR/bin/python");
     }
     run.put("software", software.node());
     if (job.has("pre_commands")) {
@@ -365,11 +350,11 @@ public final class NexaCompute {
       mail.move("user", given, "mail_user").move("type", given, "mail_type");
       run.put("mail", mail.node());
     } else if (job.has("mail_type")) {
-      problem(job, "mail_type", "needs mail_user");
+      job.report("mail_type", "needs mail_user");
     }
   }
 
-  private void notes(Values job, Values launcher) {
+  private void noteUnused(Values job, Values launcher) {
     String costs = "not used: what it costs is what the cluster profile's price book says";
     note(job, "cost_per_gpu_hour", costs);
     note(job, "output_dir", "not used: logs are in the run's folder, `nexa-slurm logs` shows them");
@@ -381,10 +366,6 @@ public final class NexaCompute {
     if (values.has(key)) {
       notes.add(values.problem(key, what).toString());
     }
-  }
-
-  private void problem(Values values, String key, String message) {
-    problems.add(values.problem(key, message));
   }
 
   /** Builds a mapping. */

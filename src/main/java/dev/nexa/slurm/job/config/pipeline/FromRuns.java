@@ -105,16 +105,19 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
 
   private Mapping applied(Mapping root) {
     Map<String, Entry> entries = new LinkedHashMap<>(root.entries());
+    String reference = "${stages." + UNNAMED + ".checkpoint}";
     for (String key : KEYS) {
       entries.computeIfPresent(
-          key, (name, entry) -> new Entry(entry.keyAt(), replaced(entry.value())));
+          key,
+          (name, entry) ->
+              new Entry(
+                  entry.keyAt(), entry.value().withTexts(text -> text.replace(PLACE, reference))));
     }
-    Entry model = root.entries().get(MODEL);
-    if (modelSize.isPresent() && model != null && model.value() instanceof Scalar name) {
-      if (name.text().equals(PLACE)) {
-        entries.putIfAbsent(
-            "model_size", entry(new Scalar(name.at(), modelSize.get(), ScalarType.STRING)));
-      }
+    if (modelSize.isPresent()
+        && root.value(MODEL) instanceof Scalar name
+        && name.text().equals(PLACE)) {
+      entries.putIfAbsent(
+          "model_size", entry(new Scalar(name.at(), modelSize.get(), ScalarType.STRING)));
     }
     entries.put("tags", tags(root, entries.get("tags")));
     Entry resources = entries.get("resources");
@@ -145,9 +148,7 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
 
   /** Returns the number of nodes that the config asks for. Slurm refuses a longer node list. */
   private static int count(Mapping resources) {
-    Entry nodes = resources.entries().get("nodes");
-    return nodes != null
-            && nodes.value() instanceof Scalar number
+    return resources.value("nodes") instanceof Scalar number
             && number.text().matches("[1-9]\\d{0,5}")
         ? Integer.parseInt(number.text())
         : 1;
@@ -155,35 +156,6 @@ public record FromRuns(Map<String, String> runs, Optional<String> modelSize, Lis
 
   /** Returns the first text below a node that fits. */
   private static Optional<Scalar> first(YamlNode node, Predicate<String> fits) {
-    if (node instanceof Scalar scalar) {
-      return fits.test(scalar.text()) ? Optional.of(scalar) : Optional.empty();
-    }
-    return below(node).stream().flatMap(below -> first(below, fits).stream()).findFirst();
-  }
-
-  private static List<YamlNode> below(YamlNode node) {
-    List<YamlNode> below = new ArrayList<>();
-    if (node instanceof Sequence list) {
-      below.addAll(list.elements());
-    } else if (node instanceof Mapping mapping) {
-      mapping.entries().values().forEach(entry -> below.add(entry.value()));
-    }
-    return below;
-  }
-
-  private static YamlNode replaced(YamlNode node) {
-    if (node instanceof Scalar scalar) {
-      String reference = "${stages." + UNNAMED + ".checkpoint}";
-      return new Scalar(scalar.at(), scalar.text().replace(PLACE, reference), scalar.type());
-    }
-    if (node instanceof Sequence list) {
-      return new Sequence(list.at(), list.elements().stream().map(FromRuns::replaced).toList());
-    }
-    Map<String, Entry> entries = new LinkedHashMap<>();
-    ((Mapping) node)
-        .entries()
-        .forEach(
-            (key, entry) -> entries.put(key, new Entry(entry.keyAt(), replaced(entry.value()))));
-    return new Mapping(node.at(), entries);
+    return node.scalars().filter(scalar -> fits.test(scalar.text())).findFirst();
   }
 }

@@ -7,6 +7,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
 import dev.nexa.slurm.job.config.run.Overrides;
+import dev.nexa.slurm.job.config.run.UnknownKeys;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
@@ -16,8 +17,6 @@ import dev.nexa.slurm.job.config.yaml.Values;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -129,27 +128,26 @@ public record PipelineConfig(
     }
   }
 
-  public static PipelineConfig from(
-      ConfigSource.Found file, YamlNode root, Values values, List<Problem> problems) {
+  public static PipelineConfig from(ConfigSource.Found file, YamlNode root, Values values) {
     Values written = values.section("stages");
     Map<String, List<String>> items = new LinkedHashMap<>();
     for (String name : written.names()) {
       Values stage = written.section(name);
-      items.put(name, stage.has("for_each") ? stage.texts("for_each") : List.of());
-      List<String> each = items.getOrDefault(name, List.of());
+      List<String> each = stage.texts("for_each");
+      items.put(name, each);
       if (stage.has("for_each") && each.isEmpty()) {
-        problems.add(stage.problem("for_each", "expected at least one item"));
+        stage.report("for_each", "expected at least one item");
       } else if (new HashSet<>(each).size() < each.size()) {
-        problems.add(stage.problem("for_each", "names an item twice"));
+        stage.report("for_each", "names an item twice");
       }
     }
     List<Stage> stages = new ArrayList<>();
     for (String name : written.names()) {
       Values stage = written.section(name);
-      Map<String, Condition> after = StageOrder.after(name, stage, items, problems);
+      Map<String, Condition> after = StageOrder.after(name, stage, items);
       List<String> each = items.getOrDefault(name, List.of());
       if (each.isEmpty() && stage.text("config").contains(EACH)) {
-        problems.add(stage.problem("config", EACH + " needs `for_each`"));
+        stage.report("config", EACH + " needs `for_each`");
       }
       for (String item : each.isEmpty() ? List.of("") : each) {
         String full = item.isEmpty() ? name : name + "." + item;
@@ -162,13 +160,12 @@ public record PipelineConfig(
       }
     }
     if (stages.isEmpty()) {
-      problems.add(values.problem("stages", "expected at least one stage"));
+      values.report("stages", "expected at least one stage");
     } else if (stages.size() > MOST_STAGES) {
-      String message = "are " + stages.size() + " with for_each, more than " + MOST_STAGES;
-      problems.add(values.problem("stages", message));
+      values.report("stages", "are " + stages.size() + " with for_each, more than " + MOST_STAGES);
     }
-    requireOneVariableEach(stages, values, problems);
-    Problem.throwIfAny(problems);
+    requireOneVariableEach(stages, values);
+    Problem.throwIfAny(values.problems());
     return new PipelineConfig(
         values.optionalText("name").orElse(baseName(file.name())),
         file.name(),
@@ -176,18 +173,16 @@ public record PipelineConfig(
         StageOrder.sorted(stages, written));
   }
 
-  private static void requireOneVariableEach(
-      List<Stage> stages, Values values, List<Problem> problems) {
+  private static void requireOneVariableEach(List<Stage> stages, Values values) {
     Map<String, String> names = new HashMap<>();
     for (Stage stage : stages) {
       String other = names.putIfAbsent(Stage.variable(stage.name()), stage.name());
       if (other != null) {
-        problems.add(
-            values.problem(
-                "stages",
-                ("the names '%s' and '%s' differ only in '-', '_' and '.'; a job could"
-                        + " not tell them apart")
-                    .formatted(other, stage.name())));
+        values.report(
+            "stages",
+            ("the names '%s' and '%s' differ only in '-', '_' and '.'; a job could"
+                    + " not tell them apart")
+                .formatted(other, stage.name()));
       }
     }
   }
@@ -198,16 +193,12 @@ public record PipelineConfig(
 
   /** Returns the keys that a stage sets, with their positions. A mapping sets each of its keys. */
   private static List<Overrides.Replacement> set(YamlNode root, String stage, String item) {
-    YamlNode node = root;
-    for (String step : List.of("stages", stage, "set")) {
-      Entry entry = node instanceof Mapping mapping ? mapping.entries().get(step) : null;
-      if (entry == null) {
-        return List.of();
-      }
-      node = entry.value();
+    Entry written = UnknownKeys.at(root, "stages." + stage + ".set");
+    if (written == null) {
+      return List.of();
     }
     List<Overrides.Replacement> set = new ArrayList<>();
-    leaves(node, List.of(), item, set);
+    leaves(written.value(), List.of(), item, set);
     return List.copyOf(set);
   }
 
@@ -224,21 +215,10 @@ public record PipelineConfig(
               });
       return;
     }
-    set.add(new Overrides.Replacement(node.at(), path, item.isEmpty() ? node : each(node, item)));
+    set.add(new Overrides.Replacement(node.at(), path, each(node, item)));
   }
 
   private static YamlNode each(YamlNode node, String item) {
-    if (node instanceof Scalar scalar) {
-      return new Scalar(scalar.at(), scalar.text().replace(EACH, item), scalar.type());
-    }
-    if (node instanceof Sequence list) {
-      return new Sequence(
-          list.at(), list.elements().stream().map(element -> each(element, item)).toList());
-    }
-    Map<String, Entry> entries = new LinkedHashMap<>();
-    ((Mapping) node)
-        .entries()
-        .forEach((key, old) -> entries.put(key, new Entry(old.keyAt(), each(old.value(), item))));
-    return new Mapping(node.at(), entries);
+    return item.isEmpty() ? node : node.withTexts(text -> text.replace(EACH, item));
   }
 }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Stage;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,10 +20,9 @@ final class StageOrder {
    *
    * @param items the items of each stage's {@code for_each}; empty for none
    */
-  static Map<String, Condition> after(
-      String name, Values stage, Map<String, List<String>> items, List<Problem> problems) {
+  static Map<String, Condition> after(String name, Values stage, Map<String, List<String>> items) {
     Map<String, Condition> after = new LinkedHashMap<>();
-    for (String written : stage.has("after") ? stage.texts("after") : List.<String>of()) {
+    for (String written : stage.texts("after")) {
       int colon = written.indexOf(':');
       Condition condition =
           colon < 0
@@ -34,13 +32,13 @@ final class StageOrder {
       List<String> full = named(target, items);
       if (full.isEmpty()) {
         String hint = Nearest.hint(target, all(items));
-        problems.add(stage.problem("after", "there is no stage '" + target + "'" + hint));
+        stage.report("after", "there is no stage '" + target + "'" + hint);
       } else if (target.equals(name) || target.startsWith(name + ".")) {
-        problems.add(stage.problem("after", "a stage cannot wait for itself"));
+        stage.report("after", "a stage cannot wait for itself");
       }
       for (String one : full) {
         if (after.putIfAbsent(one, condition) != null) {
-          problems.add(stage.problem("after", "names the stage '" + one + "' twice"));
+          stage.report("after", "names the stage '" + one + "' twice");
         }
       }
     }

@@ -5,9 +5,7 @@ import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -17,20 +15,10 @@ import java.util.regex.Pattern;
  * Checks the references of a run's config to earlier stages of its pipeline, or to the runs of
  * {@code --from}: {@code ${stages.NAME.output}} and {@code ${stages.NAME.checkpoint}}.
  */
-public final class StageReferences {
+public record StageReferences(
+    Optional<PipelineConfig.Stage> stage, FromRuns from, List<Problem> problems) {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{stages\\.([^}]*)}");
   private static final Pattern KNOWN = Pattern.compile("(.+)\\.(output|checkpoint)");
-
-  private final Optional<PipelineConfig.Stage> stage;
-  private final FromRuns from;
-  private final List<Problem> problems;
-
-  private StageReferences(
-      Optional<PipelineConfig.Stage> stage, FromRuns from, List<Problem> problems) {
-    this.stage = stage;
-    this.from = from;
-    this.problems = problems;
-  }
 
   /**
    * Adds a problem for each reference that cannot be resolved.
@@ -42,20 +30,15 @@ public final class StageReferences {
   public static boolean check(
       YamlNode root, Optional<PipelineConfig.Stage> stage, FromRuns from, List<Problem> problems) {
     int before = problems.size();
-    new StageReferences(stage, from, problems).walk(root);
+    StageReferences references = new StageReferences(stage, from, problems);
+    root.scalars().forEach(references::check);
     return problems.size() == before;
   }
 
-  private void walk(YamlNode node) {
-    if (node instanceof Scalar scalar) {
-      Matcher reference = REFERENCE.matcher(scalar.text());
-      while (reference.find()) {
-        check(scalar.at(), reference.group(1));
-      }
-    } else if (node instanceof Sequence list) {
-      list.elements().forEach(this::walk);
-    } else {
-      ((Mapping) node).entries().values().forEach(entry -> walk(entry.value()));
+  private void check(Scalar scalar) {
+    Matcher reference = REFERENCE.matcher(scalar.text());
+    while (reference.find()) {
+      check(scalar.at(), reference.group(1));
     }
   }
 

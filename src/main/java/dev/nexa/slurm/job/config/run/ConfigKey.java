@@ -6,6 +6,7 @@ import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.ListOf;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
 import java.util.List;
 import java.util.Optional;
 
@@ -54,7 +55,7 @@ public record ConfigKey(String path, String value, boolean required, String fall
     String first = dot < 0 ? path : path.substring(0, dot);
     for (KnownKey key : section.keys()) {
       if (key.name().equals(first)) {
-        String whole = KeyHomes.child(above, first);
+        String whole = YamlNode.child(above, first);
         if (!(key.shape() instanceof Section below)) {
           return dot < 0 ? List.of(of(key, above)) : List.of();
         }
@@ -69,7 +70,7 @@ public record ConfigKey(String path, String value, boolean required, String fall
   }
 
   private static ConfigKey of(KnownKey key, String above) {
-    String path = KeyHomes.child(above, key.name());
+    String path = YamlNode.child(above, key.name());
     return new ConfigKey(path, words(key.shape()), key.required(), key.fallback(), key.doc());
   }
 

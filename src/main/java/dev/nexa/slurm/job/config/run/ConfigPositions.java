@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config.run;
 
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
@@ -8,38 +9,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The positions of a config's keys in its files, so that a problem names the line. */
-public final class ConfigPositions {
+/**
+ * The positions of a config's keys in its files, so that a problem names the line.
+ *
+ * @param source the config's file
+ * @param positions the keys of the config, by their paths
+ * @param before the beginnings of the paths where a point of a sweep has its keys; empty outside
+ *     one
+ * @param inOptionsFile the keys of the file that {@code options_file} names; empty without one
+ */
+public record ConfigPositions(
+    ConfigSource.Found source,
+    Map<String, Position> positions,
+    List<String> before,
+    Map<String, Position> inOptionsFile) {
   /** Prefix of a key in the file that {@code options_file} names. */
   public static final String OPTIONS_FILE = "options_file.";
-
-  private final ConfigSource.Found source;
-  private final Map<String, Position> positions;
-  private final List<String> before;
-  private final Map<String, Position> inOptionsFile;
-
-  ConfigPositions(
-      ConfigSource.Found source,
-      Map<String, Position> positions,
-      Map<String, Position> inOptionsFile) {
-    this(source, Map.copyOf(positions), List.of(), inOptionsFile);
-  }
-
-  private ConfigPositions(
-      ConfigSource.Found source,
-      Map<String, Position> positions,
-      List<String> before,
-      Map<String, Position> inOptionsFile) {
-    this.source = source;
-    this.positions = positions;
-    this.before = before;
-    this.inOptionsFile = inOptionsFile;
-  }
-
-  /** Returns the config's file. */
-  public ConfigSource.Found source() {
-    return source;
-  }
 
   /** Returns the config's path in the form that users see. */
   public String file() {
@@ -96,9 +81,13 @@ public final class ConfigPositions {
     while (!positions.containsKey(nearest) && !nearest.isEmpty()) {
       nearest = nearest.substring(0, Math.max(0, nearest.lastIndexOf('.')));
     }
-    Position at = positions.get(nearest);
-    return new Problem(
-        ErrorCode.CONFIG_CONFLICT, at == null ? source.beginning() : at, key, message);
+    Position at = positions.getOrDefault(nearest, source.beginning());
+    return new Problem(ErrorCode.CONFIG_CONFLICT, at, key, message);
+  }
+
+  /** Returns the exception of a config with one problem, at the key's position. To be thrown. */
+  public ConfigException error(String key, String message) {
+    return new ConfigException(problem(key, message));
   }
 
   private Problem inOptionsFile(String key, String message) {
@@ -106,10 +95,8 @@ public final class ConfigPositions {
     while (!inOptionsFile.containsKey(nearest) && nearest.contains(".")) {
       nearest = nearest.substring(0, nearest.lastIndexOf('.'));
     }
-    Position at = inOptionsFile.get(nearest);
-    if (at == null) {
-      at = inOptionsFile.values().iterator().next();
-    }
+    Position first = inOptionsFile.values().iterator().next();
+    Position at = inOptionsFile.getOrDefault(nearest, first);
     return new Problem(ErrorCode.CONFIG_CONFLICT, at, key, message);
   }
 }

@@ -12,8 +12,6 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -100,10 +98,10 @@ public final class DatasetRegistry {
         .forEach(
             (version, one) -> {
               try {
-                if (!(one.value() instanceof Mapping keysOfOne)) {
+                if (!(json(one.value()) instanceof JsonObject keysOfOne)) {
                   throw new IllegalArgumentException("expected keys, got " + one.value().words());
                 }
-                versions.add(DatasetVersion.of(name, version, object(keysOfOne)));
+                versions.add(new DatasetVersion(name, version, keysOfOne));
               } catch (IllegalArgumentException wrong) {
                 problems.add(
                     new Problem(
@@ -115,28 +113,7 @@ public final class DatasetRegistry {
 
   /** Returns a YAML tree as JSON values: objects, lists, texts, numbers, booleans and null. */
   public static @Nullable Object json(YamlNode node) {
-    if (node instanceof Mapping mapping) {
-      return object(mapping);
-    }
-    if (node instanceof Sequence sequence) {
-      List<@Nullable Object> list = new ArrayList<>();
-      sequence.elements().forEach(element -> list.add(json(element)));
-      return list;
-    }
-    Scalar scalar = (Scalar) node;
-    return switch (scalar.type()) {
-      case NULL -> null;
-      case BOOLEAN -> scalar.text().equals("true");
-      case NUMBER -> number(scalar.text());
-      case STRING -> scalar.text();
-    };
-  }
-
-  /** Returns a YAML mapping as a JSON object. */
-  public static JsonObject object(Mapping mapping) {
-    JsonObject object = new JsonObject();
-    mapping.entries().forEach((name, entry) -> object.with(name, json(entry.value())));
-    return object;
+    return node.json(DatasetRegistry::number);
   }
 
   /** Returns a plain number as a number, and another form of YAML as its text. */
@@ -261,36 +238,28 @@ public final class DatasetRegistry {
       boolean exists) {
     String name = "'" + wanted.name() + "'";
     if (version.isEmpty() && !known.containsKey(wanted.name())) {
-      return name
-          + " is not registered in "
-          + registry
-          + (exists ? Nearest.hint(wanted.name(), known.keySet()) : ", which does not exist");
+      String why = exists ? Nearest.hint(wanted.name(), known.keySet()) : ", which does not exist";
+      return "%s is not registered in %s%s".formatted(name, registry, why);
     }
     if (version.isEmpty()) {
       // The name is only a label. An entry that a person wrote has no path to compare.
       boolean byHand =
           known.getOrDefault(wanted.name(), List.of()).isEmpty()
               && wanted.path().map(Labels::baseName).orElse("").equals(wanted.name());
+      String path = wanted.path().orElse("of the config, which has no dataset_path");
       return policy.datasets().promoted() || (wanted.path().isPresent() && !byHand)
-          ? name
-              + " has no version with the path "
-              + wanted.path().orElse("of the config, which has no dataset_path")
-              + " in "
-              + registry
+          ? "%s has no version with the path %s in %s".formatted(name, path, registry)
           : "";
     }
     Status status = version.get().status();
-    if (status == Status.RETIRED || (policy.datasets().promoted() && status != Status.PROMOTED)) {
-      String reference = version.get().reference();
-      return "'"
-          + reference
-          + "' is "
-          + status.word()
-          + (status == Status.RETIRED
-              ? ""
-              : ", not promoted (`nexa-slurm datasets promote " + reference + "`)");
+    String reference = version.get().reference();
+    if (status == Status.RETIRED) {
+      return "'" + reference + "' is retired";
     }
-    return "";
+    return policy.datasets().promoted() && status != Status.PROMOTED
+        ? "'%1$s' is %2$s, not promoted (`nexa-slurm datasets promote %1$s`)"
+            .formatted(reference, status.word())
+        : "";
   }
 
   private static String rule(Policy policy) {

@@ -14,8 +14,10 @@ import java.util.regex.Pattern;
  * One version of a dataset, as the registry holds it. Its bytes never change; its status can.
  *
  * <p>This class owns the keys of a version. It keeps keys that it does not know.
+ *
+ * @param json all keys in their order; the caller does not change them
  */
-public final class DatasetVersion {
+public record DatasetVersion(String name, String version, JsonObject json) {
   /** Where a version is in its life. */
   public enum Status {
     REGISTERED,
@@ -40,36 +42,27 @@ public final class DatasetVersion {
 
   private static final Pattern ROOT = Pattern.compile("[0-9a-f]{64}");
 
-  private final String name;
-  private final String version;
-  private final JsonObject json;
-
-  private DatasetVersion(String name, String version, JsonObject json) {
-    this.name = name;
-    this.version = version;
-    this.json = json;
-  }
-
   /**
    * Reads a version.
    *
    * @throws IllegalArgumentException if a key is missing or wrong; the message names the key
    */
-  public static DatasetVersion of(String name, String version, JsonObject json) {
-    DatasetVersion read = new DatasetVersion(name, version, json);
+  public DatasetVersion(String name, String version, JsonObject json) {
+    this.name = name;
+    this.version = version;
+    this.json = json;
     require(NAME, name, "a dataset's name of letters, digits, '.', '_' and '-'");
-    require(PATH, read.path(), "a path below ${durable} or ${shared} under \"path\"");
+    require(PATH, path(), "a path below ${durable} or ${shared} under \"path\"");
     require(VERSION, version, "a version such as v1, got '" + version + "'");
-    require(ROOT, read.root(), "64 hex digits under \"root\"");
-    read.bytes();
-    read.files();
-    read.newest();
-    read.status();
-    read.rows();
-    read.parents();
-    read.schema();
+    require(ROOT, root(), "64 hex digits under \"root\"");
+    bytes();
+    files();
+    newest();
+    status();
+    rows();
+    parents();
+    schema();
     List.of("licence", "source", "description", "run", "pipeline").forEach(json::optionalText);
-    return read;
   }
 
   private static void require(Pattern form, String value, String expected) {
@@ -102,37 +95,19 @@ public final class DatasetVersion {
             .with("root", root)
             .with("bytes", bytes)
             .with("files", files)
-            .with("newest", newest.toString());
-    facts.members().forEach(json::with);
-    return of(name, version, json);
+            .with("newest", newest.toString())
+            .with(facts);
+    return new DatasetVersion(name, version, json);
   }
 
   /** Returns a copy with a new status, and with who set it and when. */
   public DatasetVersion with(Status status, JsonObject whoAndWhen) {
-    JsonObject copy = new JsonObject();
-    json.members().forEach(copy::with);
-    copy.with("status", status.word()).with(status.word(), whoAndWhen);
-    return new DatasetVersion(name, version, copy);
+    return with("status", status.word()).with(status.word(), whoAndWhen);
   }
 
   /** Returns a copy with another value of a key. */
   public DatasetVersion with(String key, Object value) {
-    JsonObject copy = new JsonObject();
-    json.members().forEach(copy::with);
-    return of(name, version, copy.with(key, value));
-  }
-
-  /** Returns all keys in their order. The caller does not change them. */
-  public JsonObject json() {
-    return json;
-  }
-
-  public String name() {
-    return name;
-  }
-
-  public String version() {
-    return version;
+    return new DatasetVersion(name, version, new JsonObject().with(json).with(key, value));
   }
 
   /** Returns {@code name@version}. */

@@ -4,7 +4,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -64,10 +63,10 @@ public record Entrypoint(
   }
 
   /** Adds problems that concern several keys. */
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     Values entrypoint = values.section("entrypoint");
     if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
-      problems.add(values.problem("entrypoint", "needs either script or module"));
+      values.report("entrypoint", "needs either script or module");
     }
   }
 }

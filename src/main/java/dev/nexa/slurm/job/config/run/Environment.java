@@ -5,7 +5,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.job.config.shared.Software;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -90,10 +89,10 @@ public record Environment(
   }
 
   /** Adds problems of the names of variables. */
-  static void checkNames(Values env, List<Problem> problems) {
+  static void checkNames(Values env) {
     for (String name : env.names()) {
       if (name.startsWith("NEXA_") && !TIERS.contains(name)) {
-        problems.add(env.problem(name, "names that begin with NEXA_ are the job script's own"));
+        env.report(name, "names that begin with NEXA_ are the job script's own");
       }
     }
   }
@@ -106,10 +105,10 @@ public record Environment(
   }
 
   /** Adds problems that concern several keys. */
-  static void check(Values values, List<Problem> problems) {
-    checkNames(values.section("env"), problems);
-    values.requireAbsolute("env_file", problems);
-    values.requireAbsolute("workdir", problems);
-    Software.check(values.section("software"), problems);
+  static void check(Values values) {
+    checkNames(values.section("env"));
+    values.requireAbsolute("env_file");
+    values.requireAbsolute("workdir");
+    Software.check(values.section("software"));
   }
 }

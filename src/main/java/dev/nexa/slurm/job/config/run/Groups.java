@@ -2,7 +2,6 @@ package dev.nexa.slurm.job.config.run;
 
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.config.shared.Resources;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Values;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
@@ -117,51 +116,47 @@ public final class Groups {
   }
 
   /** Adds the problems of a config that has groups. */
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     Values groups = values.section(KEY);
     List<String> names = groups.names();
     if (names.size() < 2 || names.size() > MOST) {
-      problems.add(
-          values.problem(
-              KEY, "expected 2 to " + MOST + " groups; a job of one has no groups, only run"));
+      values.report(KEY, "expected 2 to " + MOST + " groups; a job of one has no groups, only run");
     }
     if (!values.optionalText("backend").orElse("shell").equals("shell")) {
-      problems.add(values.problem("backend", "groups are for backend shell"));
+      values.report("backend", "groups are for backend shell");
     }
     for (String key : OTHER_SHAPES) {
       boolean once = key.equals("chain") && values.optionalInteger(key).orElse(1) == 1;
       if (values.has(key) && !once) {
-        problems.add(
-            values.problem(key, "a job with groups has none; `nexa-slurm explain docs/groups.md`"));
+        values.report(key, "a job with groups has none; `nexa-slurm explain docs/groups.md`");
       }
     }
     Set<String> seen = new TreeSet<>();
     for (int i = 0; i < names.size(); i++) {
       String name = names.get(i);
       Values group = groups.section(name);
-      Environment.checkNames(group.section("env"), problems);
+      Environment.checkNames(group.section("env"));
       if (!seen.add(name.toUpperCase(Locale.ROOT).replace('-', '_'))) {
-        problems.add(groups.problem(name, "another group has the same variables; rename it"));
+        groups.report(name, "another group has the same variables; rename it");
       }
       if (i > 0) {
-        others(group, problems);
+        others(group);
       } else if (!values.has("run")) {
-        problems.add(groups.problem(name, "the first group needs run: its end ends the job"));
+        groups.report(name, "the first group needs run: its end ends the job");
       }
     }
   }
 
-  private static void others(Values group, List<Problem> problems) {
+  private static void others(Values group) {
     if (!group.has("resources") && !group.isWrong("resources")) {
-      problems.add(group.problem("resources", "missing; each group has its own"));
+      group.report("resources", "missing; each group has its own");
     }
-    Resources.check(group.section("resources"), problems);
+    Resources.check(group.section("resources"));
     Values resources = group.section("resources");
     for (ResourceOption option : ResourceOption.values()) {
       if (group.has("run") && option.countsProcesses() && resources.has(option.key())) {
-        problems.add(
-            resources.problem(
-                option.key(), "a further group runs its command once on each of its nodes"));
+        resources.report(
+            option.key(), "a further group runs its command once on each of its nodes");
       }
     }
   }

@@ -52,22 +52,21 @@ public record Growth(Optional<Limit> memory, Optional<Limit> seconds) {
     return most.map(it -> new Limit(section.optionalDecimal("by").orElse(TWICE), it));
   }
 
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     Values grow = values.section("grow");
     if (values.optionalText("stage").orElse("").equals("serve")) {
-      problems.add(values.problem("grow", "a server is started again as it was; leave it out"));
+      values.report("grow", "a server is started again as it was; leave it out");
     } else if (values.optionalInteger("requeues").orElse(0) == 0 && !values.isWrong("requeues")) {
-      problems.add(values.problem("grow", "needs requeues: 1 or more for another attempt"));
+      values.report("grow", "needs requeues: 1 or more for another attempt");
     }
     if (!grow.has("memory") && !grow.has("time") && !values.isWrong("grow")) {
-      problems.add(
-          values.problem("grow", "write what grows: memory: {up_to: 64G} or time: {up_to: 24h}"));
+      values.report("grow", "write what grows: memory: {up_to: 64G} or time: {up_to: 24h}");
     }
     for (String what : List.of("memory", "time")) {
       Values section = grow.section(what);
       BigDecimal by = section.optionalDecimal("by").orElse(TWICE);
       if (by.compareTo(new BigDecimal("1.1")) < 0 || by.compareTo(BigDecimal.TEN) > 0) {
-        problems.add(section.problem("by", "expected a factor from 1.1 to 10, such as 2"));
+        section.report("by", "expected a factor from 1.1 to 10, such as 2");
       }
     }
   }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config.run;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -172,17 +173,19 @@ final class KeyHomes {
     String plain = name.toLowerCase(Locale.ROOT).replace('-', '_');
     List<String> siblings = keys(section);
     if (siblings.contains(plain)) {
-      return Optional.of(new Home(child(section, plain), "", true));
+      return Optional.of(new Home(YamlNode.child(section, plain), "", true));
     }
     Home known = HOMES.get(plain);
     if (known != null) {
       boolean here = !known.key().isEmpty() && siblings.contains(known.name());
       return Optional.of(
-          here ? new Home(child(section, known.name()), known.remark(), known.sameValue()) : known);
+          here
+              ? new Home(YamlNode.child(section, known.name()), known.remark(), known.sameValue())
+              : known);
     }
     Map<String, String> elsewhere = elsewhere(section);
     return Optional.ofNullable(elsewhere.get(plain))
-        .or(() -> Nearest.to(name, siblings).map(near -> child(section, near)))
+        .or(() -> Nearest.to(name, siblings).map(near -> YamlNode.child(section, near)))
         .or(() -> Nearest.to(plain, elsewhere.keySet()).map(elsewhere::get))
         .map(key -> new Home(key, "", true));
   }
@@ -200,7 +203,7 @@ final class KeyHomes {
   private static Map<String, String> elsewhere(String section) {
     Map<String, String> paths = new LinkedHashMap<>();
     for (String other : SECTIONS) {
-      keys(other).forEach(key -> paths.putIfAbsent(key, child(other, key)));
+      keys(other).forEach(key -> paths.putIfAbsent(key, YamlNode.child(other, key)));
     }
     keys("").forEach(key -> paths.put(key, key));
     keys(section).forEach(paths::remove);
@@ -223,10 +226,5 @@ final class KeyHomes {
       section = below.get();
     }
     return section.keys().stream().map(KnownKey::name).toList();
-  }
-
-  /** Returns the path of a key in a section. */
-  static String child(String section, String name) {
-    return section.isEmpty() ? name : section + "." + name;
   }
 }

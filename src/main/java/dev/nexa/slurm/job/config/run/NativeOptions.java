@@ -10,8 +10,6 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
-import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.math.BigDecimal;
@@ -49,8 +47,9 @@ public record NativeOptions(
         YamlReader.read(found.name(), found.text(), problems)
             .orElseGet(() -> new Mapping(named, Map.of()));
     JsonObject values = new JsonObject();
-    if (root instanceof Mapping keys) {
-      values = object(keys, "", positions);
+    if (root.json(NativeOptions::number) instanceof JsonObject keys) {
+      values = keys;
+      place(root, "", positions);
     } else {
       String message = "expected a mapping of keys, got " + root.words();
       problems.add(new Problem(ErrorCode.CONFIG_WRONG_TYPE, root.at(), "", message));
@@ -92,32 +91,17 @@ public record NativeOptions(
     return Sha256.of(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  private static JsonObject object(Mapping mapping, String path, Map<String, Position> positions) {
-    JsonObject object = new JsonObject();
-    for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
-      String below = path.isEmpty() ? member.getKey() : path + "." + member.getKey();
-      positions.putIfAbsent(below, member.getValue().keyAt());
-      object.with(member.getKey(), value(member.getValue().value(), below, positions));
+  /** Adds the position of each key below a node, by its dotted path. */
+  private static void place(YamlNode node, String path, Map<String, Position> positions) {
+    if (node instanceof Sequence list) {
+      list.elements().forEach(element -> place(element, path, positions));
+    } else if (node instanceof Mapping mapping) {
+      for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
+        String key = YamlNode.child(path, member.getKey());
+        positions.putIfAbsent(key, member.getValue().keyAt());
+        place(member.getValue().value(), key, positions);
+      }
     }
-    return object;
-  }
-
-  private static @Nullable Object value(
-      YamlNode node, String path, Map<String, Position> positions) {
-    if (node instanceof Mapping mapping) {
-      return object(mapping, path, positions);
-    }
-    if (node instanceof Sequence sequence) {
-      return sequence.elements().stream().map(each -> value(each, path, positions)).toList();
-    }
-    Scalar scalar = (Scalar) node;
-    if (scalar.type() == ScalarType.NULL) {
-      return null;
-    }
-    if (scalar.type() == ScalarType.BOOLEAN) {
-      return Boolean.valueOf(scalar.text());
-    }
-    return scalar.type() == ScalarType.NUMBER ? number(scalar.text()) : scalar.text();
   }
 
   /** YAML numbers such as {@code .inf} and {@code 0x10} do not fit a BigDecimal and stay text. */

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.shared.StageName;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -160,6 +159,7 @@ public record RunConfig(
         new ConfigPositions(
             source,
             values.positions(),
+            List.of(),
             optionsFile.isPresent() ? optionsFile.get().positions() : Map.of()),
         values.text("stage"),
         values.text("backend"),
@@ -175,19 +175,19 @@ public record RunConfig(
   }
 
   /** Adds problems that concern several keys. */
-  public static void check(Values values, List<Problem> problems) {
-    StageName.check(values, problems);
+  public static void check(Values values) {
+    StageName.check(values);
     // The meaning of a stage's keys is not known while its stage or backend is wrong.
     if (!values.isWrong("stage") && !values.isWrong("backend")) {
-      Work.check(values, problems);
-      Serving.check(values, problems);
+      Work.check(values);
+      Serving.check(values);
     }
-    TaskArray.check(values, problems);
-    Supervision.check(values, problems);
+    TaskArray.check(values);
+    Supervision.check(values);
     if (!values.has("options_file")) {
-      Resources.check(values.section("resources"), problems);
+      Resources.check(values.section("resources"));
     }
-    Environment.check(values, problems);
-    Entrypoint.check(values, problems);
+    Environment.check(values);
+    Entrypoint.check(values);
   }
 }

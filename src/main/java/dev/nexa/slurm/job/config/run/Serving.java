@@ -7,7 +7,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -87,9 +86,9 @@ public record Serving(
         .toList();
   }
 
-  private static void checkPrompts(Values values, List<Problem> problems) {
+  private static void checkPrompts(Values values) {
     if (!values.optionalText("stage").orElse("").equals("serve")) {
-      problems.add(values.problem("smoke_prompts", "needs stage: serve; only a server is asked"));
+      values.report("smoke_prompts", "needs stage: serve; only a server is asked");
     }
     for (Values one : values.sections("smoke_prompts")) {
       if (!one.has("expect") || one.isWrong("expect")) {
@@ -98,31 +97,29 @@ public record Serving(
       try {
         Pattern.compile(one.text("expect"));
       } catch (PatternSyntaxException broken) {
-        problems.add(
-            one.problem(
-                "expect",
-                "'%s' is no regular expression: %s"
-                    .formatted(one.text("expect"), broken.getDescription())));
+        one.report(
+            "expect",
+            "'%s' is no regular expression: %s"
+                .formatted(one.text("expect"), broken.getDescription()));
       }
     }
   }
 
   /** Adds a problem for a key that the run's stage or backend does not use. */
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     boolean waits =
         values.optionalText("stage").orElse("").equals("serve")
             || (values.has("data") && values.optionalText("backend").orElse("").equals("vllm"));
     if (values.has("ready_within") && !waits) {
-      problems.add(
-          values.problem(
-              "ready_within",
-              "needs stage: serve, or backend vllm with data.generate; nothing else is waited for"));
+      values.report(
+          "ready_within",
+          "needs stage: serve, or backend vllm with data.generate; nothing else is waited for");
     }
     if (values.has("smoke_prompts")) {
-      checkPrompts(values, problems);
+      checkPrompts(values);
     }
     if (values.has("lora_adapters") && !values.optionalText("backend").orElse("").equals("vllm")) {
-      problems.add(values.problem("lora_adapters", "needs backend: vllm"));
+      values.report("lora_adapters", "needs backend: vllm");
     }
   }
 }

@@ -10,7 +10,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
 import dev.nexa.slurm.job.config.shared.Resources;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -193,68 +192,59 @@ public record Supervision(
         copyCheckpoints(values.section("checkpoints")),
         values.has("mail") ? Optional.of(mail(values.section("mail"))) : Optional.empty(),
         growth,
-        values.has("notify") ? NotifyChannel.from(values, true) : List.of());
+        NotifyChannel.from(values, true));
   }
 
   /** Adds problems that concern several keys. */
-  static void check(Values values, List<Problem> problems) {
-    if (values.has("notify")) {
-      NotifyChannel.check(values, problems);
-    }
+  static void check(Values values) {
+    NotifyChannel.check(values);
     boolean again =
         values.optionalInteger("requeues").orElse(0) > 0
             || values.optionalInteger("chain").orElse(1) > 1
             || values.isWrong("requeues")
             || values.isWrong("chain");
     if (values.has("warn_before_end") && !again) {
-      problems.add(
-          values.problem(
-              "warn_before_end", "needs requeues: 1 or chain: 2 or more to go on after it"));
+      values.report("warn_before_end", "needs requeues: 1 or chain: 2 or more to go on after it");
     }
-    retries(values, problems);
+    retries(values);
     if (values.has("grow")) {
-      Growth.check(values, problems);
+      Growth.check(values);
     }
-    checkpoints(values, problems);
+    checkpoints(values);
   }
 
   /** Checks the keys about retries and the watchdog. */
-  private static void retries(Values values, List<Problem> problems) {
+  private static void retries(Values values) {
     boolean serves = values.optionalText("stage").orElse("").equals("serve");
     if (values.has("watchdog") && serves) {
-      problems.add(
-          values.problem("watchdog", "a server may wait for requests for hours; leave it out"));
+      values.report("watchdog", "a server may wait for requests for hours; leave it out");
     }
     if (!values.has("retry_on")) {
       return;
     }
     if (serves) {
-      problems.add(
-          values.problem(
-              "retry_on",
-              "leave it out: requeues says how often a server is started again after a failure"));
+      values.report(
+          "retry_on",
+          "leave it out: requeues says how often a server is started again after a failure");
     } else if (values.optionalInteger("requeues").orElse(0) == 0) {
-      problems.add(values.problem("retry_on", "needs requeues: 1 or more to try anything again"));
+      values.report("retry_on", "needs requeues: 1 or more to try anything again");
     }
     if (values.texts("retry_on").contains("stall") && !values.has("watchdog")) {
-      problems.add(
-          values.problem("retry_on", "stall needs a watchdog, which finds it: watchdog: 30m"));
+      values.report("retry_on", "stall needs a watchdog, which finds it: watchdog: 30m");
     }
   }
 
   /** Checks where checkpoints are written. */
-  private static void checkpoints(Values values, List<Problem> problems) {
+  private static void checkpoints(Values values) {
     Values checkpoints = values.section("checkpoints");
     boolean scratch = checkpoints.optionalText("on").orElse("").equals(SCRATCH);
     if (checkpoints.has("copy_every") && !scratch && !checkpoints.isWrong("on")) {
-      problems.add(
-          checkpoints.problem(
-              "copy_every", "needs on: scratch; checkpoints in durable storage are not copied"));
+      checkpoints.report(
+          "copy_every", "needs on: scratch; checkpoints in durable storage are not copied");
     }
     if (scratch
         && (values.has("data") || values.optionalText("stage").orElse("").equals("serve"))) {
-      problems.add(
-          checkpoints.problem("on", "a server or a data step writes no checkpoints; leave it out"));
+      checkpoints.report("on", "a server or a data step writes no checkpoints; leave it out");
     }
   }
 

@@ -36,7 +36,7 @@ import java.util.TreeMap;
  * <p>A point is a JSON object of training keys and {@code options.NAME}, in the order of the
  * config.
  */
-public final class Sweep {
+public record Sweep(Values sweep) {
   static final int MAX_POINTS = 10_000;
 
   /** Prefix of a key that sets one of the runner's own options. */
@@ -47,14 +47,6 @@ public final class Sweep {
       ValueType.text("options.NAME", "options\\.[^.]+(\\.[^.]+){0,20}");
 
   static final Section SPEC = spec();
-
-  private final Values sweep;
-  private final List<Problem> problems;
-
-  private Sweep(Values sweep, List<Problem> problems) {
-    this.sweep = sweep;
-    this.problems = problems;
-  }
 
   private static Section spec() {
     List<KnownKey> axes = new ArrayList<>();
@@ -87,8 +79,8 @@ public final class Sweep {
    * Returns the points, in the order of the tasks. Adds a problem for each error; the list is empty
    * if the points cannot be made.
    */
-  static List<JsonObject> points(Values sweep, List<Problem> problems) {
-    return new Sweep(sweep, problems).points();
+  static List<JsonObject> points(Values sweep) {
+    return new Sweep(sweep).points();
   }
 
   /** Returns the section that contains a point's values. */
@@ -116,7 +108,7 @@ public final class Sweep {
 
   /** Checks that the keys fit the method. */
   private boolean fits(String method, List<String> axes) {
-    int before = problems.size();
+    int before = sweep.problems().size();
     if (method.equals("list")) {
       axes.forEach(axis -> problem(axis, "method: list takes its values from points"));
     } else if (sweep.has("points")) {
@@ -138,7 +130,7 @@ public final class Sweep {
         problem(axis, "a range needs method: random; " + method + " takes a list");
       }
     }
-    return problems.size() == before;
+    return sweep.problems().size() == before;
   }
 
   private List<JsonObject> grid(List<String> axes) {
@@ -279,6 +271,6 @@ public final class Sweep {
 
   private void problem(String key, String message) {
     Position at = key.isEmpty() ? sweep.at("method") : sweep.at(key);
-    problems.add(new Problem(at, key.isEmpty() ? "sweep" : "sweep." + key, message));
+    sweep.problems().add(new Problem(at, key.isEmpty() ? "sweep" : "sweep." + key, message));
   }
 }

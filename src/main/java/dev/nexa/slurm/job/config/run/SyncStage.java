@@ -101,76 +101,75 @@ public record SyncStage(
   }
 
   /** Adds the problems of a run's section {@code sync}, and of keys that do not go with it. */
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     String backend = values.optionalText("backend").orElse("");
     if (values.has(NAME) && !backend.equals(NAME)) {
       String message =
           "needs backend: sync, got backend: %s; write backend: sync, or leave the section out"
               .formatted(backend);
-      problems.add(values.problem(NAME, message));
+      values.report(NAME, message);
       return;
     }
     String stage = values.optionalText("stage").orElse(NAME);
     if (!stage.equals(NAME)) {
       String message = "backend sync needs stage: sync, got '" + stage + "'; write stage: sync";
-      problems.add(values.problem("stage", message));
+      values.report("stage", message);
     }
     if (values.has(NAME)) {
-      checkPlaces(values.section(NAME), problems);
+      checkPlaces(values.section(NAME));
     } else if (!values.isWrong(NAME)) {
       String message =
           "missing; backend sync needs it: write sync: {from: \"${durable}/checkpoints/NAME\"}";
-      problems.add(values.problem(NAME, message));
+      values.report(NAME, message);
     }
-    checkOwnKeys(values, problems);
+    checkOwnKeys(values);
   }
 
-  private static void checkPlaces(Values sync, List<Problem> problems) {
+  private static void checkPlaces(Values sync) {
     String from = sync.optionalText("from").orElse("/");
     if (!from.startsWith("/") && !from.startsWith("${")) {
       String message =
           "expected an absolute path, got '%s'; begin it with ${durable}/, or with"
               + " ${stages.NAME.checkpoint} in a pipeline";
-      problems.add(sync.problem("from", message.formatted(from)));
+      sync.report("from", message.formatted(from));
     }
-    sync.optionalText("to").ifPresent(to -> checkAddress(sync, to, problems));
+    sync.optionalText("to").ifPresent(to -> checkAddress(sync, to));
   }
 
-  private static void checkAddress(Values sync, String to, List<Problem> problems) {
+  private static void checkAddress(Values sync, String to) {
     Matcher reference = REFERENCE.matcher(to);
     if (reference.find()) {
       String message = "unknown reference %s; an address may hold ${run_id}";
-      problems.add(sync.problem("to", message.formatted(reference.group())));
+      sync.report("to", message.formatted(reference.group()));
     } else if (!ADDRESS.matcher(to).matches()) {
       String message =
           "expected an address such as s3://bucket/prefix, got '%s'; the name of a bucket has 3 to"
               + " 63 lower-case letters, digits, dots and hyphens";
-      problems.add(sync.problem("to", message.formatted(to)));
+      sync.report("to", message.formatted(to));
     } else if (to.indexOf("//", "s3://".length()) >= 0) {
-      problems.add(sync.problem("to", "the prefix of '" + to + "' holds '//'; write one slash"));
+      sync.report("to", "the prefix of '" + to + "' holds '//'; write one slash");
     }
   }
 
   /** Adds the problems of keys that backend sync does not read. */
-  private static void checkOwnKeys(Values values, List<Problem> problems) {
+  private static void checkOwnKeys(Values values) {
     for (String key :
         List.of("run", "entrypoint", "options", "options_file", "code", "data", "checkpoints")) {
       if (values.has(key)) {
-        problems.add(values.problem(key, "backend sync does not read it; leave it out"));
+        values.report(key, "backend sync does not read it; leave it out");
       }
     }
     for (String key : List.of("array", "sweep")) {
       if (values.has(key)) {
-        String message = "a sync stage is one task; sync.threads says how many files go at once";
-        problems.add(values.problem(key, message));
+        values.report(key, "a sync stage is one task; sync.threads says how many files go at once");
       }
     }
     Values resources = values.section("resources");
     if (resources.optionalInteger("gpus_per_node").orElse(0) > 0) {
-      problems.add(resources.problem("gpus_per_node", "a sync stage uses no GPU; leave it out"));
+      resources.report("gpus_per_node", "a sync stage uses no GPU; leave it out");
     }
     if (!resources.optionalText("nodes").orElse("1").equals("1")) {
-      problems.add(resources.problem("nodes", "a sync stage works on one node; leave it out"));
+      resources.report("nodes", "a sync stage works on one node; leave it out");
     }
   }
 

@@ -10,7 +10,6 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -119,7 +118,7 @@ public record TaskArray(
                     shards, array.integer("pack"), array.optionalInteger("parallel").orElse(1)))
             : Optional.empty(),
         array.optionalInteger("max_parallel"),
-        values.has("sweep") ? Sweep.points(values.section("sweep"), new ArrayList<>()) : List.of(),
+        values.has("sweep") ? Sweep.points(values.section("sweep")) : List.of(),
         values.integer("chain"));
   }
 
@@ -129,64 +128,62 @@ public record TaskArray(
   }
 
   /** Adds problems that concern several keys, the training keys among them. */
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     Values array = values.section("array");
     if (values.has("sweep")) {
       for (String key : List.of("shards", "indices", "pack")) {
         if (array.has(key)) {
-          problems.add(
-              array.problem(
-                  key,
-                  "a sweep's tasks are its points; leave it out, or divide each point's work itself"));
+          array.report(
+              key,
+              "a sweep's tasks are its points; leave it out, or divide each point's work itself");
         }
       }
-      checkPoints(values, problems);
+      checkPoints(values);
     } else {
-      Training.check(values, problems);
+      Training.check(values);
       if (array.has("indices")) {
-        indices(array, problems);
+        indices(array);
       } else if (values.has("array")
           && !array.has("shards")
           && !array.isWrong("shards")
           && !array.isWrong("indices")) {
-        problems.add(array.problem("shards", "missing; expected " + SHARDS.expected()));
+        array.report("shards", "missing; expected " + SHARDS.expected());
       }
     }
     if (array.has("pack")) {
-      pack(values, array, problems);
+      pack(values, array);
     } else if (array.has("parallel") && !array.isWrong("pack")) {
-      problems.add(array.problem("parallel", "needs pack; max_parallel limits the tasks of Slurm"));
+      array.report("parallel", "needs pack; max_parallel limits the tasks of Slurm");
     }
   }
 
-  private static void indices(Values array, List<Problem> problems) {
+  private static void indices(Values array) {
     if (array.has("shards")) {
-      problems.add(array.problem("indices", "stands in place of shards; leave one of them out"));
+      array.report("indices", "stands in place of shards; leave one of them out");
     }
     try {
       int length = IndexRange.parse(array.text("indices")).withSteps().length();
       if (length > LONGEST_LIST) {
-        problems.add(
-            array.problem(
-                "indices",
-                "a list of %d characters in its shortest form; expected at most %d: write longer ranges, or several runs"
-                    .formatted(length, LONGEST_LIST)));
+        array.report(
+            "indices",
+            "a list of %d characters in its shortest form; expected at most %d: write longer ranges, or several runs"
+                .formatted(length, LONGEST_LIST));
       }
     } catch (IllegalArgumentException wrong) {
-      problems.add(array.problem("indices", String.valueOf(wrong.getMessage())));
+      array.report("indices", String.valueOf(wrong.getMessage()));
     }
   }
 
-  private static void pack(Values values, Values array, List<Problem> problems) {
+  private static void pack(Values values, Values array) {
     String backend = values.optionalText("backend").orElse("");
     if (!backend.equals("shell")) {
-      problems.add(array.problem("pack", "is for backend shell, not " + backend));
+      array.report("pack", "is for backend shell, not " + backend);
     }
     if (!values.section("resources").optionalText("nodes").orElse("1").equals("1")) {
-      problems.add(array.problem("pack", "is for tasks on one node; write resources.nodes: 1"));
+      array.report("pack", "is for tasks on one node; write resources.nodes: 1");
     }
     if (values.section("checkpoints").optionalText("on").orElse("").equals("scratch")) {
-      problems.add(array.problem("pack", "needs durable checkpoints; leave checkpoints.on out"));
+      array.report("pack", "needs durable checkpoints; leave checkpoints.on out");
     }
   }
 
@@ -194,19 +191,19 @@ public record TaskArray(
    * Checks the training keys of each point. A problem of many points is reported for the first
    * point only.
    */
-  private static void checkPoints(Values values, List<Problem> problems) {
-    if (problems.stream().anyMatch(problem -> problem.key().startsWith("sweep"))) {
+  private static void checkPoints(Values values) {
+    if (values.problems().stream().anyMatch(problem -> problem.key().startsWith("sweep"))) {
       return; // The points of a broken sweep would repeat it.
     }
     Values sweep = values.section("sweep");
     Set<Problem> seen = new HashSet<>();
     int task = 0;
-    for (JsonObject point : Sweep.points(sweep, problems)) {
-      List<Problem> wrong = new ArrayList<>();
-      Training.check(values.at(point, Sweep.where(sweep, task)), wrong);
-      for (Problem problem : wrong) {
+    for (JsonObject point : Sweep.points(sweep)) {
+      Values varied = values.at(point, Sweep.where(sweep, task));
+      Training.check(varied);
+      for (Problem problem : varied.problems()) {
         if (seen.add(problem)) {
-          problems.add(problem.atPoint(task, point));
+          values.problems().add(problem.atPoint(task, point));
         }
       }
       task++;

@@ -4,7 +4,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
 import dev.nexa.slurm.job.config.shared.ModelSize;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -131,46 +130,43 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
   }
 
   /** Adds a problem for each contradiction between keys, if each key has a right value. */
-  static void check(Values values, List<Problem> problems) {
+  static void check(Values values) {
     if (KEYS.keys().stream().anyMatch(key -> values.isWrong(key.name()))) {
       return;
     }
     Training training = from(values);
     if (training.flag("fp16") && training.flag("bf16")) {
-      problems.add(values.problem("bf16", "fp16 is true too; a run has one precision"));
+      values.report("bf16", "fp16 is true too; a run has one precision");
     }
     String mixed = training.text("mixed_precision").orElse(training.precision());
     if (!mixed.equals(training.precision())) {
-      problems.add(
-          values.problem(
-              "mixed_precision", "is " + mixed + ", but " + training.precision() + " is true"));
+      values.report(
+          "mixed_precision", "is " + mixed + ", but " + training.precision() + " is true");
     }
     String strategy = training.text("strategy").orElse("fsdp");
     if (training.has("fsdp") && !strategy.equals("fsdp")) {
-      problems.add(values.problem("fsdp", "needs strategy: fsdp, or no strategy at all"));
+      values.report("fsdp", "needs strategy: fsdp, or no strategy at all");
     }
     if (!training.offload().equals("none")
         && !List.of("fsdp", "zero3").contains(training.strategy())) {
-      problems.add(
-          values.problem(
-              training.has("offload") ? "offload" : "fsdp_offload_params",
-              "needs strategy: fsdp or zero3, which spread the weights"));
+      values.report(
+          training.has("offload") ? "offload" : "fsdp_offload_params",
+          "needs strategy: fsdp or zero3, which spread the weights");
     }
     if (training.has("offload") && training.has("fsdp_offload_params")) {
       String same = training.flag("fsdp_offload_params") ? "cpu" : "none";
       if (!training.offload().equals(same)) {
-        problems.add(
-            values.problem(
-                "fsdp_offload_params",
-                "is another name for offload: " + same + ", but offload is " + training.offload()));
+        values.report(
+            "fsdp_offload_params",
+            "is another name for offload: " + same + ", but offload is " + training.offload());
       }
     }
     if (training.offload().equals("nvme") && !training.strategy().equals("zero3")) {
-      problems.add(values.problem("offload", "nvme needs strategy: zero3; fsdp offloads to cpu"));
+      values.report("offload", "nvme needs strategy: zero3; fsdp offloads to cpu");
     }
     for (String key : List.of("lora_r", "lora_alpha", "lora_dropout")) {
       if (training.has(key) && training.adapter().equals("none")) {
-        problems.add(values.problem(key, "needs adapter: lora or qlora"));
+        values.report(key, "needs adapter: lora or qlora");
       }
     }
   }

@@ -119,7 +119,7 @@ public final class UnknownKeys {
       return "unknown key" + remark;
     }
     boolean up = !home.key().contains(".") && !section.isEmpty();
-    boolean here = home.key().equals(KeyHomes.child(section, home.name()));
+    boolean here = home.key().equals(YamlNode.child(section, home.name()));
     return "unknown key (did you mean '"
         + (here ? home.name() : home.key())
         + (up ? "' at the top level?)" : "'?)")

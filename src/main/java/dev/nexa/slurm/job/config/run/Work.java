@@ -10,7 +10,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.run.Groups.Group;
 import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.steps.DataStage;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -119,37 +118,36 @@ public record Work(
   }
 
   /** Adds problems of a file whose stage and backend are right. */
-  static void check(Values values, List<Problem> problems) {
-    misplaced(values, problems);
+  static void check(Values values) {
+    misplaced(values);
     if (values.has(Groups.KEY)) {
-      Groups.check(values, problems);
+      Groups.check(values);
     }
     // Checked here, so that DataStage is loaded only for a config that needs it.
     if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
-      DataStage.check(values, problems);
+      DataStage.check(values);
     }
     if (values.has("sync") || values.optionalText("backend").orElse("").equals("sync")) {
-      SyncStage.check(values, problems);
+      SyncStage.check(values);
     }
   }
 
   /** Refuses what the backend would not run. A plugin may read any key. */
-  private static void misplaced(Values values, List<Problem> problems) {
+  private static void misplaced(Values values) {
     String backend = values.optionalText("backend").orElse("");
     boolean programs = List.of("python", "accelerate", "acc").contains(backend);
     boolean runners = List.of("hf", "axolotl", "ax", "vllm", "lm_eval").contains(backend);
     if (values.has("run") && (programs || runners)) {
-      problems.add(values.problem("run", "is for backend shell; " + backend + " does not run it"));
+      values.report("run", "is for backend shell; " + backend + " does not run it");
     }
     if (values.has("entrypoint") && (runners || backend.equals("shell"))) {
-      problems.add(
-          values.problem(
-              "entrypoint", "is for python and accelerate; " + backend + " does not start it"));
+      values.report(
+          "entrypoint", "is for python and accelerate; " + backend + " does not start it");
     }
     Values entrypoint = values.section("entrypoint");
     for (String key : List.of("launcher", "launcher_args")) {
       if (entrypoint.has(key) && backend.startsWith("acc")) {
-        problems.add(entrypoint.problem(key, "accelerate launch starts the program; leave it out"));
+        entrypoint.report(key, "accelerate launch starts the program; leave it out");
       }
     }
   }

@@ -7,7 +7,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -107,7 +106,7 @@ public record NotifyChannel(
   }
 
   /** Adds problems that concern several keys of the section {@code notify}. */
-  public static void check(Values values, List<Problem> problems) {
+  public static void check(Values values) {
     Values notify = values.section("notify");
     for (String name : notify.names()) {
       Values one = notify.section(name);
@@ -116,37 +115,34 @@ public record NotifyChannel(
         continue;
       }
       boolean posts = kind.get().equals("slack") || kind.get().equals("webhook");
-      only(one, kind.get(), posts, "url_env", problems);
-      only(one, kind.get(), posts, "url_file", problems);
-      only(one, kind.get(), kind.get().equals("mail"), "to", problems);
-      only(one, kind.get(), kind.get().equals("command"), "command", problems);
-      one.requireAbsolute("url_file", problems);
-      one.requireAbsolute("sendmail", problems);
+      only(one, kind.get(), posts, "url_env");
+      only(one, kind.get(), posts, "url_file");
+      only(one, kind.get(), kind.get().equals("mail"), "to");
+      only(one, kind.get(), kind.get().equals("command"), "command");
+      one.requireAbsolute("url_file");
+      one.requireAbsolute("sendmail");
       if (posts && one.has("url_env") == one.has("url_file")) {
-        problems.add(
-            one.problem(
-                "kind",
-                ("expected either url_file or url_env, %s: url_file:"
-                        + " ${env:HOME}/.config/nexa/%s.url")
-                    .formatted(one.has("url_env") ? "got both" : "got neither", name)));
+        one.report(
+            "kind",
+            ("expected either url_file or url_env, %s: url_file:"
+                    + " ${env:HOME}/.config/nexa/%s.url")
+                .formatted(one.has("url_env") ? "got both" : "got neither", name));
       } else if (kind.get().equals("mail") && one.texts("to").isEmpty()) {
-        problems.add(one.problem("kind", "missing key to; expected to: [ann@example.org]"));
+        one.report("kind", "missing key to; expected to: [ann@example.org]");
       } else if (kind.get().equals("command")) {
         List<String> command = one.texts("command");
         if (command.isEmpty() || !command.get(0).startsWith("/")) {
-          problems.add(
-              one.problem(
-                  one.has("command") ? "command" : "kind",
-                  "expected the program's absolute path first: command: [/usr/local/bin/page]"));
+          one.report(
+              one.has("command") ? "command" : "kind",
+              "expected the program's absolute path first: command: [/usr/local/bin/page]");
         }
       }
     }
   }
 
-  private static void only(
-      Values one, String kind, boolean allowed, String key, List<Problem> problems) {
+  private static void only(Values one, String kind, boolean allowed, String key) {
     if (!allowed && one.has(key)) {
-      problems.add(one.problem(key, "a channel of kind " + kind + " has no " + key));
+      one.report(key, "a channel of kind " + kind + " has no " + key);
     }
   }
 

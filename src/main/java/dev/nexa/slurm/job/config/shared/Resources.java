@@ -5,7 +5,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -149,32 +148,32 @@ public record Resources(
   }
 
   /** Adds problems that concern several keys. */
-  public static void check(Values values, List<Problem> problems) {
+  public static void check(Values values) {
     String[] nodes = values.optionalText("nodes").orElse("1").split("-", 2);
     if (nodes.length == 2 && Integer.parseInt(nodes[0]) > Integer.parseInt(nodes[1])) {
-      problems.add(values.problem("nodes", "expected the smaller number first"));
+      values.report("nodes", "expected the smaller number first");
     }
-    onlyOne(values, problems, "memory", "memory_per_cpu", "memory_per_gpu");
-    onlyOne(values, problems, "cpus_per_task", "cpus_per_gpu");
+    onlyOne(values, "memory", "memory_per_cpu", "memory_per_gpu");
+    onlyOne(values, "cpus_per_task", "cpus_per_gpu");
     if (values.has("gpu_type") && !hasGpus(values)) {
-      problems.add(values.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
+      values.report("gpu_type", "names a GPU, but gpus_per_node is 0");
     }
     if (values.has("mincpus") && values.has("gpus_per_task")) {
       // Seen: 22.05 gives twice the GPUs on cores of two threads, 24.11 refuses the job.
       String instead =
           "Slurm gives a wrong number of GPUs with gpus_per_task beside it: write cpus_per_task";
-      problems.add(values.problem("mincpus", instead));
+      values.report("mincpus", instead);
     }
-    gpusOfProcesses(values, Integer.parseInt(nodes[nodes.length - 1]), problems);
+    gpusOfProcesses(values, Integer.parseInt(nodes[nodes.length - 1]));
     for (String key : List.of("memory_per_gpu", "cpus_per_gpu")) {
       if (values.has(key) && !hasGpus(values)) {
-        problems.add(values.problem(key, "counts for each GPU, but gpus_per_node is 0"));
+        values.report(key, "counts for each GPU, but gpus_per_node is 0");
       }
     }
   }
 
   /** sbatch refuses a job whose processes need more GPUs than its nodes have (seen with 22.05). */
-  private static void gpusOfProcesses(Values values, int nodes, List<Problem> problems) {
+  private static void gpusOfProcesses(Values values, int nodes) {
     long perNode = values.optionalInteger("gpus_per_node").orElse(0);
     long needed = number(values, "gpus_per_task");
     long processes = number(values, "ntasks");
@@ -188,7 +187,7 @@ public record Resources(
       String expected =
           "asks for %d GPUs with %d processes, but gpus_per_node gives %d: change one of them"
               .formatted(needed, processes, perNode);
-      problems.add(values.problem("gpus_per_task", expected));
+      values.report("gpus_per_task", expected);
     }
   }
 
@@ -205,13 +204,12 @@ public record Resources(
   }
 
   /** Slurm takes one of these options in a job. */
-  private static void onlyOne(Values values, List<Problem> problems, String... keys) {
+  private static void onlyOne(Values values, String... keys) {
     String first = "";
     for (String key : keys) {
       if (values.has(key) && !values.isDefault(key)) {
         if (!first.isEmpty()) {
-          problems.add(
-              values.problem(key, "says in another way what " + first + " says: keep one of them"));
+          values.report(key, "says in another way what " + first + " says: keep one of them");
         }
         first = first.isEmpty() ? key : first;
       }

@@ -4,7 +4,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -76,18 +75,17 @@ public record Software(
   }
 
   /** Adds problems that concern several keys. */
-  public static void check(Values values, List<Problem> problems) {
-    values.requireAbsolute("venv", problems);
-    values.requireAbsolute("uv", problems);
+  public static void check(Values values) {
+    values.requireAbsolute("venv");
+    values.requireAbsolute("uv");
     List<String> given = PYTHON.stream().filter(values::has).toList();
     if (given.size() > 1) {
-      problems.add(
-          values.problem(
-              given.get(1), "there is " + given.get(0) + " already, and only one brings Python"));
+      values.report(
+          given.get(1), "there is " + given.get(0) + " already, and only one brings Python");
     }
     if (values.has("mounts")
         && values.optionalText("container_runtime").orElse("").equals("slurm")) {
-      problems.add(values.problem("mounts", "an OCI bundle's own config.json holds its mounts"));
+      values.report("mounts", "an OCI bundle's own config.json holds its mounts");
     }
   }
 

@@ -1,9 +1,7 @@
 package dev.nexa.slurm.job.config.shared;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.util.List;
 import java.util.Set;
 
 /** The name of a stage, as runs and cluster profiles have it. */
@@ -18,12 +16,11 @@ public final class StageName {
   private StageName() {}
 
   /** Adds a problem if the key {@code stage} has a reserved name. */
-  public static void check(Values values, List<Problem> problems) {
+  public static void check(Values values) {
     String stage = values.optionalText("stage").orElse("");
     if (RESERVED.contains(stage)) {
-      problems.add(
-          values.problem(
-              "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
+      values.report(
+          "stage", "'" + stage + "' is taken by files beside the runs; choose another name");
     }
   }
 }

@@ -12,7 +12,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.job.config.shared.S3Settings;
 import dev.nexa.slurm.job.config.shared.Software;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -527,30 +526,27 @@ public record ClusterProfile(
             slurm.integer("max_array_size"),
             slurm.optionalText("version"),
             slurm.text("billing_rule"),
-            slurm.has("sacct_fields") ? slurm.texts("sacct_fields") : List.of()));
+            slurm.texts("sacct_fields")));
   }
 
-  public static void check(Values values, List<Problem> problems) {
+  public static void check(Values values) {
     Values storage = values.section("storage");
     for (String tier : List.of("scratch", "durable", "shared")) {
       String path = storage.optionalText(tier).orElse("/");
       if (!path.startsWith("/")) {
-        problems.add(
-            storage.problem(
-                tier, "expected an absolute path, got '" + YamlNode.shortened(path) + "'"));
+        storage.report(tier, "expected an absolute path, got '" + YamlNode.shortened(path) + "'");
       }
     }
     String archive = storage.optionalText("archive").orElse("/");
     if (!archive.startsWith("/") && !archive.startsWith("s3://")) {
-      problems.add(
-          storage.problem(
-              "archive",
-              "expected an absolute path or s3://bucket/prefix, got '"
-                  + YamlNode.shortened(archive)
-                  + "'"));
+      storage.report(
+          "archive",
+          "expected an absolute path or s3://bucket/prefix, got '"
+              + YamlNode.shortened(archive)
+              + "'");
     }
-    Software.check(values.section("software"), problems);
-    RunDefaults.check(values.section("defaults"), problems);
+    Software.check(values.section("software"));
+    RunDefaults.check(values.section("defaults"));
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);
@@ -558,29 +554,25 @@ public record ClusterProfile(
           Stream.of("cpus_per_node", "memory_per_node", "gpus_per_node")
               .allMatch(size -> partition.has(size) || partition.isWrong(size));
       if (partition.optional("exclusive", Boolean.class).orElse(false) && !sized) {
-        problems.add(
-            partition.problem(
-                "exclusive",
-                "whole nodes are paid for: give cpus_per_node, memory_per_node and gpus_per_node (0 for none)"));
+        partition.report(
+            "exclusive",
+            "whole nodes are paid for: give cpus_per_node, memory_per_node and gpus_per_node (0 for none)");
       }
       if (partition.has("default_memory_per_cpu") && partition.has("default_memory_per_node")) {
-        problems.add(
-            partition.problem(
-                "default_memory_per_node",
-                "give either it or default_memory_per_cpu, as Slurm has it"));
+        partition.report(
+            "default_memory_per_node", "give either it or default_memory_per_cpu, as Slurm has it");
       }
     }
-    knownDefault(values, partitions.names(), problems);
+    knownDefault(values, partitions.names());
   }
 
-  private static void knownDefault(Values values, List<String> names, List<Problem> problems) {
+  private static void knownDefault(Values values, List<String> names) {
     String partition = values.optionalText("default_partition").orElse("");
     if (!partition.isEmpty() && !names.isEmpty() && !names.contains(partition)) {
-      problems.add(
-          values.problem(
-              "default_partition",
-              "is none of the partitions%s; they are %s"
-                  .formatted(Nearest.hint(partition, names), String.join(", ", names))));
+      values.report(
+          "default_partition",
+          "is none of the partitions%s; they are %s"
+              .formatted(Nearest.hint(partition, names), String.join(", ", names)));
     }
   }
 

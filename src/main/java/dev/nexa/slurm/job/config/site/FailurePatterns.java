@@ -5,7 +5,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -64,13 +63,13 @@ public record FailurePatterns(List<FailurePattern> list) {
               "By the name of the signature. The first one that matches a line counts. A workspace's file adds signatures before the jar's; one with the name of the jar's replaces it."));
 
   /** Makes the signatures of one file, and adds a problem for each that contradicts its lines. */
-  public static FailurePatterns from(Values values, List<Problem> problems) {
+  public static FailurePatterns from(Values values) {
     List<FailurePattern> list = new ArrayList<>();
     Values all = values.section("signatures");
     for (String name : all.names()) {
       Values one = all.section(name);
-      Optional<Pattern> pattern = pattern(one, "pattern", problems);
-      Optional<Pattern> unless = pattern(one, "unless", problems);
+      Optional<Pattern> pattern = pattern(one, "pattern");
+      Optional<Pattern> unless = pattern(one, "unless");
       if (pattern.isPresent()) {
         FailurePattern signature =
             new FailurePattern(
@@ -83,10 +82,10 @@ public record FailurePatterns(List<FailurePattern> list) {
                 one.optionalText("advice"),
                 one.optionalText("key"));
         if (!signature.matches(one.text("matches"))) {
-          problems.add(one.problem("matches", "the signature does not match this line"));
+          one.report("matches", "the signature does not match this line");
         }
         if (one.has("rejects") && signature.matches(one.text("rejects"))) {
-          problems.add(one.problem("rejects", "the signature matches this line"));
+          one.report("rejects", "the signature matches this line");
         }
         list.add(signature);
       }
@@ -94,7 +93,7 @@ public record FailurePatterns(List<FailurePattern> list) {
     return new FailurePatterns(List.copyOf(list));
   }
 
-  private static Optional<Pattern> pattern(Values one, String key, List<Problem> problems) {
+  private static Optional<Pattern> pattern(Values one, String key) {
     if (!one.has(key)) {
       return Optional.empty();
     }
@@ -102,7 +101,7 @@ public record FailurePatterns(List<FailurePattern> list) {
       return Optional.of(Pattern.compile(one.text(key)));
     } catch (PatternSyntaxException wrong) {
       String why = wrong.getDescription() + " at character " + Math.max(0, wrong.getIndex());
-      problems.add(one.problem(key, "expected a regular expression of Java: " + why));
+      one.report(key, "expected a regular expression of Java: " + why);
       return Optional.empty();
     }
   }

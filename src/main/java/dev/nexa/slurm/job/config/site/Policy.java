@@ -9,7 +9,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.shared.NotifyChannel;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -328,41 +327,36 @@ public record Policy(
    *
    * @param everywhere whether the policy applies to all workspaces of the machine
    */
-  public static void check(Values values, boolean everywhere, List<Problem> problems) {
+  public static void check(Values values, boolean everywhere) {
     if (values.has(LOCKED) && !everywhere) {
-      problems.add(
-          values.problem(
-              LOCKED, "only /etc/nexa-slurm/policy.yaml can lock files; remove it here"));
+      values.report(LOCKED, "only /etc/nexa-slurm/policy.yaml can lock files; remove it here");
     }
     if (values.has("approvals")) {
       Values approvals = values.section("approvals");
       for (String key : List.of("directory", "allowed_signers", "revoked_keys")) {
         String path = approvals.optionalText(key).orElse("/");
         if (path.startsWith("~")) {
-          problems.add(
-              approvals.problem(key, "'" + path + "': ~ is not expanded; write an absolute path"));
+          approvals.report(key, "'" + path + "': ~ is not expanded; write an absolute path");
         } else if (everywhere && !path.startsWith("/")) {
-          problems.add(
-              approvals.problem(
-                  key,
-                  "'"
-                      + path
-                      + "' is a relative path, which means another file in each user's workspace;"
-                      + " write an absolute path"));
+          approvals.report(
+              key,
+              "'"
+                  + path
+                  + "' is a relative path, which means another file in each user's workspace;"
+                  + " write an absolute path");
         }
       }
     }
-    NotifyChannel.check(values, problems);
+    NotifyChannel.check(values);
     for (Values budget : values.sections("budgets")) {
       if (budget.isWrong("scope") || budget.isWrong("name")) {
         continue;
       }
       boolean all = budget.optionalText("scope").orElse("all").equals("all");
       if (all && budget.has("name")) {
-        problems.add(budget.problem("name", "scope all has no name: leave it out"));
+        budget.report("name", "scope all has no name: leave it out");
       } else if (!all && !budget.has("name")) {
-        problems.add(
-            budget.problem("name", "missing; expected the " + budget.text("scope") + "'s name"));
+        budget.report("name", "missing; expected the " + budget.text("scope") + "'s name");
       }
     }
   }
@@ -381,9 +375,7 @@ public record Policy(
             values.flag("registered_datasets"),
             values.flag("promoted_datasets"),
             values.flag("dataset_checksums")),
-        new Evaluation(
-            values.has("gate_before") ? values.texts("gate_before") : List.of(),
-            values.flag("halt_on_gate_failure")),
+        new Evaluation(values.texts("gate_before"), values.flag("halt_on_gate_failure")),
         new Releases(
             values.text("release_pickles").equals("refuse"),
             values.text("release_without_records").equals("refuse")),
@@ -419,8 +411,8 @@ public record Policy(
   private static Gate gate(Values values) {
     return new Gate(
         values.decimal("gpu_hours_over"),
-        values.has("exempt_users") ? values.texts("exempt_users") : List.of(),
-        values.has("exempt_partitions") ? values.texts("exempt_partitions") : List.of(),
+        values.texts("exempt_users"),
+        values.texts("exempt_partitions"),
         values.text("mode").equals("observe"));
   }
 

@@ -7,7 +7,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -212,49 +211,41 @@ public record PriceBook(
   }
 
   /** Adds problems that concern several keys. */
-  public static void check(Values values, List<Problem> problems) {
+  public static void check(Values values) {
     TreeSet<String> whole = new TreeSet<>(priced(values));
     values.sections("overrides").forEach(override -> whole.addAll(priced(override)));
-    check(values, whole, problems);
+    check(values, whole);
     for (Values override : values.sections("overrides")) {
-      check(override, whole, problems);
-      if (givesNothing(override)) {
-        problems.add(override.problem("", "gives neither a price nor a discount"));
+      check(override, whole);
+      if (NO_PRICES.containsAll(override.names())) {
+        override.report("", "gives neither a price nor a discount");
       }
       Values match = override.section("match");
       if (match.names().isEmpty() && !override.has("valid_from") && !override.has("valid_until")) {
-        problems.add(
-            override.problem(
-                "", "holds for every run on every day: say match or valid_from, or put it on top"));
+        override.report(
+            "", "holds for every run on every day: say match or valid_from, or put it on top");
       }
     }
   }
 
-  private static boolean givesNothing(Values override) {
-    return NO_PRICES.containsAll(override.names());
-  }
-
-  private static void check(Values values, TreeSet<String> whole, List<Problem> problems) {
+  private static void check(Values values, TreeSet<String> whole) {
     Optional<LocalDate> from = values.optional("valid_from", LocalDate.class);
     Optional<LocalDate> until = values.optional("valid_until", LocalDate.class);
     if (from.isPresent() && until.isPresent() && until.get().isBefore(from.get())) {
-      problems.add(
-          values.problem(
-              "valid_until", "is before valid_from: " + until.get() + ", " + from.get()));
+      values.report("valid_until", "is before valid_from: " + until.get() + ", " + from.get());
     }
     for (String part : PARTS) {
       if (values.has("billing_hour") && values.has(part)) {
-        problems.add(
-            values.problem(
-                "billing_hour", "is charged instead of " + part + ": leave one of them out here"));
+        values.report(
+            "billing_hour", "is charged instead of " + part + ": leave one of them out here");
       }
     }
-    shares(values.section("gpu_hour"), true, whole, problems);
-    shares(values.section("shard_hour"), false, whole, problems);
+    shares(values.section("gpu_hour"), true, whole);
+    shares(values.section("shard_hour"), false, whole);
     Values off = values.section("discount");
     BigDecimal percent = off.optionalDecimal("percent").orElse(BigDecimal.ONE);
     if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
-      problems.add(off.problem("percent", "expected 0 to 100, got " + percent.toPlainString()));
+      off.report("percent", "expected 0 to 100, got " + percent.toPlainString());
     }
   }
 
@@ -264,29 +255,26 @@ public record PriceBook(
     return gpus.names().stream().filter(type -> gpus.section(type).has("price")).toList();
   }
 
-  private static void shares(
-      Values byType, boolean gpus, TreeSet<String> whole, List<Problem> problems) {
+  private static void shares(Values byType, boolean gpus, TreeSet<String> whole) {
     for (String type : byType.names()) {
       Values one = byType.section(type);
       boolean share = one.has("share") && one.has("of");
       boolean both = one.has("price") && (one.has("share") || one.has("of"));
       if (both || (!share && !one.has("price"))) {
-        problems.add(
-            byType.problem(
-                type, "expected either price, or share and of (share: 1/7, of: h100), and source"));
+        byType.report(
+            type, "expected either price, or share and of (share: 1/7, of: h100), and source");
       } else if (share) {
         PriceEntry.Share part = new PriceEntry.Share(one.text("of"), one.text("share"), "");
         if (part.above().compareTo(part.below()) > 0) {
-          problems.add(one.problem("share", "is more than the whole: " + part.part()));
+          one.report("share", "is more than the whole: " + part.part());
         }
         if (!whole.contains(part.of()) || (gpus && part.of().equals(type))) {
-          problems.add(
-              one.problem(
-                  "of",
-                  "gpu_hour gives no price of '"
-                      + part.of()
-                      + "' to take a part of"
-                      + (whole.isEmpty() ? "" : "; it has " + String.join(", ", whole))));
+          one.report(
+              "of",
+              "gpu_hour gives no price of '"
+                  + part.of()
+                  + "' to take a part of"
+                  + (whole.isEmpty() ? "" : "; it has " + String.join(", ", whole)));
         }
       }
     }

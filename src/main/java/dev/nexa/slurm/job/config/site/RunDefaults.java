@@ -9,7 +9,6 @@ import dev.nexa.slurm.job.config.shared.ModelSize;
 import dev.nexa.slurm.job.config.shared.Resources;
 import dev.nexa.slurm.job.config.shared.StageName;
 import dev.nexa.slurm.job.config.site.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -121,16 +120,15 @@ public record RunDefaults(
   }
 
   /** Adds problems that concern several keys. */
-  static void check(Values values, List<Problem> problems) {
-    StageName.check(values, problems);
+  static void check(Values values) {
+    StageName.check(values);
     boolean forAll = false;
     for (Values entry : values.sections("resources")) {
       if (forAll) {
-        problems.add(
-            entry.problem("", "is never used: an entry before it fits every run; move it up"));
+        entry.report("", "is never used: an entry before it fits every run; move it up");
       }
       forAll |= !entry.has(UP_TO) && !entry.has(TRAINS);
-      Resources.check(entry, problems);
+      Resources.check(entry);
     }
   }
 
@@ -141,9 +139,9 @@ public record RunDefaults(
    * @param root the profile's tree
    */
   public static RunDefaults of(ClusterProfile profile, YamlNode root) {
-    Map<String, YamlNode> written = values(values(root).get("defaults"));
+    YamlNode written = root.value("defaults");
     List<ForSize> resources = new ArrayList<>();
-    if (written.get("resources") instanceof Sequence list) {
+    if (written != null && written.value("resources") instanceof Sequence list) {
       for (YamlNode entry : list.elements()) {
         resources.add(entry("defaults.resources[" + resources.size() + "]", entry));
       }
@@ -158,27 +156,20 @@ public record RunDefaults(
   }
 
   private static ForSize entry(String place, YamlNode node) {
-    Map<String, YamlNode> values = values(node);
     Map<String, YamlNode.Entry> keys = new LinkedHashMap<>(((Mapping) node).entries());
     keys.keySet().removeAll(List.of(UP_TO, TRAINS, STRATEGY));
     return new ForSize(
         place,
-        scalar(values, UP_TO).map(Scalar::text),
-        scalar(values, TRAINS).map(Scalar::text),
-        scalar(values, STRATEGY),
+        scalar(node, UP_TO).map(Scalar::text),
+        scalar(node, TRAINS).map(Scalar::text),
+        scalar(node, STRATEGY),
         node,
         keys);
   }
 
-  private static Map<String, YamlNode> values(@Nullable YamlNode node) {
-    Map<String, YamlNode> values = new LinkedHashMap<>();
-    if (node instanceof Mapping mapping) {
-      mapping.entries().forEach((key, entry) -> values.put(key, entry.value()));
-    }
-    return values;
-  }
-
-  private static Optional<Scalar> scalar(Map<String, YamlNode> values, String key) {
-    return values.get(key) instanceof Scalar scalar ? Optional.of(scalar) : Optional.empty();
+  private static Optional<Scalar> scalar(@Nullable YamlNode node, String key) {
+    return node != null && node.value(key) instanceof Scalar scalar
+        ? Optional.of(scalar)
+        : Optional.empty();
   }
 }

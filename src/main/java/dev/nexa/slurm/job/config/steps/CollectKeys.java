@@ -5,7 +5,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -49,25 +48,23 @@ final class CollectKeys {
 
   private CollectKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
-    one(step, "collect", tasks, problems);
-    share(step, "max_lost", problems);
+  private static void check(Values step, int tasks) {
+    one(step, "collect", tasks);
+    share(step, "max_lost");
   }
 
   /** Adds a problem if a step that needs all rows at once has several tasks. */
-  static void one(Values step, String name, int tasks, List<Problem> problems) {
+  static void one(Values step, String name, int tasks) {
     if (tasks > 1) {
-      String message = name + " sees all rows at once, so it needs one task, not " + tasks;
-      problems.add(step.problem("", message));
+      step.report("", name + " sees all rows at once, so it needs one task, not " + tasks);
     }
   }
 
   /** Adds a problem if a key is not from 0 to 1. */
-  static void share(Values step, String key, List<Problem> problems) {
+  static void share(Values step, String key) {
     BigDecimal share = step.optionalDecimal(key).orElse(BigDecimal.ZERO);
     if (share.signum() < 0 || share.compareTo(BigDecimal.ONE) > 0) {
-      String message = "expected a share from 0 to 1, got " + share.toPlainString();
-      problems.add(step.problem(key, message));
+      step.report(key, "expected a share from 0 to 1, got " + share.toPlainString());
     }
   }
 }

@@ -5,7 +5,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.TimeLimit;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -99,61 +98,59 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
   }
 
   /** Adds the problems of a run's section {@code data}, and of keys that do not go with it. */
-  public static void check(Values values, List<Problem> problems) {
+  public static void check(Values values) {
     String backend = values.optionalText("backend").orElse("");
     if (!values.has("data")) {
       if (backend.equals(BACKEND)) {
-        String message = "missing; backend data does one of " + String.join(", ", names());
-        problems.add(values.problem("data", message));
+        values.report("data", "missing; backend data does one of " + String.join(", ", names()));
       }
       return;
     }
     Values data = values.section("data");
     List<DataStep> given = STEPS.stream().filter(step -> data.has(step.name())).toList();
     if (given.size() != 1) {
-      problems.add(values.problem("data", "expected exactly one of " + String.join(", ", names())));
+      values.report("data", "expected exactly one of " + String.join(", ", names()));
       return;
     }
     DataStep step = given.get(0);
     Values own = data.section(step.name());
     boolean generate = step.name().equals(GenerateKeys.STEP.name());
     if (generate && backend.equals(GenerateKeys.OWN_TEACHER)) {
-      GenerateKeys.checkOwnTeacher(own, values, problems);
+      GenerateKeys.checkOwnTeacher(own, values);
     } else if (!backend.equals(BACKEND) && values.has("backend")) {
       String generates = "generate needs backend: data with a url, or backend: vllm without";
-      problems.add(values.problem("data", generate ? generates : "needs backend: data"));
+      values.report("data", generate ? generates : "needs backend: data");
     } else {
-      checkOwnKeys(values, problems);
+      checkOwnKeys(values);
       if (generate) {
-        GenerateKeys.checkApi(own, problems);
+        GenerateKeys.checkApi(own);
       }
     }
     if (values.has("sweep")) {
-      problems.add(values.problem("sweep", "a data stage has no points; use array: {shards: N}"));
+      values.report("sweep", "a data stage has no points; use array: {shards: N}");
     }
     Values array = values.section("array");
     if (array.has("indices")) {
-      problems.add(array.problem("indices", "a data stage divides its rows; write shards: N"));
+      array.report("indices", "a data stage divides its rows; write shards: N");
     }
     Values resources = values.section("resources");
     if (!resources.optionalText("nodes").orElse("1").equals("1")) {
-      problems.add(
-          resources.problem("nodes", "a data stage works on one node; write array: {shards: N}"));
+      resources.report("nodes", "a data stage works on one node; write array: {shards: N}");
     }
-    step.paths().forEach(path -> path.requireAbsolute(own, problems));
-    step.rules().check(own, array.optionalInteger("shards").orElse(1), problems);
+    step.paths().forEach(path -> path.requireAbsolute(own));
+    step.rules().accept(own, array.optionalInteger("shards").orElse(1));
   }
 
   /** Adds the problems of keys that backend data does not read. */
-  private static void checkOwnKeys(Values values, List<Problem> problems) {
+  private static void checkOwnKeys(Values values) {
     for (String key : List.of("run", "entrypoint", "options", "options_file", "code")) {
       if (values.has(key)) {
-        problems.add(values.problem(key, "backend data does not read it; leave it out"));
+        values.report(key, "backend data does not read it; leave it out");
       }
     }
     Values resources = values.section("resources");
     if (resources.optionalInteger("gpus_per_node").orElse(0) > 0) {
-      problems.add(resources.problem("gpus_per_node", "a data stage uses no GPU; leave it out"));
+      resources.report("gpus_per_node", "a data stage uses no GPU; leave it out");
     }
   }
 

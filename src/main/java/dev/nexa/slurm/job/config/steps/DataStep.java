@@ -2,11 +2,11 @@ package dev.nexa.slurm.job.config.steps;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.yaml.Checker;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.List;
+import java.util.function.ObjIntConsumer;
 
 /**
  * A step that a data stage can do: a section of {@code data}, and a command {@code data NAME}.
@@ -17,7 +17,8 @@ import java.util.List;
  * @param paths the keys whose values are paths in the job, and the options that take them
  * @param rules checks what concerns several keys
  */
-record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rules rules) {
+record DataStep(
+    String name, String doc, Section keys, List<PathKey> paths, ObjIntConsumer<Values> rules) {
   /**
    * A key with paths. The job script replaces the placeholders in them, so they become words of the
    * command and are not in the settings.
@@ -45,7 +46,7 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
     }
 
     /** Adds a problem for each relative path: a job starts in another folder. */
-    void requireAbsolute(Values step, List<Problem> problems) {
+    void requireAbsolute(Values step) {
       for (String text : texts(step)) {
         boolean taken = !word.isEmpty() && text.equals(word);
         if (!taken && !text.startsWith("/") && !text.startsWith("${")) {
@@ -53,22 +54,10 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
               ("expected an absolute path%s, got '%s'; begin it with ${workspace}/,"
                       + " ${shared}/ or ${env:HOME}/")
                   .formatted(word.isEmpty() ? "" : " or " + word, text);
-          problems.add(of(step).problem(key, message));
+          of(step).report(key, message);
         }
       }
     }
-  }
-
-  /** Adds the problems of a section. */
-  @FunctionalInterface
-  interface Rules {
-    /**
-     * Adds the problems.
-     *
-     * @param step the step's section
-     * @param tasks the number of array tasks
-     */
-    void check(Values step, int tasks, List<Problem> problems);
   }
 
   /** Returns the keys of a section that are settings, and not paths. */
@@ -84,8 +73,7 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
 
   /** Returns the settings of a section, with the defaults of the keys that they lack. */
   JsonObject withDefaults(String section, Section below, JsonObject given) {
-    JsonObject all = new JsonObject();
-    given.members().forEach(all::with);
+    JsonObject all = new JsonObject().with(given);
     for (KnownKey key : settings(section, below)) {
       Object value = given.members().get(key.name());
       if (key.shape() instanceof Section inner

@@ -25,10 +25,10 @@ final class DuplicateKeys {
                   listOf(ValueType.PATH),
                   "The output of the stage of prepare with `signatures: true`.")),
           PATHS,
-          (step, tasks, problems) -> {
+          (step, tasks) -> {
             if (tasks > BANDS) {
               String message = "has %1$s bands, so array.shards is at most %1$s, not %2$s";
-              problems.add(step.problem("", message.formatted(BANDS, tasks)));
+              step.report("", message.formatted(BANDS, tasks));
             }
           });
 
@@ -40,7 +40,7 @@ final class DuplicateKeys {
               required(
                   "input", listOf(ValueType.PATH), "The output of the stage with data.buckets.")),
           PATHS,
-          (step, tasks, problems) -> CollectKeys.one(step, "clusters", tasks, problems));
+          (step, tasks) -> CollectKeys.one(step, "clusters", tasks));
 
   private DuplicateKeys() {}
 }

@@ -8,7 +8,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -92,7 +91,7 @@ final class FilterKeys {
 
   private FilterKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
+  private static void check(Values step, int tasks) {
     Values columns = step.section("columns");
     for (Values rule : step.sections("rules")) {
       String column = rule.optionalText("column").orElse("");
@@ -100,42 +99,41 @@ final class FilterKeys {
       boolean text =
           rule.names().stream().anyMatch(key -> !List.of("column", "min", "max").contains(key));
       if (!number && !text) {
-        problems.add(rule.problem("column", "the rule has no condition, such as min: 3"));
+        rule.report("column", "the rule has no condition, such as min: 3");
       }
-      known(rule, "column", column, number ? "number" : "", columns, problems);
-      known(rule, "column", column, text ? "text" : "", columns, problems);
+      known(rule, "column", column, number ? "number" : "", columns);
+      known(rule, "column", column, text ? "text" : "", columns);
     }
     if (step.optional("conversations", Boolean.class).orElse(false)) {
       boolean asked = columns.has("messages") || columns.has("prompt");
       if (!asked || !columns.has("completion")) {
         String message = "needs the columns completion, and messages or prompt, in columns";
-        problems.add(step.problem("conversations", message));
+        step.report("conversations", message);
       }
     }
     if (step.has("agreement")) {
       Values agreement = step.section("agreement");
       List<String> judges = agreement.texts("columns");
       if (judges.size() < 2) {
-        problems.add(agreement.problem("columns", "needs two judges or more"));
+        agreement.report("columns", "needs two judges or more");
       }
-      judges.forEach(one -> known(agreement, "columns", one, "number", columns, problems));
+      judges.forEach(one -> known(agreement, "columns", one, "number", columns));
     }
     if (step.has("best_of")) {
       Values best = step.section("best_of");
-      known(best, "key", best.optionalText("key").orElse(""), "", columns, problems);
-      known(best, "by", best.optionalText("by").orElse(""), "number", columns, problems);
+      known(best, "key", best.optionalText("key").orElse(""), "", columns);
+      known(best, "by", best.optionalText("by").orElse(""), "number", columns);
     }
   }
 
   /** Adds a problem for an unknown column, or one of another type. */
-  private static void known(
-      Values at, String key, String name, String wanted, Values columns, List<Problem> problems) {
+  private static void known(Values at, String key, String name, String wanted, Values columns) {
     if (name.isEmpty()) {
       return; // It is missing, which is a problem already.
     }
     if (!columns.has(name)) {
       String hint = Nearest.hint(name, columns.names());
-      problems.add(at.problem(key, "there is no column '" + name + "' in columns" + hint));
+      at.report(key, "there is no column '" + name + "' in columns" + hint);
       return;
     }
     String type = columns.optionalText(name).orElse("").replace("?", "");
@@ -146,7 +144,7 @@ final class FilterKeys {
           default -> true;
         };
     if (!fits) {
-      problems.add(at.problem(key, "the column '" + name + "' is " + type + ", not " + wanted));
+      at.report(key, "the column '" + name + "' is " + type + ", not " + wanted);
     }
   }
 }

@@ -6,7 +6,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -96,45 +95,45 @@ final class GateKeys {
 
   private GateKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
-    CollectKeys.one(step, "gate", tasks, problems);
-    CollectKeys.share(step, "max_missing", problems);
+  private static void check(Values step, int tasks) {
+    CollectKeys.one(step, "gate", tasks);
+    CollectKeys.share(step, "max_missing");
     BigDecimal alpha = step.optionalDecimal("alpha").orElse(BigDecimal.valueOf(0.05));
     if (alpha.signum() <= 0 || alpha.compareTo(BigDecimal.valueOf(0.5)) >= 0) {
-      problems.add(step.problem("alpha", "expected a number between 0 and 0.5"));
+      step.report("alpha", "expected a number between 0 and 0.5");
     }
     if (step.sections("rules").isEmpty()) {
-      problems.add(step.problem("rules", "at least one rule is needed"));
+      step.report("rules", "at least one rule is needed");
     }
-    step.sections("rules").forEach(rule -> rule(rule, step, problems));
+    step.sections("rules").forEach(rule -> rule(rule, step));
   }
 
-  private static void rule(Values rule, Values step, List<Problem> problems) {
+  private static void rule(Values rule, Values step) {
     long kinds = List.of("at_least", "at_most", "no_worse").stream().filter(rule::has).count();
     if (kinds != 1) {
-      problems.add(rule.problem("metric", "needs exactly one of at_least, at_most and no_worse"));
+      rule.report("metric", "needs exactly one of at_least, at_most and no_worse");
       return;
     }
     BigDecimal effect = rule.optionalDecimal("minimum_effect").orElse(BigDecimal.ZERO);
     if (!rule.has("no_worse")) {
       if (rule.has("minimum_effect")) {
-        problems.add(rule.problem("minimum_effect", "goes with no_worse only"));
+        rule.report("minimum_effect", "goes with no_worse only");
       }
       return;
     }
     if (rule.has("on")) {
-      problems.add(rule.problem("on", "goes with at_least and at_most only"));
+      rule.report("on", "goes with at_least and at_most only");
     }
     if (!step.has("baseline")) {
-      problems.add(rule.problem("no_worse", "needs data.gate.baseline"));
+      rule.report("no_worse", "needs data.gate.baseline");
     }
     if (effect.signum() < 0) {
-      problems.add(rule.problem("minimum_effect", "must be at least 0"));
+      rule.report("minimum_effect", "must be at least 0");
     }
     if (rule.text("no_worse").equals(NON_INFERIORITY) && effect.signum() == 0) {
       String message =
           "non_inferiority needs a minimum_effect above 0: the largest loss that is acceptable";
-      problems.add(rule.problem("no_worse", message));
+      rule.report("no_worse", message);
     }
   }
 }

@@ -6,7 +6,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -108,23 +107,23 @@ final class GenerateKeys {
 
   private GenerateKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
-    CollectKeys.share(step, "max_failed", problems);
+  private static void check(Values step, int tasks) {
+    CollectKeys.share(step, "max_failed");
     if (!step.optionalText("api_key").orElse("KEY").matches("[A-Za-z_][A-Za-z0-9_]{0,127}")) {
       // The value is not shown: it may be the key itself.
       String message =
           "expected the name of an environment variable, such as TEACHER_KEY; the key itself"
               + " belongs into env_file";
-      problems.add(step.problem("api_key", message));
+      step.report("api_key", message);
     }
     for (String key : TOKENS) {
       Optional<BigDecimal> most = step.optionalDecimal(key);
       if (most.filter(GenerateKeys::isFraction).isPresent()) {
         String message = "expected a whole number of tokens, got " + most.get().toPlainString();
-        problems.add(step.problem(key, message));
+        step.report(key, message);
       } else if (most.filter(it -> it.compareTo(BigDecimal.valueOf(tasks)) < 0).isPresent()) {
         String message = "each of the %1$s tasks gets an equal share, so at least %1$s are needed";
-        problems.add(step.problem(key, message.formatted(tasks)));
+        step.report(key, message.formatted(tasks));
       }
     }
   }
@@ -134,76 +133,72 @@ final class GenerateKeys {
   }
 
   /** Adds the problems of a step that asks a server behind a URL. */
-  static void checkApi(Values step, List<Problem> problems) {
-    if (isMissing(step, "url", problems)) {
+  static void checkApi(Values step) {
+    if (isMissing(step, "url")) {
       String message =
           "missing; write the API's URL, or write backend: vllm to start a server in the job";
-      problems.add(step.problem("url", message));
+      step.report("url", message);
     }
-    if (isMissing(step, "model", problems)) {
-      problems.add(step.problem("model", "missing; with url it is needed: prices depend on it"));
+    if (isMissing(step, "model")) {
+      step.report("model", "missing; with url it is needed: prices depend on it");
     }
     for (String key : TOKENS) {
-      if (isMissing(step, key, problems)) {
-        problems.add(
-            step.problem(
-                key, "missing; with url it is needed: estimates and budgets count these tokens"));
+      if (isMissing(step, key)) {
+        step.report(
+            key, "missing; with url it is needed: estimates and budgets count these tokens");
       }
     }
   }
 
   /** Returns whether the key is not written. A wrong value is a problem already. */
-  private static boolean isMissing(Values step, String key, List<Problem> problems) {
-    return !step.has(key)
-        && problems.stream().noneMatch(one -> one.key().equals("data.generate." + key));
+  private static boolean isMissing(Values step, String key) {
+    return !step.has(key) && !step.isWrong(key);
   }
 
   /** Adds the problems of a step whose job starts the server. */
-  static void checkOwnTeacher(Values step, Values run, List<Problem> problems) {
+  static void checkOwnTeacher(Values step, Values run) {
     for (String key : List.of("url", "api_key", "cache")) {
       if (step.has(key)) {
-        problems.add(
-            step.problem(
-                key, "backend vllm starts its own server; leave it out, or write backend: data"));
+        step.report(
+            key, "backend vllm starts its own server; leave it out, or write backend: data");
       }
     }
     if (run.optionalText("stage").orElse("").equals("serve")) {
-      problems.add(run.problem("stage", "serve runs a server without an end; write generate"));
+      run.report("stage", "serve runs a server without an end; write generate");
     }
     Values options = run.section("options");
     if (step.has("logprobs")) {
-      checkLogprobs(step, run, options, problems);
+      checkLogprobs(step, run, options);
     }
     for (String option : List.of("input_file", "output_file", "input-file", "output-file")) {
       if (options.has(option)) {
         String message =
             "vllm run-batch reads it; with data.generate the files are data.generate.requests and"
                 + " ${output}";
-        problems.add(run.problem("options." + option, message));
+        run.report("options." + option, message);
       }
     }
   }
 
   /** Adds the problems of a server of the job's own that returns log-probabilities. */
-  private static void checkLogprobs(
-      Values step, Values run, Values options, List<Problem> problems) {
+  private static void checkLogprobs(Values step, Values run, Values options) {
     if (run.has("lora_adapters") && !step.has("model")) {
       String message =
           "missing; with logprobs and lora_adapters, write the name of an adapter or the model: a"
               + " conversation names no model";
-      problems.add(step.problem("model", message));
+      step.report("model", message);
     }
     for (String option : List.of("logprobs_mode", "logprobs-mode")) {
       if (!options.optional(option, Object.class).map(Object::toString).orElse(RAW).equals(RAW)) {
         String message =
             "data.generate.logprobs needs " + RAW + ", which is the default; leave the option out";
-        problems.add(run.problem("options." + option, message));
+        run.report("options." + option, message);
       }
     }
     for (String option : List.of("max_logprobs", "max-logprobs")) {
       if (options.has(option)) {
         String message = "it follows from data.generate.logprobs; leave the option out";
-        problems.add(run.problem("options." + option, message));
+        run.report("options." + option, message);
       }
     }
   }

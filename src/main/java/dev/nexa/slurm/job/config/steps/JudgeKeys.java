@@ -6,7 +6,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -89,26 +88,25 @@ public final class JudgeKeys {
 
   private JudgeKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
-    CollectKeys.one(step, "judge", tasks, problems);
+  private static void check(Values step, int tasks) {
+    CollectKeys.one(step, "judge", tasks);
     List<String> names = new ArrayList<>(step.texts("rubrics"));
     step.sections("own_rubrics").forEach(own -> own.optionalText("name").ifPresent(names::add));
     if (new HashSet<>(names).size() < names.size()) {
-      problems.add(step.problem("rubrics", "a rubric is there twice: " + names));
+      step.report("rubrics", "a rubric is there twice: " + names);
     }
     if (names.isEmpty() && step.has("rubrics")) {
-      problems.add(step.problem("rubrics", "at least one rubric is needed"));
+      step.report("rubrics", "at least one rubric is needed");
     }
     Values scale = step.section("scale");
     BigDecimal lowest = scale.optionalDecimal("lowest").orElse(BigDecimal.ONE);
     BigDecimal highest = scale.optionalDecimal("highest").orElse(BigDecimal.valueOf(5));
     if (lowest.compareTo(highest) >= 0) {
-      problems.add(scale.problem("highest", "must be greater than lowest"));
+      scale.report("highest", "must be greater than lowest");
     }
     boolean whole = !scale.has("integers") || scale.flag("integers");
     if (whole && (GenerateKeys.isFraction(lowest) || GenerateKeys.isFraction(highest))) {
-      problems.add(
-          scale.problem("integers", "lowest or highest is not whole; write integers: false"));
+      scale.report("integers", "lowest or highest is not whole; write integers: false");
     }
   }
 }

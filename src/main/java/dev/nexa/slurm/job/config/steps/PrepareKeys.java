@@ -8,7 +8,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
@@ -198,80 +197,78 @@ final class PrepareKeys {
 
   private PrepareKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
+  private static void check(Values step, int tasks) {
     List<String> columns = step.section("columns").names();
     for (String name : step.texts("text")) {
-      known(step, "text", name, columns, problems);
+      known(step, "text", name, columns);
       String type = step.section("columns").optionalText(name).orElse("text");
       if (!type.startsWith("text")) {
-        problems.add(step.problem("text", "the column '" + name + "' is " + type + ", not text"));
+        step.report("text", "the column '" + name + "' is " + type + ", not text");
       }
     }
-    step.optionalText("id").ifPresent(name -> known(step, "id", name, columns, problems));
+    step.optionalText("id").ifPresent(name -> known(step, "id", name, columns));
     boolean parts = step.optional("parts", Boolean.class).orElse(false);
     // The first stage compares no rows, so it may have any number of tasks.
-    nearDuplicates(step, parts ? 1 : tasks, problems);
-    sample(step, parts ? 1 : tasks, problems);
-    parts(step, parts, problems);
-    split(step, problems);
+    nearDuplicates(step, parts ? 1 : tasks);
+    sample(step, parts ? 1 : tasks);
+    parts(step, parts);
+    split(step);
     int least = step.optionalInteger("min_chars").orElse(0);
     if (step.optionalInteger("max_chars").orElse(Integer.MAX_VALUE) < least) {
-      problems.add(step.problem("max_chars", "is less than min_chars, so no row could stay"));
+      step.report("max_chars", "is less than min_chars, so no row could stay");
     }
-    requests(step, columns, problems);
+    requests(step, columns);
   }
 
-  private static void nearDuplicates(Values step, int tasks, List<Problem> problems) {
+  private static void nearDuplicates(Values step, int tasks) {
     boolean near = step.optional("near_duplicates", Boolean.class).orElse(false);
     boolean signatures = step.optional("signatures", Boolean.class).orElse(false);
     for (String key : List.of("signatures", "clusters")) {
       if (!near && (key.equals("signatures") ? signatures : step.has(key))) {
-        problems.add(step.problem(key, "needs near_duplicates: true"));
+        step.report(key, "needs near_duplicates: true");
       }
     }
     if (signatures && step.has("clusters")) {
-      String message = "belongs to the last stage, and signatures: true to the first one";
-      problems.add(step.problem("clusters", message));
+      step.report("clusters", "belongs to the last stage, and signatures: true to the first one");
     }
     if (near && tasks > 1 && !signatures && !step.has("clusters")) {
       String message =
           "compares all rows with each other, so it needs one task; leave `array` out, or use the"
               + " four stages of `nexa-slurm explain docs/data.md#near-duplicates-in-an-array`";
-      problems.add(step.problem("near_duplicates", message));
+      step.report("near_duplicates", message);
     }
   }
 
-  private static void parts(Values step, boolean parts, List<Problem> problems) {
+  private static void parts(Values step, boolean parts) {
     boolean signatures = step.optional("signatures", Boolean.class).orElse(false);
     if (parts && signatures) {
-      problems.add(step.problem("signatures", "belongs to a later stage than parts: true"));
+      step.report("signatures", "belongs to a later stage than parts: true");
     }
     for (String key : List.of("from_parts", "clusters")) {
       if (parts && step.has(key)) {
-        problems.add(step.problem(key, "belongs to a later stage than parts: true"));
+        step.report(key, "belongs to a later stage than parts: true");
       }
     }
   }
 
-  private static void sample(Values step, int tasks, List<Problem> problems) {
+  private static void sample(Values step, int tasks) {
     if (!step.has("sample")) {
       return;
     }
     Values sample = step.section("sample");
     if (sample.has("share") == sample.has("rows")) {
-      problems.add(step.problem("sample", "needs either share or rows"));
+      step.report("sample", "needs either share or rows");
     }
     BigDecimal share = sample.optionalDecimal("share").orElse(BigDecimal.ONE);
     if (share.signum() < 0 || share.compareTo(BigDecimal.ONE) > 0) {
-      problems.add(sample.problem("share", "expected a number from 0 to 1, got " + share));
+      sample.report("share", "expected a number from 0 to 1, got " + share);
     }
     if (sample.has("rows") && tasks > 1) {
-      String message = "compares all rows, so it needs one task; use share, or no array";
-      problems.add(sample.problem("rows", message));
+      sample.report("rows", "compares all rows, so it needs one task; use share, or no array");
     }
   }
 
-  private static void split(Values step, List<Problem> problems) {
+  private static void split(Values step) {
     if (!step.has("split")) {
       return;
     }
@@ -281,18 +278,18 @@ final class PrepareKeys {
       BigDecimal share = split.decimal(name);
       sum = sum.add(share);
       if (share.signum() < 0) {
-        problems.add(split.problem(name, "expected a number from 0 to 1, got " + share));
+        split.report(name, "expected a number from 0 to 1, got " + share);
       }
       if (TAKEN.contains(name)) {
-        problems.add(split.problem(name, "is the name of other files; choose another name"));
+        split.report(name, "is the name of other files; choose another name");
       }
     }
     if (sum.compareTo(BigDecimal.ONE) != 0) {
-      problems.add(step.problem("split", "the shares add up to " + sum + ", expected 1"));
+      step.report("split", "the shares add up to " + sum + ", expected 1");
     }
   }
 
-  private static void requests(Values step, List<String> columns, List<Problem> problems) {
+  private static void requests(Values step, List<String> columns) {
     if (!step.has("requests")) {
       return;
     }
@@ -300,21 +297,19 @@ final class PrepareKeys {
     for (String key : List.of("prompt", "system")) {
       Matcher place = PLACE.matcher(requests.optionalText(key).orElse(""));
       while (place.find()) {
-        known(requests, key, place.group(1), columns, problems);
+        known(requests, key, place.group(1), columns);
       }
     }
     boolean exact = step.optional("exact_duplicates", Boolean.class).orElse(true);
     if (!exact && !step.has("id")) {
       String message = "each request needs an id of its own: name `id`, or remove exact duplicates";
-      problems.add(step.problem("requests", message));
+      step.report("requests", message);
     }
   }
 
-  private static void known(
-      Values at, String key, String name, List<String> columns, List<Problem> problems) {
+  private static void known(Values at, String key, String name, List<String> columns) {
     if (!columns.contains(name)) {
-      String hint = Nearest.hint(name, columns);
-      problems.add(at.problem(key, "there is no column '" + name + "' in columns" + hint));
+      at.report(key, "there is no column '" + name + "' in columns" + Nearest.hint(name, columns));
     }
   }
 }

@@ -5,7 +5,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
-import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -77,14 +76,13 @@ final class ScoreKeys {
 
   private ScoreKeys() {}
 
-  private static void check(Values step, int tasks, List<Problem> problems) {
-    CollectKeys.one(step, "score", tasks, problems);
-    CollectKeys.share(step, "max_unscored", problems);
+  private static void check(Values step, int tasks) {
+    CollectKeys.one(step, "score", tasks);
+    CollectKeys.share(step, "max_unscored");
     boolean judged = step.has("requests") && step.has("answers");
     boolean half = step.has("requests") != step.has("answers");
     if (half || judged == step.has("lm_eval")) {
-      String message = "expected requests and answers of a judge, or lm_eval, and not both";
-      problems.add(step.problem("", message));
+      step.report("", "expected requests and answers of a judge, or lm_eval, and not both");
     }
     Values weights = step.section("weights");
     BigDecimal sum = BigDecimal.ZERO;
@@ -92,7 +90,7 @@ final class ScoreKeys {
       sum = sum.add(weights.optionalDecimal(name).orElse(BigDecimal.ZERO));
     }
     if (!weights.names().isEmpty() && sum.compareTo(BigDecimal.ONE) != 0) {
-      problems.add(step.problem("weights", "their sum is " + sum.toPlainString() + "; expected 1"));
+      step.report("weights", "their sum is " + sum.toPlainString() + "; expected 1");
     }
   }
 }

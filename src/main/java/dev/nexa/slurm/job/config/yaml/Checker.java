@@ -80,7 +80,7 @@ public final class Checker {
    * @param path the path of {@code node} in the file; empty for the root
    */
   public Values section(Section section, YamlNode node, String path) {
-    Values values = new Values(path, node.at());
+    Values values = new Values(path, node.at(), problems);
     if (!(node instanceof Mapping typed)) {
       problems.add(
           new Problem(ErrorCode.CONFIG_WRONG_TYPE, node.at(), path, notAMapping(section, node)));
@@ -95,19 +95,17 @@ public final class Checker {
       KnownKey key = known.get(name);
       if (key == null
           && section.takes(name)
-          && !isName(entry.getValue(), child(path, name), name)) {
+          && !isName(entry.getValue(), YamlNode.child(path, name), name)) {
         continue;
       }
       if (key != null || section.takes(name)) {
         Schema shape = key == null ? section.others().orElseThrow().value() : key.shape();
-        put(values, name, value(shape, written, child(path, name)), written.at());
+        put(values, name, value(shape, written, YamlNode.child(path, name)), written.at());
       } else {
         Position at = entry.getValue().keyAt();
         List<String> names = new ArrayList<>(known.keySet());
         section.others().ifPresent(others -> names.add(others.name().expected()));
-        problems.add(
-            new Problem(ErrorCode.CONFIG_UNKNOWN_KEY, at, child(path, name), unknown(name, names)));
-        Problem.throwIfTooMany(problems);
+        problem(ErrorCode.CONFIG_UNKNOWN_KEY, at, YamlNode.child(path, name), unknown(name, names));
       }
     }
     for (KnownKey key : section.keys()) {
@@ -140,7 +138,7 @@ public final class Checker {
         problem(
             ErrorCode.CONFIG_SYNTAX,
             entry.keyAt(),
-            child(path, key),
+            YamlNode.child(path, key),
             TIGHT + key + ": " + YamlNode.shown(value));
         entries.put(key, new Entry(entry.keyAt(), YamlReader.scalar(entry.keyAt(), value)));
       } else if (!open.isEmpty()
@@ -155,7 +153,8 @@ public final class Checker {
       Position at = Objects.requireNonNull(written.entries().get(section.getKey())).keyAt();
       String message = "is empty: put two spaces before the keys that belong to it: ";
       String keys = String.join(", ", section.getValue().keySet());
-      problem(ErrorCode.CONFIG_WRONG_TYPE, at, child(path, section.getKey()), message + keys);
+      problem(
+          ErrorCode.CONFIG_WRONG_TYPE, at, YamlNode.child(path, section.getKey()), message + keys);
       entries.put(section.getKey(), new Entry(at, new Mapping(at, section.getValue())));
     }
     return new Mapping(written.at(), entries);
@@ -216,7 +215,7 @@ public final class Checker {
   }
 
   private void unwritten(KnownKey key, Mapping mapping, String path, Values values) {
-    String childPath = child(path, key.name());
+    String childPath = YamlNode.child(path, key.name());
     if (key.required()) {
       problems.add(
           new Problem(
@@ -240,7 +239,7 @@ public final class Checker {
 
   /** Returns the value of a key that has a default. */
   public static Object fallback(KnownKey key) {
-    Checker checker = new Checker(new ArrayList<>(), new Expansion(Map.of(), ""), "");
+    Checker checker = new Checker(new ArrayList<>(), new Expansion(Map.of(), "", false), "");
     YamlNode node = YamlReader.scalar(new Position("default", 0, 0), key.fallback());
     return checker.value(key.shape(), node, key.name()).orElseThrow();
   }
@@ -315,10 +314,10 @@ public final class Checker {
    */
   private Optional<Object> free(YamlNode node, String path, boolean mayBeEmpty) {
     if (node instanceof Mapping mapping) {
-      Values values = new Values(path, node.at());
+      Values values = new Values(path, node.at(), problems);
       for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
         YamlNode value = member.getValue().value();
-        String below = child(path, member.getKey());
+        String below = YamlNode.child(path, member.getKey());
         if (isName(member.getValue(), below, member.getKey())) {
           put(values, member.getKey(), free(value, below, mayBeEmpty), value.at());
         }
@@ -349,16 +348,9 @@ public final class Checker {
       boolean fits =
           type.equals(ValueType.SCRIPT)
               || (!type.equals(ValueType.LITERAL) && !text.matches("(?s).*\\s.*"));
-      return wrongType(
-          node,
-          path,
-          "expected "
-              + type.expected()
-              + ", got "
-              + node.words()
-              + (text.isEmpty() || !fits || path.endsWith("]")
-                  ? ""
-                  : YamlNode.written(name(path), text)));
+      boolean plain = text.isEmpty() || !fits || path.endsWith("]");
+      String right = plain ? "" : YamlNode.written(name(path), text);
+      return wrongType(node, path, "expected " + type.expected() + ", got " + node.words() + right);
     }
     if (scalar.type() == ScalarType.NULL) {
       return wrongType(
@@ -416,23 +408,18 @@ public final class Checker {
       right = limit.toMinutes() / 60 + "m for " + text + " seconds";
     }
     if (!right.isEmpty()) {
+      String unit = text.contains(":") ? "minutes:seconds" : "minutes";
       String message =
-          text
-              + (text.contains(":") ? " is minutes:seconds" : " is minutes")
-              + ", as in Slurm, so the limit is "
-              + TimeLimit.words(limit)
-              + "; write "
-              + right;
+          "%s is %s, as in Slurm, so the limit is %s; write %s"
+              .formatted(text, unit, TimeLimit.words(limit), right);
       notes.add(new Problem(scalar.at(), path, message).toString());
     }
   }
 
   private static String unfilled(String name) {
-    return "no shell reads this text, so the job would get it as it is: write ${env:"
-        + name
-        + "} for the value that "
-        + name
-        + " has here; a value of the job's own is exported in setup";
+    return ("no shell reads this text, so the job would get it as it is: write ${env:%1$s} for the"
+            + " value that %1$s has here; a value of the job's own is exported in setup")
+        .formatted(name);
   }
 
   private static boolean isVariable(String path) {
@@ -543,14 +530,10 @@ public final class Checker {
 
   private Optional<Object> list(ListOf shape, YamlNode node, String path) {
     if (!(node instanceof Sequence sequence)) {
-      return wrongType(
-          node,
-          path,
-          "expected a list of "
-              + several(shape.element())
-              + ", got "
-              + node.words()
-              + (shape.element() instanceof Section entry ? asEntries(entry) : asList(node, path)));
+      String right =
+          shape.element() instanceof Section entry ? asEntries(entry) : asList(node, path);
+      String message = "expected a list of " + several(shape.element()) + ", got " + node.words();
+      return wrongType(node, path, message + right);
     }
     List<Object> elements = new ArrayList<>();
     for (int i = 0; i < sequence.elements().size(); i++) {
@@ -565,13 +548,13 @@ public final class Checker {
       return wrongType(
           node, path, "expected a mapping of names, got " + node.words() + asMapping(node, path));
     }
-    Values values = new Values(path, node.at());
+    Values values = new Values(path, node.at(), problems);
     for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
       String name = member.getKey();
       Entry entry = member.getValue();
       Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
-      boolean goodName = scalar(shape.name(), asScalar, child(path, name)).isPresent();
-      Optional<Object> value = value(shape.value(), entry.value(), child(path, name));
+      boolean goodName = scalar(shape.name(), asScalar, YamlNode.child(path, name)).isPresent();
+      Optional<Object> value = value(shape.value(), entry.value(), YamlNode.child(path, name));
       if (goodName) {
         put(values, name, value, entry.value().at());
       }
@@ -615,9 +598,5 @@ public final class Checker {
       return "a mapping" + (required.isEmpty() ? "" : keys + String.join(", ", required));
     }
     return shape instanceof ListOf ? "a list" : "a mapping";
-  }
-
-  private static String child(String path, String name) {
-    return path.isEmpty() ? name : path + "." + name;
   }
 }

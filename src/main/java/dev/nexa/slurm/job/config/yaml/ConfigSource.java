@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -473,12 +472,11 @@ public record ConfigSource(Path workspace, Path here, Path site) {
       return List.of();
     }
     try (Stream<Path> files = Files.list(folder)) {
-      return new ArrayList<>(
-          new TreeSet<>(
-              files
-                  .filter(file -> !Files.isDirectory(file))
-                  .map(file -> String.valueOf(file.getFileName()))
-                  .toList()));
+      return files
+          .filter(file -> !Files.isDirectory(file))
+          .map(file -> String.valueOf(file.getFileName()))
+          .sorted()
+          .toList();
     } catch (IOException unreadable) {
       return List.of();
     }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config.yaml;
 import dev.nexa.slurm.base.text.Secrets;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,33 +12,16 @@ import java.util.regex.Pattern;
  *
  * <p>{@code ${scratch}}, {@code ${durable}}, {@code ${shared}}, {@code ${run_dir}} and {@code
  * ${stages.…}} stay in the text: the job script replaces them by the job's variables.
+ *
+ * @param environment the variables that {@code ${env:VAR}} refers to
+ * @param workspace the path that replaces {@code ${workspace}}
+ * @param leavesStages whether references to a pipeline's stages may stay in the text
  */
-public final class Expansion {
+public record Expansion(Map<String, String> environment, String workspace, boolean leavesStages) {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
   private static final Pattern OURS = Pattern.compile("\\$\\{(env:[^}]*|workspace)}");
   private static final Pattern ENV = Pattern.compile("env:([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?");
-  private static final java.util.Set<String> TIERS =
-      java.util.Set.of("scratch", "durable", "shared", "run_dir");
-
-  private final Map<String, String> environment;
-  private final String workspace;
-  private final boolean inPipeline;
-
-  /**
-   * Creates an expansion.
-   *
-   * @param environment the variables that {@code ${env:VAR}} refers to
-   * @param workspace the path that replaces {@code ${workspace}}
-   */
-  public Expansion(Map<String, String> environment, String workspace) {
-    this(environment, workspace, false);
-  }
-
-  private Expansion(Map<String, String> environment, String workspace, boolean inPipeline) {
-    this.environment = environment;
-    this.workspace = workspace;
-    this.inPipeline = inPipeline;
-  }
+  private static final Set<String> TIERS = Set.of("scratch", "durable", "shared", "run_dir");
 
   /** Returns a copy that also leaves references to a pipeline's stages in the text. */
   public Expansion inPipeline() {
@@ -85,7 +69,7 @@ public final class Expansion {
     if (reference.equals("workspace")) {
       return workspace;
     }
-    if (TIERS.contains(reference) || (inPipeline && reference.startsWith("stages."))) {
+    if (TIERS.contains(reference) || (leavesStages && reference.startsWith("stages."))) {
       return "${" + reference + "}";
     }
     if (reference.startsWith("stages.")) {

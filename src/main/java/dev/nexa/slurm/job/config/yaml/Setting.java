@@ -33,9 +33,7 @@ public record Setting(String key, String value, String from) {
     if (node instanceof YamlNode.Mapping mapping) {
       mapping
           .entries()
-          .forEach(
-              (key, entry) ->
-                  add(entry.value(), path.isEmpty() ? key : path + "." + key, settings));
+          .forEach((key, entry) -> add(entry.value(), YamlNode.child(path, key), settings));
     } else if (node instanceof YamlNode.Sequence list) {
       if (list.elements().isEmpty()) {
         settings.add(new Setting(path, "[]", list.at().toString()));

@@ -25,12 +25,19 @@ public final class Values {
 
   private final String path;
   private final Position at;
+  private final List<Problem> problems;
   private final Map<String, Object> values = new LinkedHashMap<>();
   private final Map<String, Position> positions = new LinkedHashMap<>();
 
-  Values(String path, Position at) {
+  /**
+   * Creates an empty mapping.
+   *
+   * @param problems the problems of its file, which {@link #report} adds to
+   */
+  Values(String path, Position at, List<Problem> problems) {
     this.path = path;
     this.at = at;
+    this.problems = problems;
   }
 
   void put(String key, Object value, Position position) {
@@ -46,6 +53,11 @@ public final class Values {
   /** Returns whether the key was written with a wrong value, which has a problem already. */
   public boolean isWrong(String key) {
     return positions.containsKey(key) && !values.containsKey(key);
+  }
+
+  /** Returns the problems of the file so far; {@link #report} adds to them. */
+  public List<Problem> problems() {
+    return problems;
   }
 
   /** Returns whether the mapping has a valid value for the key, written or by default. */
@@ -68,7 +80,7 @@ public final class Values {
     Map<String, Position> all = new LinkedHashMap<>();
     for (Map.Entry<String, Position> entry : positions.entrySet()) {
       String key = entry.getKey();
-      all.put(path.isEmpty() ? key : path + "." + key, entry.getValue());
+      all.put(YamlNode.child(path, key), entry.getValue());
       if (values.get(key) instanceof Values below) {
         all.putAll(below.positions());
       } else if (values.get(key) instanceof List<?> list) {
@@ -85,10 +97,10 @@ public final class Values {
 
   /**
    * Returns a copy with the values of a sweep's point over these. The position of such a value is
-   * its position in the sweep.
+   * its position in the sweep. The copy has problems of its own.
    */
   public Values at(JsonObject point, Values sweep) {
-    Values merged = new Values(path, at);
+    Values merged = new Values(path, at, new ArrayList<>());
     merged.values.putAll(values);
     merged.positions.putAll(positions);
     for (String key : point.members().keySet()) {
@@ -104,15 +116,20 @@ public final class Values {
     return new Problem(ErrorCode.CONFIG_CONFLICT, at(key), place, message);
   }
 
+  /** Adds a problem at the key's position. */
+  public void report(String key, String message) {
+    problems.add(problem(key, message));
+  }
+
   /**
    * Adds a problem if the path is relative: the job starts in its run's folder, where a relative
    * path would name another file.
    */
-  public void requireAbsolute(String key, List<Problem> problems) {
+  public void requireAbsolute(String key) {
     String path = optionalText(key).orElse("/");
     if (!path.startsWith("/") && !path.startsWith("${")) {
       String begin = "'; begin it with ${workspace}/ or ${env:HOME}/";
-      problems.add(problem(key, "expected an absolute path, got '" + path + begin));
+      report(key, "expected an absolute path, got '" + path + begin);
     }
   }
 
@@ -193,7 +210,7 @@ public final class Values {
   public Values section(String key) {
     return values.get(key) instanceof Values below
         ? below
-        : new Values(path.isEmpty() ? key : path + "." + key, at);
+        : new Values(YamlNode.child(path, key), at, problems);
   }
 
   /** Returns the mapping as a JSON object. */

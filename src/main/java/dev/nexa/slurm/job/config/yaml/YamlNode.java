@@ -1,9 +1,15 @@
 package dev.nexa.slurm.job.config.yaml;
 
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Secrets;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A YAML tree that keeps the file's form: every node has its position, and a scalar keeps its text.
@@ -38,6 +44,64 @@ public sealed interface YamlNode {
     ScalarType(String words) {
       this.words = words;
     }
+  }
+
+  /** Returns the value of a key; null if the node is no mapping, or lacks the key. */
+  default @Nullable YamlNode value(String key) {
+    Entry entry = this instanceof Mapping mapping ? mapping.entries.get(key) : null;
+    return entry == null ? null : entry.value;
+  }
+
+  /** Returns all scalars below the node, in order; the node itself if it is one. */
+  default Stream<Scalar> scalars() {
+    if (this instanceof Scalar scalar) {
+      return Stream.of(scalar);
+    }
+    return this instanceof Sequence list
+        ? list.elements.stream().flatMap(YamlNode::scalars)
+        : ((Mapping) this).entries.values().stream().flatMap(entry -> entry.value.scalars());
+  }
+
+  /** Returns a copy whose scalars have changed texts. */
+  default YamlNode withTexts(UnaryOperator<String> changed) {
+    if (this instanceof Scalar scalar) {
+      return new Scalar(scalar.at, changed.apply(scalar.text), scalar.type);
+    }
+    if (this instanceof Sequence list) {
+      return new Sequence(
+          list.at, list.elements.stream().map(element -> element.withTexts(changed)).toList());
+    }
+    Map<String, Entry> entries = new LinkedHashMap<>(((Mapping) this).entries);
+    entries.replaceAll((key, old) -> new Entry(old.keyAt, old.value.withTexts(changed)));
+    return new Mapping(at(), entries);
+  }
+
+  /**
+   * Returns the tree as JSON values: objects, lists, texts, numbers, booleans and null.
+   *
+   * @param number returns the value of a number's text
+   */
+  default @Nullable Object json(Function<String, Object> number) {
+    if (this instanceof Mapping mapping) {
+      JsonObject object = new JsonObject();
+      mapping.entries.forEach((name, entry) -> object.with(name, entry.value.json(number)));
+      return object;
+    }
+    if (this instanceof Sequence list) {
+      return list.elements.stream().map(element -> element.json(number)).toList();
+    }
+    Scalar scalar = (Scalar) this;
+    return switch (scalar.type) {
+      case NULL -> null;
+      case BOOLEAN -> scalar.text.equals("true");
+      case NUMBER -> number.apply(scalar.text);
+      case STRING -> scalar.text;
+    };
+  }
+
+  /** Returns the path of a key in a section, whose own path is empty for a whole file. */
+  static String child(String path, String name) {
+    return path.isEmpty() ? name : path + "." + name;
   }
 
   /** Returns a description of the node, for error messages. */

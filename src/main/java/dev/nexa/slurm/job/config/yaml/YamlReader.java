@@ -118,8 +118,7 @@ public final class YamlReader {
       boolean allowed = c == '\n' || c == '\r' || c == '\t' || c == '\u0085';
       if (Character.isISOControl(c) && !allowed) {
         String message = String.format("holds a control character (U+%04X)", (int) c);
-        return Optional.of(
-            new Problem(ErrorCode.CONFIG_SYNTAX, new Position(source, line, column), "", message));
+        return Optional.of(syntax(new Position(source, line, column), message));
       }
       column = c == '\n' ? 1 : column + 1;
       line += c == '\n' ? 1 : 0;
@@ -207,12 +206,16 @@ public final class YamlReader {
     Position position = at == null ? new Position(source, 1, 1) : position(at);
     boolean filled = line(position.line() - 1).contains("{{");
     String message = filled ? TEMPLATE : "not YAML: " + broken.getOriginalMessage();
-    return new Problem(ErrorCode.CONFIG_SYNTAX, position, "", message);
+    return syntax(position, message);
   }
 
   private Problem problem(Mark at, String message) {
     Position position = new Position(source, at.getLine() + 1, at.getColumn() + 1);
-    return new Problem(ErrorCode.CONFIG_SYNTAX, position, "", "not YAML: " + message);
+    return syntax(position, "not YAML: " + message);
+  }
+
+  private static Problem syntax(Position at, String message) {
+    return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", message);
   }
 
   /** Returns how far a line and the line before it are indented; empty if they are alike. */
@@ -242,29 +245,19 @@ public final class YamlReader {
     Matcher tight = TIGHT.matcher(line);
     if (tight.matches()) {
       int column = 1 + lines[number].indexOf(line) + tight.end(1);
-      return Optional.of(
-          new Problem(
-              ErrorCode.CONFIG_SYNTAX,
-              new Position(source, number + 1, column),
-              "",
-              Checker.TIGHT + tight.group(1) + ": " + YamlNode.shown(tight.group(2))));
+      String right = tight.group(1) + ": " + YamlNode.shown(tight.group(2));
+      return Optional.of(syntax(new Position(source, number + 1, column), Checker.TIGHT + right));
     }
     if (!line.matches("[A-Za-z_][\\w-]*( +[^:]*)?")) {
       return Optional.empty();
     }
     String[] words = line.split(" +", 2);
     Position at = new Position(source, number + 1, 1 + lines[number].indexOf(line));
-    return Optional.of(
-        new Problem(
-            ErrorCode.CONFIG_SYNTAX,
-            at,
-            "",
-            "not YAML: '"
-                + YamlNode.shortened(line)
-                + "' has no colon: write "
-                + words[0]
-                + ": "
-                + (words.length == 2 ? YamlNode.shortened(words[1]) : "…")));
+    String value = words.length == 2 ? YamlNode.shortened(words[1]) : "…";
+    String message =
+        "not YAML: '%s' has no colon: write %s: %s"
+            .formatted(YamlNode.shortened(line), words[0], value);
+    return Optional.of(syntax(at, message));
   }
 
   private Optional<YamlNode> document() {
@@ -331,7 +324,7 @@ public final class YamlReader {
         token = parser.nextToken()) {
       String name = parser.currentName();
       Position keyAt = here();
-      String child = path.isEmpty() ? name : path + "." + name;
+      String child = YamlNode.child(path, name);
       YamlNode value = node(required(parser.nextToken()), child, depth + 1);
       if (name.equals("<<")) {
         add(keyAt, path, "'<<' is a merge key; write the keys out");
