@@ -191,7 +191,7 @@ final class VerifyCommand extends OfTier {
     List<JsonObject> listed = new ArrayList<>();
     for (ReleaseSignatures.Judged one : signatures) {
       JsonObject entry = new JsonObject().with("file", one.file());
-      one.signOff().map(ReleaseText::json).ifPresent(entry::withAll);
+      one.signOff().map(ReleaseText::json).ifPresent(entry::with);
       listed.add(
           entry.with("counts", one.refusal().isEmpty()).with("reason", one.refusal().orElse(null)));
     }
