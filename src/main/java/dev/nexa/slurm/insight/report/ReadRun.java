@@ -1,6 +1,5 @@
 package dev.nexa.slurm.insight.report;
 
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.WithoutSecrets;
@@ -51,9 +50,7 @@ final class ReadRun {
   RunDetail read(RunFolder run, ReportedRun row, List<String> problems) {
     ManifestFile manifest = ManifestFile.read(run);
     Optional<CostFile> cost =
-        Files.exists(run.cost())
-            ? Optional.of(CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()))
-            : Optional.empty();
+        Files.exists(run.cost()) ? Optional.of(CostFile.read(run)) : Optional.empty();
     WithoutSecrets secrets = WithoutSecrets.of(run.path().resolve(API_KEY));
     ProvenFiles files = ProvenFiles.of(run);
     Optional<PlanFile> plan = Optional.empty();

@@ -192,9 +192,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns the most that all stages together can cost. */
   public Money total() {
-    return stages.stream()
-        .map(PlannedStage::total)
-        .reduce(Money.zero(stages.get(0).total().currency()), Money::plus);
+    return stages.stream().map(PlannedStage::total).reduce(Money::plus).orElseThrow();
   }
 
   /** Returns {@link #total} for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */

@@ -30,7 +30,7 @@ public record PipelineLookup(Workspace workspace) {
       return all.get(ids.indexOf(typed));
     }
     for (int i = all.size() - 1; i >= 0; i--) {
-      if (all.get(i).exists() && PipelineFile.read(all.get(i)).name().equals(typed)) {
+      if (PipelineFile.read(all.get(i)).name().equals(typed)) {
         return all.get(i);
       }
     }

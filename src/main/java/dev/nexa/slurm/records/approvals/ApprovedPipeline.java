@@ -36,7 +36,8 @@ public record ApprovedPipeline(
   public Money reservation() {
     return stages.stream()
         .map(stage -> stage.run().reservation())
-        .reduce(Money.zero(stages.get(0).run().reservation().currency()), Money::plus);
+        .reduce(Money::plus)
+        .orElseThrow();
   }
 
   /** Returns the stage with this plan; empty if there is none. */

@@ -36,9 +36,7 @@ public record PipelineProposal(String config, String digest, List<Stage> stages)
 
   @Override
   public Money total() {
-    return stages.stream()
-        .map(stage -> stage.proposal().total())
-        .reduce(Money.zero(stages.get(0).proposal().total().currency()), Money::plus);
+    return totals().stream().reduce(Money::plus).orElseThrow();
   }
 
   @Override

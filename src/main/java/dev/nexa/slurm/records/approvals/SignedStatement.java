@@ -7,9 +7,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.signatures.SshSignature;
 import java.time.Instant;
-import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A file that holds a statement of a person and their SSH signature over it: {@code {"statement":
@@ -31,11 +29,7 @@ public record SignedStatement(JsonObject statement, String armored) {
   public static SignedStatement of(String type, Record said) {
     JsonObject statement = JsonObject.ofVersion(1).with("type", type);
     JsonObject members = Codec.write(said);
-    for (Map.Entry<String, @Nullable Object> member : members.members().entrySet()) {
-      if (!member.getKey().equals(ARMORED)) {
-        statement.with(member.getKey(), member.getValue());
-      }
-    }
+    members.without(ARMORED).members().forEach(statement::with);
     return new SignedStatement(statement, members.text(ARMORED));
   }
 

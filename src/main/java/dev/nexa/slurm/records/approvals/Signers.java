@@ -37,15 +37,11 @@ public record Signers(
    * when the text was signed.
    */
   public Optional<String> refusal(SignedText text, Instant now) {
-    Optional<String> refusal = forgery(text);
-    // Without this check, an expired key could sign a text with an earlier date.
-    if (refusal.isEmpty()) {
-      refusal = allowedAt(text, now);
-    }
-    if (refusal.isEmpty()) {
-      refusal = allowedAt(text, text.at().isAfter(now) ? now : text.at());
-    }
-    return refusal.isEmpty() ? revocation(text.signature().key()) : refusal;
+    // Without the check of now, an expired key could sign a text with an earlier date.
+    return forgery(text)
+        .or(() -> allowedAt(text, now))
+        .or(() -> allowedAt(text, text.at().isAfter(now) ? now : text.at()))
+        .or(() -> revocation(text.signature().key()));
   }
 
   /** Returns why a signature with this key would not count at that time; empty if it would. */

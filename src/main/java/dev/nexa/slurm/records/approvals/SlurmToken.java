@@ -7,7 +7,6 @@ import dev.nexa.slurm.job.plan.AttemptSize;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,24 +57,22 @@ public record SlurmToken(
    *     known yet
    */
   public static List<SlurmToken> of(Approval approval, String user, long uid) {
-    Map<String, ApprovedRun> runs = new LinkedHashMap<>();
-    Map<String, Integer> times = new HashMap<>();
+    Map<String, List<ApprovedRun>> equal = new LinkedHashMap<>();
     for (ApprovedRun run : runs(approval)) {
-      runs.put(run.configDigest(), run);
-      times.merge(run.configDigest(), 1, Integer::sum);
+      equal.computeIfAbsent(run.configDigest(), digest -> new ArrayList<>()).add(run);
     }
     List<SlurmToken> tokens = new ArrayList<>();
-    runs.forEach(
-        (digest, run) ->
+    equal.forEach(
+        (digest, runs) ->
             tokens.add(
                 new SlurmToken(
                     approval.slurmId(digest),
                     user,
                     uid,
-                    run.limits(),
-                    approval.uses() * times.getOrDefault(digest, 1),
+                    runs.get(0).limits(),
+                    approval.uses() * runs.size(),
                     approval.expires(),
-                    run.whatRuns().text("script_sha256"))));
+                    runs.get(0).whatRuns().text("script_sha256"))));
     return tokens;
   }
 

@@ -36,17 +36,14 @@ public record Diagnosis(String run, List<NodeCheck> checks) {
   /** Returns what a run found; without checks if it has not got so far. */
   public static Diagnosis of(RunFolder run) {
     List<NodeCheck> checks = new ArrayList<>();
-    Path submissions = run.path().resolve("submissions");
-    if (Files.isDirectory(submissions)) {
-      for (Path submission : DurableFiles.list(submissions, "*")) {
-        Path results = submission.resolve("results");
-        if (Files.isDirectory(results)) {
-          // A later attempt has a later name.
-          DurableFiles.list(results, "*" + FILE).stream()
-              .max(Comparator.naturalOrder())
-              .ifPresent(
-                  file -> checks.addAll(NodeCheck.read(DurableFiles.readRegular(file, LARGEST))));
-        }
+    for (Path submission : DurableFiles.list(run.path().resolve("submissions"), "*")) {
+      Path results = submission.resolve("results");
+      if (Files.isDirectory(results)) {
+        // A later attempt has a later name.
+        DurableFiles.list(results, "*" + FILE).stream()
+            .max(Comparator.naturalOrder())
+            .ifPresent(
+                file -> checks.addAll(NodeCheck.read(DurableFiles.readRegular(file, LARGEST))));
       }
     }
     return new Diagnosis(run.id().value(), checks);

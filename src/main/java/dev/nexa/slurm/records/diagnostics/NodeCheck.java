@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.stream.Stream;
 
 /**
  * What one check found on one node: a line of templates/lib/diag.sh.
@@ -40,12 +41,7 @@ public record NodeCheck(
     }
 
     private static Optional<Result> of(String text) {
-      for (Result result : values()) {
-        if (result.text().equals(text)) {
-          return Optional.of(result);
-        }
-      }
-      return Optional.empty();
+      return Stream.of(values()).filter(result -> result.text().equals(text)).findFirst();
     }
   }
 

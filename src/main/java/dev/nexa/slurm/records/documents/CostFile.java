@@ -71,7 +71,18 @@ public final class CostFile {
   }
 
   /**
-   * Reads a stored file.
+   * Reads a run's stored file.
+   *
+   * @throws java.io.UncheckedIOException if it cannot be read
+   * @throws IllegalArgumentException if the text is no JSON object
+   * @throws NexaException if a newer nexa-slurm wrote the file
+   */
+  public static CostFile read(RunFolder run) {
+    return parse(DurableFiles.read(run.cost()), run.cost().toString());
+  }
+
+  /**
+   * Reads the text of a stored file.
    *
    * @param file the file's name for messages
    * @throws IllegalArgumentException if the text is no JSON object
@@ -96,7 +107,7 @@ public final class CostFile {
       return cost.amount();
     }
     try {
-      return CostLine.unrounded(parse(DurableFiles.read(run.cost()), run.cost() + "").lines());
+      return CostLine.unrounded(read(run).lines());
     } catch (RuntimeException unreadable) {
       return cost.amount();
     }
@@ -329,8 +340,9 @@ public final class CostFile {
 
   /** Returns the cost of the tokens of a paid API; empty if the run may not use one. */
   public Optional<Money> tokens() {
-    Optional<BigDecimal> tokens = json.object("breakdown").optionalDecimal(TOKENS);
-    return tokens.isPresent() ? Optional.of(new Money(tokens.get(), currency())) : Optional.empty();
+    return json.object("breakdown")
+        .optionalDecimal(TOKENS)
+        .map(amount -> new Money(amount, currency()));
   }
 
   /** Returns the priced lines of the tokens that the tasks reported; empty if there are none. */
@@ -340,16 +352,18 @@ public final class CostFile {
 
   /** Returns how many requests were sent to a paid API whose answers never arrived. */
   public long unknownRequests() {
-    Optional<JsonObject> unknown = json.object("actual").optionalObject(UNKNOWN_TOKENS);
-    return unknown.isPresent() ? unknown.get().number("requests") : 0;
+    return unknown().map(requests -> requests.number("requests")).orElse(0L);
   }
 
   /** Returns lines for the most tokens of {@link #unknownRequests}; empty if no bound is known. */
   public List<CostLine> unknownTokenLines() {
-    Optional<JsonObject> unknown = json.object("actual").optionalObject(UNKNOWN_TOKENS);
-    return unknown.isPresent()
-        ? CostLine.fromJson(unknown.get().objects("at_most"), currency())
-        : List.of();
+    return unknown()
+        .map(requests -> CostLine.fromJson(requests.objects("at_most"), currency()))
+        .orElse(List.of());
+  }
+
+  private Optional<JsonObject> unknown() {
+    return json.object("actual").optionalObject(UNKNOWN_TOKENS);
   }
 
   /** Returns whether the run paid, or may have paid, for tokens that its cost does not have. */

@@ -395,8 +395,7 @@ public final class ManifestFile {
 
   /** Returns the number of tasks; 0 for a run that was never submitted. */
   public long tasks() {
-    Optional<JsonObject> tasks = json.optionalObject("tasks");
-    return tasks.isPresent() ? tasks.get().number("total") : 0;
+    return json.optionalObject("tasks").map(tasks -> tasks.number("total")).orElse(0L);
   }
 
   /** Returns the number of attempts; empty for a run that was never submitted. */

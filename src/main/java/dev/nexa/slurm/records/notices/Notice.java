@@ -96,10 +96,8 @@ public record Notice(
 
   /** Returns a copy with a fact for programs. */
   public Notice with(String name, Object value) {
-    JsonObject more = new JsonObject();
-    facts.members().forEach(more::with);
-    return new Notice(
-        id, kind, at, user, run, title, lines, more.with(name, value), prepared, deliveries);
+    JsonObject more = facts.without().with(name, value);
+    return new Notice(id, kind, at, user, run, title, lines, more, prepared, deliveries);
   }
 
   /**

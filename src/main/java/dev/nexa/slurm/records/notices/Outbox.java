@@ -110,12 +110,7 @@ public final class Outbox {
    */
   public Optional<FileLock> lock(Duration patience) {
     open();
-    try {
-      return Optional.of(
-          FileLock.acquire(folder.resolve("lock"), LockOwner.me(), LockOwner::dead, patience));
-    } catch (FileLock.LockedException held) {
-      return Optional.empty();
-    }
+    return LockOwner.take(folder.resolve("lock"), patience, () -> {});
   }
 
   /**

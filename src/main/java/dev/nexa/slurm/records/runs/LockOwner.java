@@ -1,11 +1,14 @@
 package dev.nexa.slurm.records.runs;
 
+import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Names the holder of a workspace's lock, and decides when a holder is dead. */
 public final class LockOwner {
@@ -23,6 +26,20 @@ public final class LockOwner {
   public static String me() {
     ProcessIdentity me = ProcessIdentity.ofThisProcess();
     return me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
+  }
+
+  /**
+   * Takes a lock as this process.
+   *
+   * @param clear removes unfinished work of a dead holder; runs before its lock is removed
+   * @return empty if another process still holds the lock
+   */
+  public static Optional<FileLock> take(Path lock, Duration patience, Runnable clear) {
+    try {
+      return Optional.of(FileLock.acquire(lock, me(), LockOwner::dead, patience, clear));
+    } catch (FileLock.LockedException held) {
+      return Optional.empty();
+    }
   }
 
   /**

@@ -72,9 +72,7 @@ public final class ProvenFiles {
         // A rerun may have an approval of its own.
         Optional<String> approval = event.data().optionalText("approval_sha256");
         if (approval.isPresent()) {
-          JsonObject newer = new JsonObject();
-          digests.members().forEach(newer::with);
-          digests = newer.with(RunFolder.APPROVAL, approval.get());
+          digests = digests.without().with(RunFolder.APPROVAL, approval.get());
         }
       }
     }
@@ -175,11 +173,11 @@ public final class ProvenFiles {
     List<Changed> changed = new ArrayList<>();
     plan()
         .codeDigest()
-        .flatMap(archive -> stored(run.codeArchive(archive), archive, digest))
+        .flatMap(archive -> stored(run.workspace().codeArchive(archive), archive, digest))
         .ifPresent(changed::add);
     Optional<String> program = plan().programDigest();
     if (program.isPresent()) {
-      Path folder = run.program(program.get());
+      Path folder = run.workspace().program(program.get());
       for (Map.Entry<String, String> file : plan().programFiles().entrySet()) {
         stored(folder.resolve(file.getKey()), file.getValue(), digest).ifPresent(changed::add);
       }
@@ -241,7 +239,7 @@ public final class ProvenFiles {
     }
     if (changes.stream().noneMatch(changed -> changed.file().equals(run.plan()))
         && Files.exists(run.plan())) {
-      changes.addAll(code(run::knownDigest));
+      changes.addAll(code(run.workspace()::knownDigest));
     }
     return changes;
   }

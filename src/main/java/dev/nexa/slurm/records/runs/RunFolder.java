@@ -67,6 +67,11 @@ public final class RunFolder {
             .map(id -> new RunFolder(new Workspace(root, DurableFiles.onDisk()), id));
   }
 
+  /** Returns the workspace, which has the files that its runs share. */
+  Workspace workspace() {
+    return workspace;
+  }
+
   /** Returns the folder of the nodes that the workspace's submissions leave out. */
   public Path badNodes() {
     return workspace.badNodes();
@@ -108,25 +113,6 @@ public final class RunFolder {
    */
   public Path approval() {
     return path().resolve(APPROVAL);
-  }
-
-  /**
-   * Returns the archive of packed code that the run uses.
-   *
-   * @param sha256 the digest in the run's plan
-   */
-  Path codeArchive(String sha256) {
-    return workspace.codeArchive(sha256);
-  }
-
-  /** Returns the SHA-256 of a file that runs share; reads it once in this process. */
-  String knownDigest(Path file) throws IOException {
-    return workspace.knownDigest(file);
-  }
-
-  /** Returns the folder of our own program with this digest. */
-  Path program(String sha256) {
-    return workspace.program(sha256);
   }
 
   /** Returns the folder with the files beside the script. */
@@ -336,11 +322,8 @@ public final class RunFolder {
     Map<String, Path> done = new TreeMap<>();
     Path folder = path().resolve(DONE);
     for (String task : names(folder)) {
-      try {
-        done.put(task, Files.readSymbolicLink(folder.resolve(task)));
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", folder.resolve(task), failed);
-      }
+      Path link = folder.resolve(task);
+      done.put(task, DurableFiles.attempt("read", link, () -> Files.readSymbolicLink(link)));
     }
     return done;
   }
@@ -441,17 +424,15 @@ public final class RunFolder {
     List<Claim> claims = new ArrayList<>();
     for (String task : names(claimsFolder(key))) {
       Path claim = claimsFolder(key).resolve(task);
-      try {
-        claims.add(
-            new Claim(
-                Integer.parseInt(task),
-                Long.parseLong(Files.readSymbolicLink(claim).toString()),
-                Files.getLastModifiedTime(claim, LinkOption.NOFOLLOW_LINKS).toInstant()));
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", claim, failed);
-      }
+      claims.add(DurableFiles.attempt("read", claim, () -> claim(Integer.parseInt(task), claim)));
     }
     return claims;
+  }
+
+  private static Claim claim(int task, Path link) throws IOException {
+    long jobId = Long.parseLong(Files.readSymbolicLink(link).toString());
+    Instant at = Files.getLastModifiedTime(link, LinkOption.NOFOLLOW_LINKS).toInstant();
+    return new Claim(task, jobId, at);
   }
 
   /**
@@ -598,12 +579,6 @@ public final class RunFolder {
    * @return empty if another process still holds the lock
    */
   public Optional<FileLock> lock(Duration patience) {
-    try {
-      Path lock = path().resolve(LOCK);
-      return Optional.of(
-          FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience, this::sweep));
-    } catch (FileLock.LockedException held) {
-      return Optional.empty();
-    }
+    return LockOwner.take(path().resolve(LOCK), patience, this::sweep);
   }
 }

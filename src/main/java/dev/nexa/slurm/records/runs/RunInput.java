@@ -3,14 +3,11 @@ package dev.nexa.slurm.records.runs;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.stream.Stream;
 
 /**
  * What a run uses of an earlier run. On disk it is the folder {@code inputs/<name>}, which the job
@@ -63,18 +60,9 @@ public record RunInput(
    * @param inputs the run's folder {@code inputs}; it need not exist
    */
   static List<RunInput> readAll(Path inputs) {
-    List<RunInput> all = new ArrayList<>();
-    if (!Files.isDirectory(inputs)) {
-      return all;
-    }
-    try (Stream<Path> folders = Files.list(inputs)) {
-      for (Path folder : folders.sorted().toList()) {
-        all.add(read(folder));
-      }
-    } catch (IOException failed) {
-      throw new UncheckedIOException(inputs + " cannot be read", failed);
-    }
-    return all;
+    return DurableFiles.list(inputs, "*").stream()
+        .map(folder -> DurableFiles.attempt("read", folder, () -> read(folder)))
+        .toList();
   }
 
   private static RunInput read(Path folder) throws IOException {

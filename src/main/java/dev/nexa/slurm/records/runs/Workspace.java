@@ -35,10 +35,10 @@ import java.util.stream.Stream;
  * and makes its files, its runs and its locks.
  */
 public final class Workspace {
-  /** Name of the folder with the archives of packed code. */
   /** The length of {@code _yyyyMMdd_HHmmss} in a run's id. */
   private static final int TIME_LENGTH = 16;
 
+  /** Name of the folder with the archives of packed code. */
   private static final String CODE = "code";
 
   /** Name of the folder with our own program. */
@@ -105,23 +105,15 @@ public final class Workspace {
    * {@code STEM + END}; for another user of a shared workspace, {@code STEM.USER + END}.
    */
   public Path own(Path folder, String stem, String end) {
-    Optional<FileOwner> owner = runsOwner().filter(FileOwner::shared);
-    try {
-      String user = owner.isEmpty() || owner.get().isMe() ? "" : "." + UnixUser.me().user();
-      return folder.resolve(stem + user + end);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", runs(), failed);
-    }
+    String user = isShared() && !isOwn() ? "." + UnixUser.me().user() : "";
+    return folder.resolve(stem + user + end);
   }
 
   /** Returns whether the workspace is this user's own: private, or a team's that this user owns. */
   public boolean isOwn() {
-    try {
-      Optional<FileOwner> owner = runsOwner();
-      return owner.isEmpty() || owner.get().isMe();
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read the owner of", runs(), failed);
-    }
+    Optional<FileOwner> owner = runsOwner();
+    return owner.isEmpty()
+        || DurableFiles.attempt("read the owner of", runs(), () -> owner.get().isMe());
   }
 
   /** Returns the owner of the folder {@code runs}; empty if it is missing or has none. */
@@ -224,12 +216,7 @@ public final class Workspace {
     if (!Files.exists(archive) && files.claim(archive, content, "r--------")) {
       return;
     }
-    String found;
-    try {
-      found = Sha256.of(archive);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", archive, failed);
-    }
+    String found = DurableFiles.attempt("read", archive, () -> Sha256.of(archive));
     if (!found.equals(sha256)) {
       throw ErrorCode.FILE_CHANGED.error(
           archive + " is not what its name says: its SHA-256 is " + found,
@@ -448,18 +435,13 @@ public final class Workspace {
     }
     clear(ledgerLock());
     Path swept = state().resolve("swept");
-    if (Files.exists(swept)) {
-      Instant last = DurableFiles.written(swept);
-      if (last.isBefore(now) && last.isAfter(now.minus(Duration.ofHours(1)))) {
-        return;
-      }
+    if (wasWritten(swept, now.minus(Duration.ofHours(1)), now)) {
+      return;
     }
     DurableFiles.sweepDead(root, now);
     String folders =
-        ("runs runs/manifests runs/statements estimates "
-            + CODE
-            + " pipelines configs"
-            + " configs/clusters configs/prices configs/data configs/train docs/schemas");
+        "runs runs/manifests runs/statements estimates code pipelines configs configs/clusters"
+            + " configs/prices configs/data configs/train docs/schemas";
     for (String folder : folders.split(" ", -1)) {
       DurableFiles.sweepDead(root.resolve(folder), now);
     }
@@ -471,7 +453,7 @@ public final class Workspace {
 
   /** Removes the empty folders of pipelines whose submitter died an hour ago or earlier. */
   private void sweepPipelines(Instant now) {
-    for (RunId id : Files.isDirectory(pipelines()) ? ids(pipelines(), "") : List.<RunId>of()) {
+    for (RunId id : ids(pipelines(), "")) {
       PipelineFolder pipeline = pipeline(id.value());
       boolean old =
           !pipeline.isOfAnotherUser()
@@ -492,15 +474,16 @@ public final class Workspace {
       return false;
     }
     Path cleaned = own(state(), "cleaned", "");
-    if (Files.exists(cleaned)) {
-      Instant last = DurableFiles.written(cleaned);
-      if (last.isBefore(now.plus(Duration.ofHours(1)))
-          && last.isAfter(now.minus(Duration.ofDays(1)))) {
-        return false;
-      }
+    if (wasWritten(cleaned, now.minus(Duration.ofDays(1)), now.plus(Duration.ofHours(1)))) {
+      return false;
     }
     files.replace(cleaned, now + "\n");
     return true;
+  }
+
+  private static boolean wasWritten(Path mark, Instant after, Instant before) {
+    Instant written = Files.exists(mark) ? DurableFiles.written(mark) : Instant.MIN;
+    return written.isAfter(after) && written.isBefore(before);
   }
 
   /** A program has 100 MB, so what a killed submit left of one is worth removing. */
@@ -571,8 +554,7 @@ public final class Workspace {
     Set<RunId> known = new HashSet<>(every);
     for (RunId id : ids(runs(), "")) {
       RunFolder run = run(id);
-      boolean begun = Files.exists(run.path().resolve("journal.jsonl")) || Files.exists(run.plan());
-      if (begun && known.add(id)) {
+      if ((run.hasJournal() || Files.exists(run.plan())) && known.add(id)) {
         every.add(id);
       }
     }
@@ -660,12 +642,7 @@ public final class Workspace {
   private Optional<FileLock> lock(String name, Duration patience) {
     files.directories(runs());
     files.directories(state());
-    try {
-      Path lock = state().resolve(name);
-      return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
-    } catch (FileLock.LockedException held) {
-      return Optional.empty();
-    }
+    return LockOwner.take(state().resolve(name), patience, () -> {});
   }
 
   /** Returns the folder of the nodes that submissions leave out; it need not exist. */

@@ -49,15 +49,10 @@ public record Telemetry(
   private static final int DECIMALS = 4;
 
   /** Reads one task: an element for each attempt and node, the oldest attempt first. */
-  public static List<NodeTelemetry> read(RunFolder run, RunState journal, int task) {
-    return TelemetryFile.of(run, journal, task).stream()
+  public static List<NodeTelemetry> read(RunFolder run, int task) {
+    return TelemetryFile.of(run, RunState.of(run.journal().read()), task).stream()
         .flatMap(file -> file.read().stream())
         .toList();
-  }
-
-  /** Reads one task: an element for each attempt and node, the oldest attempt first. */
-  public static List<NodeTelemetry> read(RunFolder run, int task) {
-    return read(run, RunState.of(run.journal().read()), task);
   }
 
   /** Sums up all tasks of a run; one file at a time is in memory. */

@@ -1,16 +1,12 @@
 package dev.nexa.slurm.records.telemetry;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,24 +55,17 @@ public record TelemetryFile(Path path, String submission, int task, int restart,
   private static List<TelemetryFile> in(RunFolder run, String key, String begin) {
     List<TelemetryFile> files = new ArrayList<>();
     Path results = run.submission(key).resolve("results");
-    try (DirectoryStream<Path> found =
-        Files.newDirectoryStream(results, begin + ".telemetry.*.csv")) {
-      for (Path file : found) {
-        Matcher name = NAME.matcher(file.getFileName().toString());
-        if (name.matches()) {
-          files.add(
-              new TelemetryFile(
-                  file,
-                  key,
-                  Integer.parseInt(name.group(1)),
-                  Integer.parseInt(name.group(2)),
-                  name.group(3)));
-        }
+    for (Path file : DurableFiles.list(results, begin + ".telemetry.*.csv")) {
+      Matcher name = NAME.matcher(file.getFileName().toString());
+      if (name.matches()) {
+        files.add(
+            new TelemetryFile(
+                file,
+                key,
+                Integer.parseInt(name.group(1)),
+                Integer.parseInt(name.group(2)),
+                name.group(3)));
       }
-    } catch (NoSuchFileException | NotDirectoryException none) {
-      return List.of();
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
     }
     files.sort(
         Comparator.comparingInt(TelemetryFile::task)
@@ -130,7 +119,7 @@ public record TelemetryFile(Path path, String submission, int task, int restart,
     byte[] line = new byte[LONGEST_LINE];
     int length = 0;
     long at = from;
-    long end = most == Long.MAX_VALUE ? most : from + most;
+    long end = from + most;
     while (at < end) {
       buffer.clear().limit((int) Math.min(buffer.capacity(), end - at));
       int read = file.read(buffer, at);

@@ -342,7 +342,7 @@ public final class Audit {
       return;
     }
     try {
-      CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
+      CostFile cost = CostFile.read(run);
       // A run that died before its first submission has no end time and no ledger line.
       RunState state = RunState.of(before);
       if (state.created().isPresent()) {

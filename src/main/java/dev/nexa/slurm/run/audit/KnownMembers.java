@@ -44,12 +44,7 @@ record KnownMembers(JsonObject root, Optional<JsonObject> node) {
   }
 
   private KnownMembers to(Optional<JsonObject> parent, String name) {
-    Optional<JsonObject> child =
-        parent.flatMap(
-            object ->
-                object.members().get(name) instanceof JsonObject found
-                    ? Optional.of(found)
-                    : Optional.empty());
+    Optional<JsonObject> child = parent.flatMap(object -> object.optionalObject(name));
     Optional<String> reference = child.flatMap(found -> found.optionalText("$ref"));
     return reference.isPresent()
         ? to(

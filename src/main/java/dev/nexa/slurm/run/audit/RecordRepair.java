@@ -2,7 +2,6 @@ package dev.nexa.slurm.run.audit;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -142,7 +141,7 @@ public final class RecordRepair {
               planned ? Optional.of(RunFacts.of(run, files)) : Optional.empty(),
               state,
               ManifestFile.read(run),
-              CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
+              CostFile.read(run));
         });
   }
 
@@ -328,7 +327,7 @@ public final class RecordRepair {
       return Optional.empty();
     }
     try {
-      CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
+      CostFile cost = CostFile.read(run);
       cost.credited();
       cost.attemptCount();
       return Optional.of(cost);

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.control;
 
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -66,7 +65,7 @@ public record EarlierEnd(String state, Optional<Instant> at) {
     if (task.isEmpty() || Files.notExists(run.cost())) {
       return end;
     }
-    CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
+    CostFile cost = CostFile.read(run);
     return cost.attempts().stream()
         .filter(attempt -> attempt.task() == task.getAsInt())
         .reduce((earlier, later) -> later)

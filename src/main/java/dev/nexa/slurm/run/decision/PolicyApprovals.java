@@ -153,13 +153,8 @@ public record PolicyApprovals(
     if (Files.isWritable(file)) {
       return true;
     }
-    Path folder = file.getParent();
-    while (folder != null && !Files.exists(folder)) {
-      folder = folder.getParent();
-    }
-    return folder != null
-        && Files.isWritable(folder)
-        && (!Files.exists(file) || mayReplaceIn(folder));
+    Path folder = DurableFiles.nearest(file.resolveSibling(""));
+    return Files.isWritable(folder) && (!Files.exists(file) || mayReplaceIn(folder));
   }
 
   /** In a sticky folder, only the owner of a file or of the folder can replace the file. */

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
@@ -20,13 +19,11 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -74,13 +71,11 @@ record FailedTasks(
 
   private static FailedTasks settled(RunFolder run) {
     ManifestFile manifest = ManifestFile.read(run);
-    Set<Long> jobs = new HashSet<>();
-    LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
+    List<Long> jobs = LogFiles.of(run).jobs().stream().map(LogFiles.Job::id).toList();
     Map<Integer, EndedAttempt> last = new TreeMap<>();
     Map<String, Integer> earlier = new HashMap<>();
     if (Files.exists(run.cost())) {
-      for (CostFile.Attempt attempt :
-          CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()) {
+      for (CostFile.Attempt attempt : CostFile.read(run).attempts()) {
         // An attempt of a duplicate job did no work. After a resize, an attempt goes on.
         boolean goesOn = JobState.parse(attempt.state()) == JobState.RESIZING;
         if (jobs.contains(attempt.arrayJobId()) && !goesOn) {

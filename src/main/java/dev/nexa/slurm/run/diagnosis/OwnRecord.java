@@ -1,7 +1,8 @@
 package dev.nexa.slurm.run.diagnosis;
 
+import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.math.BigDecimal;
 import java.util.Optional;
 
 /**
@@ -15,29 +16,19 @@ import java.util.Optional;
  * @param signal the signal's number; 0 for none
  * @param rank the rank that failed first; empty if the task has no ranks, or if it is not known
  * @param node the node of the rank; empty if it is not known
- * @param text the line that shows the class, or the last line
  */
 record OwnRecord(
     int task,
     int restart,
-    String kind,
+    @Key("class") String kind,
     int exitCode,
     int signal,
     Optional<Integer> rank,
-    Optional<String> node,
-    String text) {
+    Optional<String> node) {
 
   /** Reads an entry of the manifest's {@code failures}. */
   static OwnRecord of(JsonObject entry) {
-    return new OwnRecord(
-        (int) entry.number("task"),
-        (int) entry.number("restart"),
-        entry.text("class"),
-        (int) entry.number("exit_code"),
-        (int) entry.number("signal"),
-        entry.optionalDecimal("rank").map(BigDecimal::intValue),
-        entry.optionalText("node"),
-        entry.optionalText("text").orElse(""));
+    return Codec.read(entry, OwnRecord.class);
   }
 
   /** Returns whether the kernel killed the rank for its memory. */

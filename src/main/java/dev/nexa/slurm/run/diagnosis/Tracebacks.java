@@ -29,6 +29,8 @@ final class Tracebacks {
   private static final Pattern NUMBERED =
       Pattern.compile("\\s*(-+> *\\d+ |(\u2502|\u2771)?\\s*\\d+\\s{2,}\\S)");
 
+  private static final Pattern DIGIT = Pattern.compile("\\p{Nd}");
+
   /** The text before each line of the open traceback; empty if none is open. */
   private String prefix = "";
 
@@ -85,12 +87,6 @@ final class Tracebacks {
   }
 
   private static String shape(String prefix) {
-    StringBuilder shape = new StringBuilder(prefix);
-    for (int i = 0; i < shape.length(); i++) {
-      if (Character.isDigit(shape.charAt(i))) {
-        shape.setCharAt(i, '0');
-      }
-    }
-    return shape.toString();
+    return DIGIT.matcher(prefix).replaceAll("0");
   }
 }

@@ -50,19 +50,14 @@ public final class LostFolder {
 
   /** The jobs of a run that had not ended when its manifest was written. */
   private static List<String> jobs(RunFolder run) {
-    return ended(run) ? List.of() : numbers(run).stream().map(String::valueOf).toList();
-  }
-
-  private static boolean ended(RunFolder run) {
-    return manifest(run).map(manifest -> manifest.status().ended()).orElse(false);
+    boolean ended = manifest(run).filter(manifest -> manifest.status().ended()).isPresent();
+    return ended ? List.of() : numbers(run).stream().map(String::valueOf).toList();
   }
 
   private static List<Long> numbers(RunFolder run) {
-    List<Long> numbers = new ArrayList<>();
-    manifest(run)
-        .ifPresent(
-            manifest -> manifest.submissions().forEach(one -> one.jobId().ifPresent(numbers::add)));
-    return numbers;
+    return manifest(run).map(ManifestFile::submissions).orElse(List.of()).stream()
+        .flatMap(submission -> submission.jobId().stream())
+        .toList();
   }
 
   private static Optional<ManifestFile> manifest(RunFolder run) {

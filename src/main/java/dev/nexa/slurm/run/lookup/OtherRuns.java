@@ -18,6 +18,7 @@ import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
@@ -99,7 +100,7 @@ public record OtherRuns(Workspace workspace) {
             .with(LedgerKey.ENDED, manifest.ended());
     cost(line, manifest);
     if (Files.exists(run.cost())) {
-      CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
+      CostFile cost = CostFile.read(run);
       line.with(LedgerKey.WASTED, cost.wasted()).with(LedgerKey.RESERVATION, cost.reservation());
     }
     Optional<PlanFile> plan =
@@ -139,25 +140,23 @@ public record OtherRuns(Workspace workspace) {
    * @param first the sum that the submit reserved
    */
   private static BigDecimal highestCost(RunFolder run, List<Event> events, BigDecimal first) {
-    int timesFinished = 0;
-    Optional<String> digest = Optional.empty();
     BigDecimal again = BigDecimal.ZERO;
     for (Event event : events) {
       if (event.type() == Event.Type.FINISHED) {
         again = BigDecimal.ZERO;
-        timesFinished++;
-        digest = event.data().optionalText("cost_sha256");
       } else if (event.type() == Event.Type.RERUN) {
         again = again.add(new BigDecimal(event.data().text("reservation")));
       }
     }
-    if (timesFinished == 0) {
+    RunState state = RunState.of(events);
+    if (state.timesFinished() == 0) {
       return first.add(again);
     }
-    Path before = Files.exists(run.cost(timesFinished)) ? run.cost(timesFinished) : run.cost();
-    byte[] kept = DurableFiles.readBytes(before);
     // The first pass after the rerun moves the earlier final cost file aside.
-    if (digest.isPresent() && !digest.get().equals(Sha256.of(kept))) {
+    Path moved = run.cost(state.timesFinished());
+    Path before = Files.exists(moved) ? moved : run.cost();
+    byte[] kept = DurableFiles.readBytes(before);
+    if (state.costDigest().filter(digest -> !digest.equals(Sha256.of(kept))).isPresent()) {
       throw ErrorCode.FILE_CHANGED.error(
           before + " was changed since the run was over: what it had cost then is not known");
     }

@@ -26,6 +26,9 @@ public final class Pauses {
   /** One channel's pause. */
   record Pause(int failures, Instant since, Instant until, String error) {}
 
+  /** The content of the file. */
+  private record Kept(Map<String, Pause> channels) {}
+
   private final Outbox outbox;
   private final Map<String, Pause> pauses = new TreeMap<>();
 
@@ -40,19 +43,10 @@ public final class Pauses {
       return read;
     }
     try {
-      JsonObject channels = Json.parseObject(DurableFiles.read(outbox.pauses())).object("channels");
-      for (String channel : channels.members().keySet()) {
-        JsonObject one = channels.object(channel);
-        read.pauses.put(
-            channel,
-            new Pause(
-                (int) one.number("failures"),
-                one.instant("since"),
-                one.instant("until"),
-                one.text("error")));
-      }
-    } catch (IllegalArgumentException | UncheckedIOException broken) {
-      read.pauses.clear();
+      JsonObject json = Json.parseObject(DurableFiles.read(outbox.pauses()));
+      read.pauses.putAll(Codec.read(json, Kept.class).channels());
+    } catch (IllegalArgumentException | ArithmeticException | UncheckedIOException broken) {
+      return read;
     }
     return read;
   }
@@ -94,8 +88,6 @@ public final class Pauses {
   }
 
   private void write() {
-    JsonObject channels = new JsonObject();
-    pauses.forEach((channel, pause) -> channels.with(channel, Codec.write(pause)));
-    outbox.replacePauses(Json.pretty(JsonObject.ofVersion(1).with("channels", channels)));
+    outbox.replacePauses(Json.pretty(Codec.write(new Kept(pauses), JsonObject.ofVersion(1))));
   }
 }

@@ -162,15 +162,7 @@ public final class Adoption {
         outcome.attempts().stream()
             .map(attempt -> attempt.of(attempt.tasks(), job.identity().name()))
             .toList();
-    return new RunOutcome(
-        outcome.status(),
-        outcome.state(),
-        outcome.counts(),
-        outcome.tasks(),
-        attempts,
-        outcome.used(),
-        outcome.wasted(),
-        List.of());
+    return outcome.with(attempts);
   }
 
   /** Returns the facts of a job without a plan and a reservation. */

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,40 +80,36 @@ record ChargedMetrics(
    * @param broken the tasks whose metrics file cannot be read
    */
   static ChargedMetrics of(Map<Integer, JsonObject> byTask, TreeSet<Integer> broken) {
-    Map<Metric, Map<Integer, BigDecimal>> read = new HashMap<>();
     List<String> unread = new ArrayList<>();
     TreeSet<String> notMeasured = new TreeSet<>();
-    for (Metric metric : Metric.values()) {
-      Map<Integer, BigDecimal> values = new TreeMap<>();
-      read.put(metric, values);
-      for (Map.Entry<Integer, JsonObject> task : byTask.entrySet()) {
-        Object written = task.getValue().members().get(metric.key);
-        if (written == null) {
-          continue;
-        }
-        Optional<BigDecimal> number = number(written).filter(metric::takes);
-        if (number.isPresent()) {
-          values.put(task.getKey(), metric.plain(number.get()));
-        } else {
-          notMeasured.add(metric.part);
-          unread.add(sentence(task.getKey(), metric, written));
-        }
-      }
-    }
+    Map<Integer, BigDecimal> egress = values(Metric.EGRESS, byTask, unread, notMeasured);
+    Map<Integer, BigDecimal> used = values(Metric.UTILIZATION, byTask, unread, notMeasured);
     if (!broken.isEmpty()) {
       notMeasured.add(Metric.EGRESS.part);
     }
-    return new ChargedMetrics(
-        value(read, Metric.EGRESS),
-        value(read, Metric.UTILIZATION),
-        unread,
-        List.copyOf(broken),
-        List.copyOf(notMeasured));
+    return new ChargedMetrics(egress, used, unread, List.copyOf(broken), List.copyOf(notMeasured));
   }
 
-  private static Map<Integer, BigDecimal> value(
-      Map<Metric, Map<Integer, BigDecimal>> read, Metric metric) {
-    return read.getOrDefault(metric, Map.of());
+  private static Map<Integer, BigDecimal> values(
+      Metric metric,
+      Map<Integer, JsonObject> byTask,
+      List<String> unread,
+      TreeSet<String> notMeasured) {
+    Map<Integer, BigDecimal> values = new TreeMap<>();
+    for (Map.Entry<Integer, JsonObject> task : byTask.entrySet()) {
+      Object written = task.getValue().members().get(metric.key);
+      if (written == null) {
+        continue;
+      }
+      Optional<BigDecimal> number = number(written).filter(metric::takes);
+      if (number.isPresent()) {
+        values.put(task.getKey(), metric.plain(number.get()));
+      } else {
+        notMeasured.add(metric.part);
+        unread.add(sentence(task.getKey(), metric, written));
+      }
+    }
+    return values;
   }
 
   private static String sentence(int task, Metric metric, Object written) {

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Explains why a run did not cost what was reserved. The parts add up to the difference; a negative
@@ -23,6 +24,8 @@ import java.util.Optional;
  * @param parts the parts by name, in the order of the cost file
  */
 record CostDifference(Map<String, Money> parts) {
+  private static final Set<JobState> NEVER_SUBMITTED =
+      Set.of(JobState.NOT_SUBMITTED, JobState.REFUSED, JobState.VANISHED);
 
   /**
    * Computes the parts of {@code cost.ofReserved() - reserved}.
@@ -62,7 +65,7 @@ record CostDifference(Map<String, Money> parts) {
       int ran = used.getOrDefault(task.task(), 0);
       if (ran > 0) {
         notUsed += each - ran;
-      } else if (neverSubmitted(task.state())) {
+      } else if (NEVER_SUBMITTED.contains(task.state())) {
         notRun += each;
       } else {
         notStarted += each;
@@ -104,12 +107,6 @@ record CostDifference(Map<String, Money> parts) {
   private static void put(
       Map<String, Money> parts, Rates rates, String name, BigDecimal unrounded) {
     parts.put(name, new Money(unrounded, rates.currency()).rounded());
-  }
-
-  private static boolean neverSubmitted(JobState state) {
-    return state == JobState.NOT_SUBMITTED
-        || state == JobState.REFUSED
-        || state == JobState.VANISHED;
   }
 
   private static BigDecimal planned(RunFacts facts, long seconds) {

@@ -200,11 +200,7 @@ public final class CostRecord {
     Map<String, Held> known = new HashMap<>();
     List<JsonObject> attempts = new ArrayList<>(outcome.attempts().size());
     for (AccountingRecord row : outcome.attempts()) {
-      Held held = known.get(row.allocTres());
-      if (held == null) {
-        held = Held.of(row.allocTres(), facts);
-        known.put(row.allocTres(), held);
-      }
+      Held held = known.computeIfAbsent(row.allocTres(), tres -> Held.of(tres, facts));
       boolean requested = held.fromRequest() || row.witness() == AccountingRecord.Witness.JOB;
       String cost = held.cost(row.elapsedSeconds());
       attempts.add(

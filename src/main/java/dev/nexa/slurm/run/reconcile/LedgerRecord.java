@@ -163,11 +163,10 @@ final class LedgerRecord {
 
   /** Returns the seconds of the longest attempt; null if there is none. */
   private static @Nullable Long longest(List<Attempt> attempts) {
-    long longest = -1;
-    for (Attempt attempt : attempts) {
-      longest = Math.max(longest, attempt.elapsedSeconds());
-    }
-    return longest < 0 ? null : (Long) longest;
+    return attempts.stream()
+        .map(Attempt::elapsedSeconds)
+        .max(Comparator.naturalOrder())
+        .orElse(null);
   }
 
   /**

@@ -12,7 +12,6 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.submit.BadNodes;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalInt;
@@ -68,8 +67,7 @@ record NodeFailures(Scheduler scheduler) {
   }
 
   private static List<Path> results(RunFolder run, Submission submission, String names) {
-    Path results = run.submission(submission.key()).resolve("results");
-    return Files.isDirectory(results) ? DurableFiles.list(results, names) : List.of();
+    return DurableFiles.list(run.submission(submission.key()).resolve("results"), names);
   }
 
   private static JobState lastEnd(TaskOutcome task) {

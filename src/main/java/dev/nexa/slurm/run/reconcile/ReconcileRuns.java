@@ -260,30 +260,25 @@ public record ReconcileRuns(Context context, Progress progress) {
   /** Reconciles one run. A failure is a problem of this run only. */
   private boolean reconcile(
       RunPass pass, Map.Entry<RunId, RunState> run, TaskEvidence evidence, Found found) {
+    String why;
     try {
       RunFolder folder = context.workspace().run(run.getKey());
       return pass.reconcile(folder, run.getValue(), evidence, found.problems);
     } catch (OutOfMemoryError tooLarge) {
-      found.problems.add(
-          run.getKey()
-              + ": it has too many attempts for this heap; NEXA_JAVA_OPTS=-Xmx2g gives more");
-      found.broken.add(run.getKey());
-      return false;
+      why = "it has too many attempts for this heap; NEXA_JAVA_OPTS=-Xmx2g gives more";
     } catch (SchedulerUnavailable outage) {
       throw outage;
     } catch (ChangedFileException changed) {
-      found.problems.add(
-          ("%s: %s; the run waits: put the file back as it was, from a backup, then type"
+      why =
+          ("%s; the run waits: put the file back as it was, from a backup, then type"
                   + " `nexa-slurm reconcile`; `nexa-slurm audit %s` lists what differs")
-              .formatted(run.getKey(), changed.getMessage(), run.getKey()));
-      found.broken.add(run.getKey());
-      return false;
+              .formatted(changed.getMessage(), run.getKey());
     } catch (RuntimeException failed) {
-      String why = failed.getMessage() == null ? failed.toString() : failed.getMessage();
-      found.problems.add(run.getKey() + ": " + why);
-      found.broken.add(run.getKey());
-      return false;
+      why = failed.getMessage() == null ? failed.toString() : failed.getMessage();
     }
+    found.problems.add(run.getKey() + ": " + why);
+    found.broken.add(run.getKey());
+    return false;
   }
 
   /**

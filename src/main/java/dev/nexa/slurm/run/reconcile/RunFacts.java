@@ -79,12 +79,9 @@ public record RunFacts(
       List<AttemptSize> grown) {
     /** Returns the longest time limit that an attempt may get. */
     Duration longestLimit() {
-      Duration longest = timeLimit;
-      for (AttemptSize size : grown) {
-        Duration limit = Duration.ofSeconds(size.timeLimitSeconds());
-        longest = limit.compareTo(longest) > 0 ? limit : longest;
-      }
-      return longest;
+      return grown.stream()
+          .map(size -> Duration.ofSeconds(size.timeLimitSeconds()))
+          .reduce(timeLimit, (one, other) -> one.compareTo(other) < 0 ? other : one);
     }
   }
 
@@ -175,20 +172,14 @@ public record RunFacts(
   }
 
   /**
-   * Returns a copy with another path of the log folder, because the workspace was moved or is a
-   * link.
+   * Returns a copy with the log folder that a manifest names, if it is this run's folder: the
+   * workspace was moved or is a link.
    */
-  RunFacts loggingTo(String folder) {
+  public RunFacts loggingAs(ManifestFile manifest) {
+    String own = "/" + id + "/logs";
+    String folder = manifest.logs().filter(named -> named.endsWith(own)).orElse(logs);
     return new RunFacts(
         id, labels, place, work, planned, rates, estimate, folder, kept, code, energy, program);
-  }
-
-  /** Returns a copy with the log folder that a manifest names, if it is this run's folder. */
-  public RunFacts loggingAs(ManifestFile manifest) {
-    Optional<String> named = manifest.logs();
-    return named.isPresent() && named.get().endsWith("/" + id + "/logs")
-        ? loggingTo(named.get())
-        : this;
   }
 
   private static Optional<Kept> kept(RunFolder run, Storage storage) {

@@ -246,7 +246,11 @@ public record RunOutcome(
 
   /** Returns a copy without the sacct fields that only some Slurm versions have. */
   public RunOutcome plain() {
-    List<AccountingRecord> rows = attempts.stream().map(row -> row.plain()).toList();
+    return with(attempts.stream().map(row -> row.plain()).toList());
+  }
+
+  /** Returns a copy in which other rows stand for the same attempts. */
+  RunOutcome with(List<AccountingRecord> rows) {
     return new RunOutcome(status, state, counts, tasks, rows, used, wasted, disagreements);
   }
 

@@ -188,7 +188,7 @@ public final class RunPass {
       TaskEvidence evidence,
       List<String> problems) {
     if (before.finished()) {
-      records.close(run);
+      workspace.markClosed(run.id());
       return true;
     }
     requireWhole(run, before);

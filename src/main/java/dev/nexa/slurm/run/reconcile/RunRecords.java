@@ -216,7 +216,7 @@ public final class RunRecords {
     lines.add(Event.now(Event.Type.FINISHED, data));
     run.journal().append(lines.toArray(Event[]::new));
     passing.accept(CrashPoint.FINISHED_WRITTEN);
-    close(run);
+    workspace.markClosed(run.id());
   }
 
   private static JsonObject finished(String status, long version, String cost, String manifest) {
@@ -273,11 +273,6 @@ public final class RunRecords {
     }
     run.journal().append(Event.now(Event.Type.FINISHED, finished));
     passing.accept(CrashPoint.FINISHED_WRITTEN);
-    close(run);
-  }
-
-  /** Removes a finished run from the open runs. */
-  public void close(RunFolder run) {
     workspace.markClosed(run.id());
   }
 

@@ -180,14 +180,10 @@ public record SourceComparison(
     return last;
   }
 
-  boolean agree() {
-    return missing.isEmpty();
-  }
-
   /** Returns whether accounting may still receive the missing rows. */
   boolean accountingMayBeLate(RunOutcome outcome, Instant now) {
     Instant last = outcome.end().orElse(lastSign);
-    return !agree() && last.plus(PATIENCE).isAfter(now);
+    return !missing.isEmpty() && last.plus(PATIENCE).isAfter(now);
   }
 
   /** Returns the first differences, and a line that counts the others. */

@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Submission.Phase;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.Interruption;
 import dev.nexa.slurm.run.submit.SubmitTasks;
 import java.util.List;
 import java.util.Optional;
@@ -34,7 +35,7 @@ record SubmitOpenTasks(
       RunState state,
       TaskEvidence evidence,
       List<String> problems) {
-    SubmitTasks submit = new SubmitTasks(scheduler, passing);
+    SubmitTasks submit = new SubmitTasks(scheduler, passing, new Interruption());
     boolean unsettled = false;
     boolean submitted = false;
     boolean waits = false;

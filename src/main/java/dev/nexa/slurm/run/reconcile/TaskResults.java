@@ -9,18 +9,13 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.telemetry.Telemetry;
 import dev.nexa.slurm.records.telemetry.TelemetrySummary;
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -96,7 +91,8 @@ public record TaskResults(
     List<JsonObject> unfit = new ArrayList<>();
     List<JsonObject> failures = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
-      List<Path> files = list(run.submission(submission.key()).resolve("results"));
+      List<Path> files =
+          DurableFiles.list(run.submission(submission.key()).resolve("results"), "*");
       newestByTask(METRICS, files, newest);
       newestByTask(TRACKED, files, tracked);
       for (Path file : files) {
@@ -156,10 +152,7 @@ public record TaskResults(
     }
     Map<Integer, JsonObject> all = new TreeMap<>(byTask);
     for (Map.Entry<Integer, BigDecimal> task : sampled.gpuUtilization().entrySet()) {
-      JsonObject own = new JsonObject();
-      if (all.containsKey(task.getKey())) {
-        Objects.requireNonNull(all.get(task.getKey())).members().forEach(own::with);
-      }
+      JsonObject own = all.getOrDefault(task.getKey(), new JsonObject()).without();
       if (!own.members().containsKey(ChargedMetrics.GPU_UTILIZATION)) {
         all.put(task.getKey(), own.with(ChargedMetrics.GPU_UTILIZATION, task.getValue()));
       }
@@ -296,22 +289,6 @@ public record TaskResults(
         }
       }
     }
-  }
-
-  private static List<Path> list(Path folder) {
-    if (!Files.isDirectory(folder)) {
-      return List.of();
-    }
-    List<Path> files = new ArrayList<>();
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
-      for (Path file : entries) {
-        files.add(file);
-      }
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
-    Collections.sort(files);
-    return files;
   }
 
   private static boolean isCount(BigDecimal number) {

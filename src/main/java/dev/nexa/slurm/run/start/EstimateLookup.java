@@ -12,10 +12,7 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -180,20 +177,9 @@ public record EstimateLookup(Context context) {
   }
 
   private static Path byDigest(String typed, Beginning beginning) {
-    List<String> found = new ArrayList<>();
-    try (Stream<Path> files = Files.list(beginning.folder())) {
-      files
-          .map(file -> String.valueOf(file.getFileName()))
-          .filter(name -> name.startsWith(beginning.digits()) && name.endsWith(".json"))
-          .sorted()
-          .forEach(found::add);
-    } catch (NoSuchFileException | NotDirectoryException none) {
-      // There is no estimate at all.
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", beginning.folder(), failed);
-    }
+    List<Path> found = DurableFiles.list(beginning.folder(), beginning.digits() + "*.json");
     if (found.size() == 1) {
-      return beginning.folder().resolve(found.get(0));
+      return found.get(0);
     }
     Advice list = list(beginning.folder(), typed);
     if (found.isEmpty()) {

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.HostList;
 import dev.nexa.slurm.job.config.pipeline.FromRuns;
 import dev.nexa.slurm.job.config.run.ModelFolder;
@@ -182,10 +181,7 @@ final class FindFrom {
   }
 
   private static List<String> nodes(RunFolder run, boolean completed) {
-    List<CostFile.Attempt> attempts =
-        completed
-            ? CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()
-            : List.of();
+    List<CostFile.Attempt> attempts = completed ? CostFile.read(run).attempts() : List.of();
     String nodes = attempts.isEmpty() ? "" : attempts.get(attempts.size() - 1).held().nodes();
     if (nodes.isEmpty() || run.shownPlan().isLocal()) {
       throw ErrorCode.RUN_NOT_SUITABLE.error(

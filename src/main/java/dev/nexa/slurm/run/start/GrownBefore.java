@@ -1,7 +1,6 @@
 package dev.nexa.slurm.run.start;
 
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.run.Growth;
@@ -31,11 +30,10 @@ record GrownBefore(Context context) {
   /**
    * Returns the config with the memory and the time limit that the newest run of its like completed
    * with, and a note, if those are more than the config's; else the config as it is.
+   *
+   * @param config a config whose attempts grow
    */
   RunConfig begin(RunConfig config) {
-    if (config.supervision().growth().isEmpty()) {
-      return config;
-    }
     Instant now = Instant.now();
     for (LedgerLine line : new NewestRuns(context.workspace()).ofStage(config.stage(), now)) {
       Optional<RunId> id = line.completed() ? RunId.parse(line.runId()) : Optional.empty();
@@ -58,8 +56,7 @@ record GrownBefore(Context context) {
   private static RunConfig begin(RunConfig config, RunFolder run, PlanFile plan) {
     long memory = 0;
     long seconds = 0;
-    for (CostFile.Attempt attempt :
-        CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()) {
+    for (CostFile.Attempt attempt : CostFile.read(run).attempts()) {
       if (attempt.state().equals("COMPLETED")) {
         boolean grew = attempt.held().memoryBytes() > plan.memoryBytes();
         long own = attempt.held().memoryBytes() / plan.nodes();

@@ -17,6 +17,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Compares the approver's own prices with the prices of an estimate, which its submitter chose.
@@ -26,6 +27,8 @@ import java.util.Optional;
  * @param limits the resources that the estimate charges for
  */
 public record OwnPrices(Context context, String typed, Estimate theirs, JsonObject limits) {
+  private static final Set<String> WORDS = Set.of("book", "as_of", "digest");
+
   /**
    * Returns lines for the approver about differences between the prices.
    *
@@ -68,11 +71,7 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
 
   /** Returns whether this member of the rates can change the cost of this run. */
   private boolean charges(String name) {
-    boolean words =
-        name.equals("book")
-            || name.equals("as_of")
-            || name.equals("digest")
-            || name.endsWith(".source");
+    boolean words = WORDS.contains(name) || name.endsWith(".source");
     boolean otherGpu =
         name.startsWith("gpu_hour.") && !name.equals("gpu_hour." + gpuType().orElse("") + ".price");
     return !words && !otherGpu;

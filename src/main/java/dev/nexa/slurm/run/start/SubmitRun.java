@@ -53,21 +53,13 @@ public record SubmitRun(Context context) {
   }
 
   /**
-   * Submits a run.
-   *
-   * @throws dev.nexa.slurm.base.error.NexaException if the run needs an approval; the estimate is
-   *     then kept in {@code estimates/}
-   */
-  public Submitted submit(Prepared.Request request) {
-    return submit(request, Optional.empty(), Optional.empty());
-  }
-
-  /**
-   * Submits a run that may wait for other runs.
+   * Submits a run, which may wait for other runs.
    *
    * @param after the value of {@code --dependency}, as {@link Dependencies} reads it
    * @param approval the approval's file; if empty, it is searched in the places that the policy
    *     names
+   * @throws dev.nexa.slurm.base.error.NexaException if the run needs an approval; the estimate is
+   *     then kept in {@code estimates/}
    */
   public Submitted submit(
       Prepared.Request request, Optional<String> after, Optional<String> approval) {

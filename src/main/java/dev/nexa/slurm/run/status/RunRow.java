@@ -128,7 +128,6 @@ public record RunRow(
 
   private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {
     List<ManifestFile.Listed> submissions = manifest.submissions();
-
     return new RunRow(
         manifest.runId(),
         user,
@@ -260,16 +259,8 @@ public record RunRow(
    * shows ended tasks for a while (MinJobAge in slurm.conf); they do not count.
    */
   public static boolean stuck(List<QueueEntry> queue) {
-    boolean waits = false;
-    for (QueueEntry entry : queue) {
-      if (entry.active()) {
-        if (!entry.neverStarts()) {
-          return false;
-        }
-        waits = true;
-      }
-    }
-    return waits;
+    List<QueueEntry> active = queue.stream().filter(QueueEntry::active).toList();
+    return !active.isEmpty() && active.stream().allMatch(QueueEntry::neverStarts);
   }
 
   /**

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.units.HostList;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.shared.ResourceOption;
 import dev.nexa.slurm.job.plan.PlanFile;
-import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,11 +47,7 @@ public record BadNodes(Path folder) {
     DurableFiles files = DurableFiles.onDisk();
     files.directories(folder);
     files.replace(file, why + "\n");
-    try {
-      Files.setLastModifiedTime(file, FileTime.from(when));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("write", file, failed);
-    }
+    DurableFiles.attempt("write", file, () -> Files.setLastModifiedTime(file, FileTime.from(when)));
   }
 
   private static Instant written(Path file) {
@@ -70,7 +65,7 @@ public record BadNodes(Path folder) {
   /** Returns the nodes that failed in the last week, the newest first. */
   public List<BadNode> known(Instant now) {
     List<BadNode> nodes = new ArrayList<>();
-    for (Path file : Files.isDirectory(folder) ? DurableFiles.list(folder, "*") : List.<Path>of()) {
+    for (Path file : DurableFiles.list(folder, "*")) {
       String name = file.getFileName().toString();
       if (!name.matches(NAME) || name.endsWith(TAKEN_BACK)) {
         continue;

@@ -9,11 +9,11 @@ import java.util.Optional;
  * @param window a job that exists is visible within this time after its sbatch process ended
  * @param blindWindow the window if it is not known when sbatch ended: it ran on another host, or
  *     its pid was not recorded
- * @param saveWindow slurmctld saves an accepted job at most this much later (state_save.c,
- *     SAVE_MAX_WAIT)
  */
-public record SettleRules(Duration window, Duration blindWindow, Duration saveWindow) {
-  private static final Duration SAVE_WINDOW = Duration.ofSeconds(6);
+public record SettleRules(Duration window, Duration blindWindow) {
+  /** slurmctld saves an accepted job at most this much later (state_save.c, SAVE_MAX_WAIT). */
+  static final Duration SAVE_WINDOW = Duration.ofSeconds(6);
+
   private static final Duration LEAST = Duration.ofMinutes(1);
   private static final Duration BLIND = Duration.ofMinutes(3);
 
@@ -22,6 +22,6 @@ public record SettleRules(Duration window, Duration blindWindow, Duration saveWi
     Duration computed = messageTimeout.multipliedBy(2).plusSeconds(5);
     Duration window = policyWindow.orElse(computed.compareTo(LEAST) < 0 ? LEAST : computed);
     Duration blind = policyWindow.map(given -> given.multipliedBy(3)).orElse(BLIND);
-    return new SettleRules(window, blind.compareTo(window) < 0 ? window : blind, SAVE_WINDOW);
+    return new SettleRules(window, blind.compareTo(window) < 0 ? window : blind);
   }
 }

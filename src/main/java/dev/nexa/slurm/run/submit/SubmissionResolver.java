@@ -142,7 +142,7 @@ public record SubmissionResolver(SettleRules rules) {
       Instant now) {
     long jobId = submission.jobId().orElseThrow();
     Instant answered = submission.answered().orElseThrow();
-    boolean saved = !asked.isBefore(answered.plus(rules.saveWindow()));
+    boolean saved = !asked.isBefore(answered.plus(SettleRules.SAVE_WINDOW));
     boolean inQueue = queued.stream().anyMatch(entry -> entry.arrayJobId() == jobId);
     // A start without an end is not enough: slurmctld can lose a job that began at once, and its
     // row in accounting then says RUNNING forever.

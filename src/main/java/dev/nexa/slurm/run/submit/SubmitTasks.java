@@ -26,15 +26,11 @@ public final class SubmitTasks {
   private final Scheduler scheduler;
   private final SubmitOnce once;
 
-  /** Makes submissions that a signal ends without a word, such as a pass makes. */
-  public SubmitTasks(Scheduler scheduler, Consumer<CrashPoint> passing) {
-    this(scheduler, passing, new Interruption());
-  }
-
   /**
-   * Makes submissions that a signal can find.
+   * Makes submissions.
    *
-   * @param interruption knows the run; the caller has begun it there
+   * @param interruption knows the run that a signal finds; the caller has begun it there. With a
+   *     new one, as in a pass, a signal ends the submissions without a word
    */
   public SubmitTasks(Scheduler scheduler, Consumer<CrashPoint> passing, Interruption interruption) {
     this.scheduler = scheduler;

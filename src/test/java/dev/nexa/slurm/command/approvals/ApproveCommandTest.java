@@ -947,7 +947,9 @@ class ApproveCommandTest {
                 new SubmitRun(dying)
                     .submit(
                         new Prepared.Request(
-                            ada.workspace + "/run.yaml", List.of(), Optional.of("default"))))
+                            ada.workspace + "/run.yaml", List.of(), Optional.of("default")),
+                        Optional.empty(),
+                        Optional.empty()))
         .hasMessage("died at RUN_NAMED");
 
     assertThat(ada.type("approvals", "show", id).out())

@@ -109,7 +109,10 @@ class TwoWorkspacesTest {
                 }
                 String config = context.root().resolve("run.yaml").toString();
                 return new SubmitRun(context)
-                    .submit(new Prepared.Request(config, List.of(), Optional.of("default")))
+                    .submit(
+                        new Prepared.Request(config, List.of(), Optional.of("default")),
+                        Optional.empty(),
+                        Optional.empty())
                     .run();
               },
               task -> new Thread(task).start()));

@@ -186,7 +186,9 @@ class LeftoversTest {
     new SubmitRun(context)
         .submit(
             new Prepared.Request(
-                terminal.workspace + "/run.yaml", List.of(), Optional.of("default")));
+                terminal.workspace + "/run.yaml", List.of(), Optional.of("default")),
+            Optional.empty(),
+            Optional.empty());
   }
 
   /** A disk on which the n-th write fails: what is said, and what becomes of the run. */

@@ -30,6 +30,7 @@ import dev.nexa.slurm.run.audit.Audit;
 import dev.nexa.slurm.run.audit.RecordRepair;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.Interruption;
 import dev.nexa.slurm.run.submit.SubmitTasks;
 import java.math.BigDecimal;
 import java.nio.file.Files;
@@ -167,7 +168,7 @@ class LyingSbatchTest {
               EstimateFile.of(Estimate.of(plan, rates), false));
       workspace.markOpen(run.id());
       Event created = Event.now(Event.Type.CREATED, new JsonObject().with("sha256", digests));
-      new SubmitTasks(slurm, CrashPoint.NONE)
+      new SubmitTasks(slurm, CrashPoint.NONE, new Interruption())
           .submit(
               run,
               new ArrayShape(tasks, 1001, Optional.empty(), 1),

@@ -67,7 +67,9 @@ class AwaitRunTest {
     return new SubmitRun(context)
         .submit(
             new Prepared.Request(
-                context.root().resolve("run.yaml").toString(), List.of(), Optional.of("test")))
+                context.root().resolve("run.yaml").toString(), List.of(), Optional.of("test")),
+            Optional.empty(),
+            Optional.empty())
         .run();
   }
 

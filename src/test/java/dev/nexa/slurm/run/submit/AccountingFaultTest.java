@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -71,11 +72,11 @@ class AccountingFaultTest {
             .formatted(stage));
     Context context = workspace.context(System.getenv(), CrashPoint.NONE);
     for (int run = 0; run < RUNS - 1; run++) {
-      new SubmitRun(context).submit(workspace.request());
+      new SubmitRun(context).submit(workspace.request(), Optional.empty(), Optional.empty());
     }
     Cluster.dev("dbd", "stop");
     try {
-      new SubmitRun(context).submit(workspace.request());
+      new SubmitRun(context).submit(workspace.request(), Optional.empty(), Optional.empty());
       assertThat(new ReconcileRuns(context).reconcile().outage()).isPresent();
       Thread.sleep(3000);
     } finally {

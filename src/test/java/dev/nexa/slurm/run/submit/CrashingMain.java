@@ -60,7 +60,10 @@ final class CrashingMain {
       case "submit" -> {
         String config = context.root().resolve("work.yaml").toString();
         new SubmitRun(context)
-            .submit(new Prepared.Request(config, List.of(), Optional.of("default")));
+            .submit(
+                new Prepared.Request(config, List.of(), Optional.of("default")),
+                Optional.empty(),
+                Optional.empty());
       }
       case "pipeline" -> {
         String file = context.root().resolve("pipeline.yaml").toString();

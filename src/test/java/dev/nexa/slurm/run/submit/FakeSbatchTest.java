@@ -159,7 +159,7 @@ class FakeSbatchTest {
             Optional::empty);
     Instant before = Instant.now();
     SubmitAnswer answer =
-        new SubmitTasks(impatient, CrashPoint.NONE)
+        new SubmitTasks(impatient, CrashPoint.NONE, new Interruption())
             .submit(
                 run,
                 new ArrayShape(1, 1001, Optional.empty(), 1),
@@ -548,7 +548,7 @@ class FakeSbatchTest {
     assertThatThrownBy(
             () ->
                 new SubmitRun(workspace.context(slurm.environment(), dying(point)))
-                    .submit(workspace.request()))
+                    .submit(workspace.request(), Optional.empty(), Optional.empty()))
         .isInstanceOf(Death.class);
   }
 

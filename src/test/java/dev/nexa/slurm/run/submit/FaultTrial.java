@@ -59,7 +59,10 @@ final class FaultTrial implements AutoCloseable {
         case SUBMIT -> {
           String config = context.root().resolve("work" + run + ".yaml").toString();
           new SubmitRun(context)
-              .submit(new Prepared.Request(config, List.of(), Optional.of("default")));
+              .submit(
+                  new Prepared.Request(config, List.of(), Optional.of("default")),
+                  Optional.empty(),
+                  Optional.empty());
         }
         case PASS -> new ReconcileRuns(context).reconcile();
         case CANCEL -> {

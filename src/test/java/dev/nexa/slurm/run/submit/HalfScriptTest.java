@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +28,7 @@ class HalfScriptTest {
     FakeSlurm slurm = new FakeSlurm(folder.resolve("slurm"));
     workspace = new TrialWorkspace(folder.resolve("work"), "half", 1);
     new SubmitRun(workspace.context(slurm.environment(), CrashPoint.NONE))
-        .submit(workspace.request());
+        .submit(workspace.request(), Optional.empty(), Optional.empty());
     run = workspace.run();
     byte[] script = Files.readAllBytes(run.script());
     for (int length : cuts(script)) {

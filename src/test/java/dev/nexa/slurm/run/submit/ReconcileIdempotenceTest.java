@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,7 +52,7 @@ class ReconcileIdempotenceTest {
   private void round(int round, Reconciler one, Reconciler other) throws Exception {
     for (int run = 0; run < RUNS; run++) {
       new SubmitRun(workspace.context(slurm.environment(), CrashPoint.NONE))
-          .submit(workspace.request());
+          .submit(workspace.request(), Optional.empty(), Optional.empty());
     }
     if (round % VANISHING == 0) {
       slurm.loseAll();

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -222,7 +223,7 @@ class SlurmFaultTest {
 
   private static SubmitAnswer submit(TrialWorkspace workspace) {
     return new SubmitRun(workspace.context(System.getenv(), CrashPoint.NONE))
-        .submit(workspace.request())
+        .submit(workspace.request(), Optional.empty(), Optional.empty())
         .answer();
   }
 

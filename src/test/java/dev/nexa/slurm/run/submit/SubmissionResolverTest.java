@@ -215,7 +215,7 @@ class SubmissionResolverTest {
 
     assertThat(rules.window()).hasSeconds(window);
     assertThat(rules.blindWindow()).hasSeconds(blind);
-    assertThat(rules.saveWindow()).hasSeconds(6);
+    assertThat(SettleRules.SAVE_WINDOW).hasSeconds(6);
   }
 
   /** Asks the scheduler and decides at one moment. */
