@@ -36,12 +36,17 @@ public final class Sha256 {
    * @throws IOException if the file cannot be read
    */
   public static String of(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      return of(in);
+    }
+  }
+
+  /** Reads a stream to its end, and returns the digest of its bytes. */
+  public static String of(InputStream in) throws IOException {
     MessageDigest digest = digest();
     byte[] part = new byte[1 << 16];
-    try (InputStream in = Files.newInputStream(file)) {
-      for (int read = in.read(part); read >= 0; read = in.read(part)) {
-        digest.update(part, 0, read);
-      }
+    for (int read = in.read(part); read >= 0; read = in.read(part)) {
+      digest.update(part, 0, read);
     }
     return hex(digest);
   }

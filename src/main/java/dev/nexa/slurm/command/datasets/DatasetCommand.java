@@ -76,7 +76,7 @@ abstract class DatasetCommand extends Subcommand {
     void add(FileChange change) {
       count++;
       if (!json) {
-        say(String.format("%-8s %s  (%s)", change.kind().word(), change.path(), change.words()));
+        say(String.format("%-8s %s  (%s)", change.kind().text(), change.path(), change.words()));
         out().flush();
       } else if (kept.size() < MOST_LISTED) {
         kept.add(change.toJson());

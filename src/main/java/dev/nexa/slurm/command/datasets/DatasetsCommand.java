@@ -495,7 +495,7 @@ public final class DatasetsCommand extends CommandGroup {
                 .map(
                     user ->
                         new JsonObject()
-                            .with("kind", user.kind().word())
+                            .with("kind", user.kind().text())
                             .with("name", user.name())
                             .withOptional("status", user.facts().optionalText("status")))
                 .toList();
@@ -509,7 +509,7 @@ public final class DatasetsCommand extends CommandGroup {
       }
       for (LineageNode user : users) {
         String status = user.facts().optionalText("status").map("  "::concat).orElse("");
-        say("used by " + user.kind().word() + " " + user.name() + status);
+        say("used by " + user.kind().text() + " " + user.name() + status);
       }
     }
   }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.data.collect;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
@@ -13,7 +14,7 @@ import java.util.Optional;
  * matter.
  *
  * <p>The first success of a request counts. Without a success, its first failure counts. Memory
- * holds one line and about 50 bytes for each request: the answers are read once to find each
+ * holds one line and about 40 bytes for each request: the answers are read once to find each
  * request's answer, and then again where they lie, in the order of the requests.
  */
 public final class BatchJoin {
@@ -48,7 +49,7 @@ public final class BatchJoin {
   }
 
   private final List<Path> answers;
-  private final RequestIndex index;
+  private final RequestTable table;
   private final Handler handler;
   private long answered;
   private long failed;
@@ -57,9 +58,9 @@ public final class BatchJoin {
   private long unknown;
   private long repeated;
 
-  private BatchJoin(List<Path> answers, RequestIndex index, Handler handler) {
+  private BatchJoin(List<Path> answers, RequestTable table, Handler handler) {
     this.answers = answers;
-    this.index = index;
+    this.table = table;
     this.handler = handler;
   }
 
@@ -71,7 +72,7 @@ public final class BatchJoin {
    *     twice
    */
   public static JoinCounts run(List<Path> requests, List<Path> answers, Handler handler) {
-    BatchJoin join = new BatchJoin(answers, RequestCheck.index(requests), handler);
+    BatchJoin join = new BatchJoin(answers, RequestCheck.table(requests), handler);
     for (int file = 0; file < answers.size(); file++) {
       int number = file;
       JsonLines.read(answers.get(file), line -> join.note(number, line));
@@ -91,7 +92,7 @@ public final class BatchJoin {
   }
 
   private JoinCounts counts() {
-    return new JoinCounts(index.size(), answered, failed, missing, unreadable, unknown, repeated);
+    return new JoinCounts(table.size(), answered, failed, missing, unreadable, unknown, repeated);
   }
 
   /** Remembers where a request's answer is. */
@@ -110,19 +111,19 @@ public final class BatchJoin {
       return;
     }
     Optional<String> id = Optional.of(answer.customId());
-    int slot = index.find(answer.customId());
-    if (slot < 0) {
+    int number = table.find(Sha256.of(answer.customId()));
+    if (number < 0) {
       unknown++;
       handler.ignored(line.place(), id, "no request has this custom_id");
       return;
     }
     long place = (long) file << OFFSET_BITS | line.offset();
-    long before = index.value(slot);
-    if (before == RequestIndex.NONE) {
-      index.set(slot, answer.succeeded() ? place : place | FAILURE);
+    long before = table.place(number);
+    if (before == RequestTable.NONE) {
+      table.set(number, answer.succeeded() ? place : place | FAILURE);
     } else if (answer.succeeded() && (before & FAILURE) != 0) {
       repeated++;
-      index.set(slot, place);
+      table.set(number, place);
       handler.ignored(place(before), id, "a failure before the answer at " + line.place());
     } else {
       repeated++;
@@ -140,15 +141,14 @@ public final class BatchJoin {
 
   private void settle(JsonLines.Line line, List<FileChannel> open) {
     BatchRequest request = BatchRequest.parse(line.text());
-    long place = index.value(index.find(request.customId()));
-    if (place == RequestIndex.NONE) {
+    long place = table.place(table.find(Sha256.of(request.customId())));
+    if (place == RequestTable.NONE) {
       missing++;
       handler.missing(request, line.text());
       return;
     }
     Path file = answers.get(file(place));
-    BatchAnswer answer;
-    answer =
+    BatchAnswer answer =
         DurableFiles.attempt(
             "read",
             file,

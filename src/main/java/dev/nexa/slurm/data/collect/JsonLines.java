@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Reads a file of lines, one line in memory at a time.
@@ -43,19 +44,13 @@ public final class JsonLines {
     }
   }
 
-  /** Receives the lines of a file in order. */
-  @FunctionalInterface
-  public interface Reader {
-    void accept(Line line);
-  }
-
   /**
    * Passes each line that is not blank to the reader.
    *
    * @throws NexaException if the file does not exist
    * @throws java.io.UncheckedIOException if the file cannot be read
    */
-  public static void read(Path file, Reader reader) {
+  public static void read(Path file, Consumer<Line> reader) {
     if (!Files.isRegularFile(file)) {
       throw new NexaException(
           Files.exists(file) ? ErrorCode.FILE_NOT_REGULAR : ErrorCode.FILE_NOT_FOUND,
@@ -69,7 +64,7 @@ public final class JsonLines {
     }
   }
 
-  private static void scan(Path file, InputStream in, Reader reader) throws IOException {
+  private static void scan(Path file, InputStream in, Consumer<Line> reader) throws IOException {
     byte[] part = new byte[1 << 16];
     ByteArrayOutputStream line = new ByteArrayOutputStream(1 << 12);
     long begin = 0;
@@ -112,7 +107,12 @@ public final class JsonLines {
   }
 
   private static void pass(
-      Reader reader, Path file, int number, long offset, ByteArrayOutputStream line, long length) {
+      Consumer<Line> reader,
+      Path file,
+      int number,
+      long offset,
+      ByteArrayOutputStream line,
+      long length) {
     if (length > LONGEST) {
       String problem = "the line has " + length + " bytes; the longest may have " + LONGEST;
       line.reset();

@@ -2,6 +2,7 @@ package dev.nexa.slurm.data.collect;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.Sha256;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ public final class RequestCheck {
   /** How many problems are named; the others are counted. */
   private static final int NAMED = 20;
 
-  private final RequestIndex index = new RequestIndex();
+  private final RequestTable table = new RequestTable();
   private final List<Path> files;
   private final List<String> named = new ArrayList<>();
   private long problems;
@@ -30,17 +31,17 @@ public final class RequestCheck {
    *     line of the first 20 problems
    */
   public static long check(List<Path> files) {
-    return index(files).size();
+    return table(files).size();
   }
 
-  /** As {@link #check}, and returns the index of the requests. */
-  static RequestIndex index(List<Path> files) {
+  /** As {@link #check}, and returns the table of the requests, by the SHA-256 of their ids. */
+  static RequestTable table(List<Path> files) {
     RequestCheck check = new RequestCheck(files);
     files.forEach(file -> JsonLines.read(file, check::line));
     if (check.problems > 0) {
       throw check.failure();
     }
-    return check.index;
+    return check.table;
   }
 
   private void line(JsonLines.Line line) {
@@ -49,7 +50,7 @@ public final class RequestCheck {
     found.forEach(problem -> add(line.place() + ": " + problem));
     if (found.isEmpty()) {
       String id = BatchRequest.parse(line.text()).customId();
-      if (!index.add(id)) {
+      if (!table.addNew(Sha256.of(id))) {
         add(line.place() + ": custom_id \"" + id + "\" is already used " + first(id, line));
       }
     }
@@ -62,7 +63,7 @@ public final class RequestCheck {
     }
   }
 
-  /** Finds the line that used an id first. The files are read again, because the index has none. */
+  /** Finds the line that used an id first. The files are read again, because the table has none. */
   private String first(String id, JsonLines.Line second) {
     if (named.size() >= NAMED) {
       return "before";

@@ -23,11 +23,6 @@ public final class DataException extends NexaException {
         advice(message));
   }
 
-  /** Returns the error about data or settings that no step can use, and what to do about it. */
-  public static NexaException invalid(String message, String step) {
-    return ErrorCode.DATA_INVALID.error(message, step);
-  }
-
   /** Names the scratch if it is full; a full disk of another file is named by DuckDB. */
   private static String described(String message, Path scratch) {
     boolean isScratch =

@@ -14,7 +14,6 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Properties;
 import java.util.Set;
@@ -23,20 +22,22 @@ import java.util.Set;
  * DuckDB's driver, loaded from the folder beside our jar. The native library is written there once;
  * it is never unpacked to {@code /tmp}, which may be mounted noexec.
  */
-record Driver(java.sql.Driver driver) {
+final class Driver {
   private static final Set<String> ARCHITECTURES = Set.of("amd64", "x86_64");
 
   /** One for the process: a JVM loads a native library for one class loader only. */
   private static final class Loaded {
-    static final Driver DRIVER = load();
+    static final java.sql.Driver DRIVER = load();
   }
+
+  private Driver() {}
 
   /**
    * Returns the driver.
    *
    * @throws NexaException if this machine is not Linux on amd64, or if the library cannot be loaded
    */
-  static Driver get() {
+  static java.sql.Driver get() {
     requirePlatform(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
     return Loaded.DRIVER;
   }
@@ -51,18 +52,14 @@ record Driver(java.sql.Driver driver) {
     }
   }
 
-  Connection connect(String url, Properties settings) throws SQLException {
-    return driver.connect(url, settings);
-  }
-
-  private static Driver load() {
+  private static java.sql.Driver load() {
     Path folder = folder(OwnProgram.location().toAbsolutePath().resolveSibling(""));
     try {
       URL[] urls = {folder.resolve(DuckDb.DRIVER).toUri().toURL()};
       // Never closed: the library stays loaded as long as the process lives.
       URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
       Class<?> type = Class.forName("org.duckdb.DuckDBDriver", true, loader);
-      Driver made = new Driver((java.sql.Driver) type.getDeclaredConstructor().newInstance());
+      java.sql.Driver made = (java.sql.Driver) type.getDeclaredConstructor().newInstance();
       made.connect("jdbc:duckdb:", new Properties()).close();
       return made;
     } catch (IOException | ReflectiveOperationException | SQLException | LinkageError failed) {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.OpenFolder;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -15,11 +16,9 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.stream.Stream;
 
 /**
  * A DuckDB with a database in memory. It writes data that does not fit to its own folder in the
@@ -42,7 +41,7 @@ public final class Engine implements AutoCloseable {
    *     written
    */
   public static Engine open(Limits limits) {
-    Driver driver = Driver.get();
+    java.sql.Driver driver = Driver.get();
     Path folder;
     try {
       Files.createDirectories(limits.scratch());
@@ -174,17 +173,7 @@ public final class Engine implements AutoCloseable {
     } catch (SQLException failed) {
       throw failure("DuckDB does not end", failed);
     } finally {
-      remove(folder);
-    }
-  }
-
-  private static void remove(Path folder) {
-    try (Stream<Path> all = Files.walk(folder)) {
-      for (Path path : (Iterable<Path>) all.sorted(Comparator.reverseOrder())::iterator) {
-        Files.deleteIfExists(path);
-      }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("remove", folder, failed);
+      DurableFiles.attempt("remove", folder, () -> OpenFolder.deleteWhole(folder.toRealPath()));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.data.engine;
 
 import com.sun.management.OperatingSystemMXBean;
+import dev.nexa.slurm.base.units.SlurmSize;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Map;
@@ -13,15 +14,13 @@ import java.util.Map;
  * @param scratch the folder for what does not fit into the memory
  */
 public record Limits(long memoryBytes, int threads, Path scratch) {
-  private static final long MIB = 1L << 20;
-
   /** The JVM's part of the job's memory: its heap of 256 MiB, its code and its stacks. */
-  private static final long JVM = 512 * MIB;
+  private static final long JVM = 512 * SlurmSize.MIB;
 
   /** DuckDB does not count all that it allocates. */
   private static final double COUNTED = 0.8;
 
-  private static final long LEAST = 256 * MIB;
+  private static final long LEAST = 256 * SlurmSize.MIB;
 
   /** Returns the limits of a job on this machine. */
   public static Limits of(Map<String, String> environment) {
@@ -46,8 +45,8 @@ public record Limits(long memoryBytes, int threads, Path scratch) {
   static Limits of(
       Map<String, String> environment, long machineBytes, int processors, Path temporary) {
     int threads = (int) number(environment, "SLURM_CPUS_PER_TASK", processors);
-    long perCpu = number(environment, "SLURM_MEM_PER_CPU", 0) * MIB * threads;
-    long allocated = number(environment, "SLURM_MEM_PER_NODE", 0) * MIB;
+    long perCpu = number(environment, "SLURM_MEM_PER_CPU", 0) * SlurmSize.MIB * threads;
+    long allocated = number(environment, "SLURM_MEM_PER_NODE", 0) * SlurmSize.MIB;
     long memory = allocated > 0 ? allocated : perCpu > 0 ? perCpu : machineBytes / 2;
     String scratch = environment.getOrDefault("NEXA_TASK_SCRATCH", "");
     return new Limits(

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.data.gate;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.score.EvalSummary;
@@ -54,7 +54,7 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
                 view);
     engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS " + source);
     if (engine.number("SELECT count(*) FROM " + view + " WHERE " + ID + " IS NULL") > 0) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           path + ": an item has no id under " + String.join(", ", columns),
           "items are matched by their id, so each item needs one");
     }
@@ -71,7 +71,7 @@ record Evaluated(String shown, String view, Optional<Items> items, Optional<Eval
   /** Returns the SQL of a query for {@code item_id} and {@code v}, a number or NULL. */
   String values(Rule rule) {
     if (items.isEmpty()) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           shown + " has no items; rule no_worse compares the same items of two evaluations",
           "name the .parquet of `data score`, or lm_eval's samples_*.jsonl");
     }

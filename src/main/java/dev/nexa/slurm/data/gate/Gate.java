@@ -13,6 +13,7 @@ import dev.nexa.slurm.data.stats.Normal;
 import dev.nexa.slurm.data.stats.Sample;
 import java.math.BigDecimal;
 import java.math.MathContext;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -41,7 +42,7 @@ public final class Gate {
       Threshold threshold,
       Optional<MetricSummary> metric,
       long missing,
-      GateOptions options) {
+      GateSettings settings) {
     String wanted = (threshold.atLeast() ? "at least " : "at most ") + shown(threshold.limit());
     JsonObject figures =
         new JsonObject()
@@ -66,7 +67,7 @@ public final class Gate {
                 found.n() > 0 ? "n = " + found.n() + ", " : "",
                 found.interval().map(Gate::shown).orElse("no interval"));
     Optional<String> unfit =
-        unfit(found.n(), (double) missing / Math.max(1, found.n() + missing), options);
+        unfit(found.n(), (double) missing / Math.max(1, found.n() + missing), settings);
     if (found.n() > 0 && unfit.isPresent()) {
       return new RuleVerdict(false, sentence + "; " + unfit.get(), figures);
     }
@@ -88,7 +89,7 @@ public final class Gate {
   }
 
   /** Compares a metric with the baseline's, by the same items. */
-  public static RuleVerdict noWorse(Rule rule, NoWorse wanted, Pairs pairs, GateOptions options) {
+  public static RuleVerdict noWorse(Rule rule, NoWorse wanted, Pairs pairs, GateSettings settings) {
     JsonObject figures =
         new JsonObject()
             .with(METRIC, rule.metric())
@@ -100,14 +101,14 @@ public final class Gate {
             .with("only_baseline", pairs.onlyBaseline())
             .with(MISSING, pairs.neither())
             .with("minimum_effect", MetricSummary.number(wanted.minimumEffect()));
-    Optional<String> unfit = unfit(pairs.n(), pairs.missing(), options);
+    Optional<String> unfit = unfit(pairs.n(), pairs.missing(), settings);
     if (unfit.isPresent()) {
       return new RuleVerdict(false, rule.metric() + " cannot be compared: " + unfit.get(), figures);
     }
     double[] gains = pairs.gains(rule.higherIsBetter());
     double gain = Sample.mean(gains);
-    Bootstrap bootstrap = Bootstrap.of(gains, options.seed(), options.resamples());
-    Interval interval = bootstrap.interval(1 - 2 * options.alpha());
+    Bootstrap bootstrap = Bootstrap.of(gains, settings.seed(), settings.resamples());
+    Interval interval = bootstrap.interval(1 - 2 * settings.alpha());
     int losses = count(gains, -1);
     int wins = count(gains, 1);
     boolean exact =
@@ -119,10 +120,11 @@ public final class Gate {
             ? bootstrap.atMost(-wanted.minimumEffect())
             : exact ? McNemar.atLeast(losses, wins) : bootstrap.atLeast(0);
     double detectable =
-        (Normal.quantile(1 - options.alpha()) + Normal.quantile(POWER))
+        (Normal.quantile(1 - settings.alpha()) + Normal.quantile(POWER))
             * Sample.standardError(gains);
     if (exact) {
-      detectable = Math.max(detectable, (double) McNemar.fewestLosses(options.alpha()) / pairs.n());
+      detectable =
+          Math.max(detectable, (double) McNemar.fewestLosses(settings.alpha()) / pairs.n());
       figures.with("losses", losses).with("gains", wins);
     }
     Interval difference = rule.higherIsBetter() ? interval : mirrored(interval);
@@ -135,13 +137,13 @@ public final class Gate {
     interval(figures, difference);
     figures
         .with("test", exact ? "mcnemar_exact" : "paired_bootstrap")
-        .with("resamples", Bootstrap.resamples(pairs.n(), options.resamples()))
+        .with("resamples", Bootstrap.resamples(pairs.n(), settings.resamples()))
         .with("p", MetricSummary.number(p))
         .with("minimum_detectable_effect", MetricSummary.number(detectable));
     boolean passed =
         wanted.mode() == Mode.NON_INFERIORITY
-            ? p < options.alpha()
-            : p >= options.alpha() || -gain < wanted.minimumEffect();
+            ? p < settings.alpha()
+            : p >= settings.alpha() || -gain < wanted.minimumEffect();
     String sentence =
         String.format(
             Locale.ROOT,
@@ -155,11 +157,11 @@ public final class Gate {
             new BigDecimal(p, PROBABILITY).stripTrailingZeros().toPlainString(),
             exact ? "McNemar's test" : "the paired bootstrap");
     return new RuleVerdict(
-        passed, sentence + "; " + conclusion(passed, wanted, p, detectable, options), figures);
+        passed, sentence + "; " + conclusion(passed, wanted, p, detectable, settings), figures);
   }
 
   private static String conclusion(
-      boolean passed, NoWorse wanted, double p, double detectable, GateOptions options) {
+      boolean passed, NoWorse wanted, double p, double detectable, GateSettings settings) {
     String effect = shown(wanted.minimumEffect());
     if (wanted.mode() == Mode.NON_INFERIORITY) {
       return (passed ? "the loss is proven to be less than " : "the loss may be as large as ")
@@ -168,30 +170,26 @@ public final class Gate {
     if (!passed) {
       return "it became worse, by at least the minimum effect of " + effect;
     }
-    return p < options.alpha()
+    return p < settings.alpha()
         ? "the loss is less than the minimum effect of " + effect
         : "no loss is proven; a loss of %s would be found four times in five"
             .formatted(shown(detectable));
   }
 
   /** Returns why the items allow no decision; empty if they do. */
-  private static Optional<String> unfit(long n, double missing, GateOptions options) {
-    if (missing > options.maxMissing()) {
+  private static Optional<String> unfit(long n, double missing, GateSettings settings) {
+    if (missing > settings.maxMissing()) {
       return Optional.of(
           "%s %% of the items have no value or no partner; max_missing is %s %%"
-              .formatted(shown(missing * 100), shown(options.maxMissing() * 100)));
+              .formatted(shown(missing * 100), shown(settings.maxMissing() * 100)));
     }
-    return n < options.minItems()
-        ? Optional.of("n = " + n + ", and min_items is " + options.minItems())
+    return n < settings.minItems()
+        ? Optional.of("n = " + n + ", and min_items is " + settings.minItems())
         : Optional.empty();
   }
 
   private static int count(double[] values, int sign) {
-    int count = 0;
-    for (double value : values) {
-      count += Math.signum(value) == sign ? 1 : 0;
-    }
-    return count;
+    return (int) Arrays.stream(values).filter(value -> Math.signum(value) == sign).count();
   }
 
   private static Interval mirrored(Interval interval) {

@@ -16,10 +16,22 @@ import java.util.Optional;
 /**
  * The settings of the step {@code gate}.
  *
+ * @param alpha the probability with which a rule fails although nothing became worse
+ * @param seed of the bootstrap
+ * @param resamples how often the bootstrap draws the items at most
+ * @param maxMissing the largest share of items without a value, or without a partner
+ * @param minItems the fewest items that a decision needs
  * @param id the columns that together name an item; empty to use {@code custom_id} or {@code
  *     doc_id}
  */
-public record GateSettings(GateOptions options, List<String> id) {
+public record GateSettings(
+    List<Rule> rules,
+    double alpha,
+    long seed,
+    int resamples,
+    double maxMissing,
+    int minItems,
+    List<String> id) {
   private static final String AT_LEAST = "at_least";
 
   private static final String NO_WORSE = "no_worse";
@@ -35,13 +47,12 @@ public record GateSettings(GateOptions options, List<String> id) {
     double alpha = json.decimal("alpha").doubleValue();
     Arguments.require(alpha > 0 && alpha < 0.5, "alpha: expected a number between 0 and 0.5");
     return new GateSettings(
-        new GateOptions(
-            rules,
-            alpha,
-            json.number("seed"),
-            (int) json.number("resamples"),
-            json.decimal("max_missing").doubleValue(),
-            (int) json.number("min_items")),
+        rules,
+        alpha,
+        json.number("seed"),
+        (int) json.number("resamples"),
+        json.decimal("max_missing").doubleValue(),
+        (int) json.number("min_items"),
         json.members().containsKey("id") ? json.texts("id") : List.of());
   }
 

@@ -1,10 +1,10 @@
 package dev.nexa.slurm.data.gate;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.gate.Rule.NoWorse;
 import dev.nexa.slurm.data.gate.Rule.Threshold;
@@ -41,14 +41,14 @@ public record GateStep(Engine engine, GateSettings settings, Path folder) {
     Optional<Evaluated> other =
         baseline.map(path -> Evaluated.open(engine, "baseline", path, settings.id()));
     List<RuleVerdict> verdicts =
-        settings.options().rules().stream()
+        settings.rules().stream()
             .map(
                 rule ->
                     rule.condition() instanceof Threshold threshold
                         ? step.threshold(rule, threshold, one)
                         : step.noWorse(rule, (NoWorse) rule.condition(), one, other))
             .toList();
-    GateVerdict verdict = new GateVerdict(settings.options(), verdicts);
+    GateVerdict verdict = new GateVerdict(settings, verdicts);
     DurableFiles.onDisk()
         .replace(folder.resolve(VERDICT), Json.pretty(verdict.json(candidate, baseline)));
     return verdict;
@@ -65,21 +65,21 @@ public record GateStep(Engine engine, GateSettings settings, Path folder) {
   private RuleVerdict threshold(Rule rule, Threshold threshold, Evaluated candidate) {
     if (candidate.items().isEmpty()) {
       return Gate.threshold(
-          rule, threshold, candidate.summarized(rule), candidate.unscored(), settings.options());
+          rule, threshold, candidate.summarized(rule), candidate.unscored(), settings);
     }
     String query = candidate.values(rule);
     double[] values =
         numbers("SELECT v FROM (" + query + ") WHERE v IS NOT NULL ORDER BY item_id", 1)[0];
     long missing = engine.number("SELECT count(*) FROM (" + query + ") WHERE v IS NULL");
     Optional<MetricSummary> metric =
-        MetricSummary.of(rule.metric(), values, rule.higherIsBetter(), settings.options().seed());
-    return Gate.threshold(rule, threshold, metric, missing, settings.options());
+        MetricSummary.of(rule.metric(), values, rule.higherIsBetter(), settings.seed());
+    return Gate.threshold(rule, threshold, metric, missing, settings);
   }
 
   private RuleVerdict noWorse(
       Rule rule, NoWorse wanted, Evaluated candidate, Optional<Evaluated> baseline) {
     if (baseline.isEmpty()) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           "rules: " + rule.metric() + " has no_worse, but there is no baseline",
           "name the baseline's items: --baseline PATH, or data.gate.baseline");
     }
@@ -99,7 +99,7 @@ public record GateStep(Engine engine, GateSettings settings, Path folder) {
             engine.number(count + "cv IS NOT NULL AND bv IS NULL"),
             engine.number(count + "cv IS NULL AND bv IS NOT NULL"),
             engine.number(count + "cv IS NULL AND bv IS NULL"));
-    return Gate.noWorse(rule, wanted, matched, settings.options());
+    return Gate.noWorse(rule, wanted, matched, settings);
   }
 
   /** Returns the columns of a query, 8 bytes a number. They travel through a file, not a result. */

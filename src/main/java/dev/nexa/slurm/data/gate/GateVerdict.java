@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** What came of a gate: it passes if each rule does. */
-public record GateVerdict(GateOptions options, List<RuleVerdict> rules) {
+public record GateVerdict(GateSettings settings, List<RuleVerdict> rules) {
   private static final int NEWEST = 1;
 
   /** Returns whether each rule passed. */
@@ -35,8 +35,8 @@ public record GateVerdict(GateOptions options, List<RuleVerdict> rules) {
         .with("candidate", candidate)
         .with("baseline", baseline.orElse(null))
         .with(SchemaVersion.KEY, NEWEST)
-        .with("alpha", MetricSummary.number(options.alpha()))
-        .with("seed", options.seed())
+        .with("alpha", MetricSummary.number(settings.alpha()))
+        .with("seed", settings.seed())
         .with("rules", rules.stream().map(RuleVerdict::json).toList());
   }
 

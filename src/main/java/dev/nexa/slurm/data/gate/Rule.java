@@ -1,6 +1,6 @@
 package dev.nexa.slurm.data.gate;
 
-import java.util.Locale;
+import dev.nexa.slurm.base.text.InLowerCase;
 
 /**
  * One condition of a gate.
@@ -21,16 +21,11 @@ public record Rule(String metric, boolean higherIsBetter, Condition condition) {
   public record Threshold(boolean atLeast, double limit, On on) implements Condition {}
 
   /** The figure that is compared with a limit. */
-  public enum On {
+  public enum On implements InLowerCase {
     /** The bound of the 95 % interval that is nearer to the bad side. */
     BOUND,
     /** The mean. */
-    ESTIMATE;
-
-    /** Returns the name in configs: lower case. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    ESTIMATE
   }
 
   /**
@@ -43,15 +38,10 @@ public record Rule(String metric, boolean higherIsBetter, Condition condition) {
   public record NoWorse(Mode mode, double minimumEffect) implements Condition {}
 
   /** The burden of proof. */
-  public enum Mode {
+  public enum Mode implements InLowerCase {
     /** The gate fails if a loss is proven. */
     REGRESSION,
     /** The gate fails unless it is proven that the loss is less than the minimum effect. */
-    NON_INFERIORITY;
-
-    /** Returns the name in configs: lower case. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    NON_INFERIORITY
   }
 }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.data.generate;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Backoff;
+import dev.nexa.slurm.data.collect.RequestTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -122,7 +123,7 @@ record Asker(
           settings.logprobs().isEmpty()
               ? teacher.ask(asked.question())
               : teacher.ask(
-                  asked.question(), text -> LogprobsReader.read(text, settings.logprobs().get()));
+                  asked.question(), body -> LogprobsReader.read(body, settings.logprobs().get()));
       Reply reply = came.reply();
       state.reached |= reply.status() > 0;
       settle(asked, reply);

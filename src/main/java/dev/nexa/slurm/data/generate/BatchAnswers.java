@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 
 /** Writes answers in the form of a batch's output: one file for each task. */
-record BatchAnswers(Generate.Where where) implements AnswerFiles {
-  @Override
-  public Path write(Requests requests, KeptAnswers kept) {
+record BatchAnswers(Generate.Where where) {
+  /** Writes the answers, when no request of the task is open any more, and returns their file. */
+  Path write(Requests requests, KeptAnswers kept) {
     DurableFiles.sweepDead(where.output(), Instant.now());
     Path file = where.output().resolve(where.share().fileName("answers", 0, "jsonl"));
     try (StagedFile answers = new StagedFile(file)) {

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Backoff;
+import dev.nexa.slurm.data.collect.RequestTable;
 import dev.nexa.slurm.data.rows.Share;
 import dev.nexa.slurm.data.rows.TaskReport;
 import java.net.URI;
@@ -12,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 /**
@@ -98,18 +100,19 @@ public record Generate(
   }
 
   Result run(List<Path> files) {
-    return run(files, server.base(), new BatchAnswers(where), 0);
+    return run(files, server.base(), new BatchAnswers(where)::write, 0);
   }
 
   Result run(ConversationRequests conversations) {
     // Answers to a batch's requests are kept whole, so they need other keys.
     String name = server.base() + " logprobs";
     LogprobRows form = new LogprobRows(where, conversations.unusable());
-    return run(List.of(conversations.file()), name, form, conversations.unusable().size());
+    return run(List.of(conversations.file()), name, form::write, conversations.unusable().size());
   }
 
   /** Sends requests; so many of the task's conversations are none. */
-  private Result run(List<Path> files, String cached, AnswerFiles form, int unusable) {
+  private Result run(
+      List<Path> files, String cached, BiFunction<Requests, KeptAnswers, Path> form, int unusable) {
     DurableFiles.onDisk().directories(where.output());
     String keyed = where.cache().isPresent() ? cached : "";
     Requests requests = Requests.read(files, settings, keyed, where);
@@ -127,7 +130,7 @@ public record Generate(
       if (stop.isStopped()) {
         return new Result(metrics, stop.reason().or(() -> Optional.of(interrupted(sum.now()))));
       }
-      Path file = form.write(requests, kept);
+      Path file = form.apply(requests, kept);
       metrics.with("bytes", DurableFiles.bytesUnder(file));
       String name = where.output().relativize(file).toString();
       TaskReport.write(where.output(), where.share().task(), metrics, List.of(name));

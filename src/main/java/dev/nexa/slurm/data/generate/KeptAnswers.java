@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.JsonLines;
+import dev.nexa.slurm.data.collect.RequestTable;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -16,13 +16,12 @@ import java.util.Optional;
  * <p>A row has {@code messages}, {@code logprobs} and {@code target_token_ids}. The last two are
  * lists with one entry for each token of the conversation ({@link TopLogprobs}).
  */
-record LogprobRows(Generate.Where where, List<ConversationRequests.Unusable> unusable)
-    implements AnswerFiles {
+record LogprobRows(Generate.Where where, List<ConversationRequests.Unusable> unusable) {
   /** The folder of the rows, and the first part of its files' names. */
   static final String STEM = "logprobs";
 
-  @Override
-  public Path write(Requests requests, KeptAnswers kept) {
+  /** Writes the rows, when no request of the task is open any more, and returns their file. */
+  Path write(Requests requests, KeptAnswers kept) {
     Path folder = where.output().resolve(STEM);
     DurableFiles.onDisk().directories(folder);
     DurableFiles.sweepDead(folder, Instant.now());

@@ -2,8 +2,11 @@ package dev.nexa.slurm.data.generate;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.JsonStream;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.Reader;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,8 +42,9 @@ final class LogprobsReader {
    * @return an answer whose body has {@code usage} and {@code logprobs}, or the reason why it has
    *     none
    */
-  static Reply read(Reader text, int top) {
+  static Reply read(InputStream body, int top) {
     LogprobsReader reader = new LogprobsReader(top);
+    Reader text = new InputStreamReader(body, StandardCharsets.UTF_8);
     try {
       JsonObject others =
           JsonStream.entries(text, List.of(POSITIONS, "usage", "choices", "error"), reader::take);

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.data.collect.BatchRequest;
 import dev.nexa.slurm.data.collect.JsonLines;
 import dev.nexa.slurm.data.collect.RequestCheck;
+import dev.nexa.slurm.data.collect.RequestTable;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;

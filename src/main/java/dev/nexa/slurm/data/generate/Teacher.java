@@ -7,9 +7,7 @@ import dev.nexa.slurm.data.collect.JsonLines;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.io.OutputStream;
-import java.io.Reader;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ProxySelector;
@@ -29,7 +27,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /** Sends one request to a server with OpenAI's HTTP interface and waits for its response. */
@@ -96,43 +93,50 @@ final class Teacher {
     return URI.create(below ? base + path.substring(3) : base.replaceFirst("/v1$", "") + path);
   }
 
+  /** Reads the body of a response with status 200, as it arrives. */
+  @FunctionalInterface
+  interface BodyReader {
+    Reply read(InputStream body) throws IOException;
+  }
+
   /** Sends a request and waits for the whole response. */
   Answered ask(Question question) throws InterruptedException {
-    return ask(question, new BoundedBody(), this::read);
+    return ask(question, body -> Reply.of(200, whole(body)));
   }
 
-  /** Sends a request and reads the response of status 200 as it arrives. */
-  Answered ask(Question question, Function<Reader, Reply> reader) throws InterruptedException {
+  /** Returns a body as text, unless it is longer than a line may be. */
+  private String whole(InputStream body) throws IOException {
+    byte[] bytes = body.readNBytes(JsonLines.LONGEST + 1);
+    if (bytes.length > JsonLines.LONGEST) {
+      throw new IOException("the response has more than " + JsonLines.LONGEST + " bytes");
+    }
+    return safe(new String(bytes, StandardCharsets.UTF_8));
+  }
+
+  /** Sends a request and waits for its response. */
+  Answered ask(Question question, BodyReader reader) throws InterruptedException {
     long begin = System.nanoTime();
-    return ask(
-        question,
-        HttpResponse.BodyHandlers.ofInputStream(),
-        response -> read(response, reader, timeout.minusNanos(System.nanoTime() - begin)));
-  }
-
-  private <T> Answered ask(
-      Question question,
-      HttpResponse.BodyHandler<T> handler,
-      Function<HttpResponse<T>, Answered> reader)
-      throws InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(address(question.path()))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(question.text()));
     key.ifPresent(secret -> request.header("Authorization", "Bearer " + secret));
-    CompletableFuture<HttpResponse<T>> response = client.sendAsync(request.build(), handler);
+    CompletableFuture<HttpResponse<InputStream>> response =
+        client.sendAsync(request.build(), HttpResponse.BodyHandlers.ofInputStream());
     try {
       // The client's own timeout would end with the response's first line.
-      return reader.apply(response.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
+      HttpResponse<InputStream> begun = response.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      return read(begun, reader, timeout.minusNanos(System.nanoTime() - begin));
     } catch (TimeoutException late) {
       response.cancel(true);
       return late();
     } catch (ExecutionException failed) {
-      return broken(Optional.ofNullable(failed.getCause()).orElse(failed));
+      return broken(failed);
     }
   }
 
-  private static Answered broken(Throwable cause) {
+  private static Answered broken(Exception failed) {
+    Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
     boolean unreached =
         cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
     String reason =
@@ -150,13 +154,7 @@ final class Teacher {
     return without(Reply.Kind.CUT, "no answer within " + timeout.toSeconds() + " s");
   }
 
-  private Answered read(HttpResponse<byte[]> response) {
-    String text = new String(response.body(), StandardCharsets.UTF_8);
-    return answered(response, Reply.of(response.statusCode(), safe(text)));
-  }
-
-  private Answered read(
-      HttpResponse<InputStream> response, Function<Reader, Reply> reader, Duration left) {
+  private Answered read(HttpResponse<InputStream> response, BodyReader reader, Duration left) {
     InputStream body = response.body();
     CompletableFuture<Boolean> watch = new CompletableFuture<>();
     // The read below ends when the stream is closed.
@@ -170,7 +168,7 @@ final class Teacher {
         String text = safe(new String(start, StandardCharsets.UTF_8));
         return answered(response, Reply.of(response.statusCode(), text));
       }
-      Reply reply = reader.apply(new InputStreamReader(open(body), StandardCharsets.UTF_8));
+      Reply reply = reader.read(open(body));
       if (reply.kind() != Reply.Kind.CUT) {
         // A connection is used again only if its response was read to the end.
         body.transferTo(OutputStream.nullOutputStream());

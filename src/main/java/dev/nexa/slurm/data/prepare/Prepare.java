@@ -1,11 +1,11 @@
 package dev.nexa.slurm.data.prepare;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Output;
@@ -153,7 +153,7 @@ public record Prepare(
   }
 
   private NexaException oneTask(String step, String advice) {
-    return DataException.invalid(
+    return ErrorCode.DATA_INVALID.error(
         "%s compares all rows with each other, so it needs one task; there are %s"
             .formatted(step, share.tasks()),
         advice);

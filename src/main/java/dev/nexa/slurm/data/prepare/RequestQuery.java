@@ -1,11 +1,11 @@
 package dev.nexa.slurm.data.prepare;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchRequest;
 import dev.nexa.slurm.data.collect.JsonLines;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.prepare.PrepareSettings.Requests;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ record RequestQuery(PrepareSettings settings, Requests requests) {
     String line = Json.compact(new BatchRequest("id", URL, body).json());
     List<String> problems = BatchRequest.problems(line);
     if (!problems.isEmpty()) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           "data.prepare.requests: no request could be sent: " + String.join("; ", problems),
           "correct the keys of data.prepare.requests, then run the step again");
     }

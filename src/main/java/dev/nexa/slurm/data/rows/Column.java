@@ -1,9 +1,9 @@
 package dev.nexa.slurm.data.rows;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.InLowerCase;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * A declared column.
@@ -14,7 +14,7 @@ import java.util.Locale;
  */
 public record Column(String name, Type type, boolean optional) {
   /** The types, with DuckDB's names. */
-  public enum Type {
+  public enum Type implements InLowerCase {
     TEXT("VARCHAR"),
     INTEGER("BIGINT"),
     NUMBER("DOUBLE"),
@@ -30,11 +30,6 @@ public record Column(String name, Type type, boolean optional) {
 
     public String sql() {
       return sql;
-    }
-
-    /** Returns the word that configs use. */
-    public String word() {
-      return name().toLowerCase(Locale.ROOT);
     }
   }
 
@@ -63,10 +58,10 @@ public record Column(String name, Type type, boolean optional) {
   private static Type type(String name, String word) {
     List<String> words = new ArrayList<>();
     for (Type type : Type.values()) {
-      if (type.word().equals(word)) {
+      if (type.text().equals(word)) {
         return type;
       }
-      words.add(type.word());
+      words.add(type.text());
     }
     throw new IllegalArgumentException(
         "columns." + name + ": expected " + String.join(", ", words) + ", got '" + word + "'");

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.data.rows;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import java.nio.file.Files;
@@ -62,7 +62,7 @@ public record InputFile(String path, Format format) {
     for (String pattern : patterns) {
       List<String> found = paths(engine, pattern, "*", InputFile::isData);
       if (found.isEmpty()) {
-        throw DataException.invalid("there is no data file " + pattern, ENDS);
+        throw ErrorCode.DATA_INVALID.error("there is no data file " + pattern, ENDS);
       }
       TaskReport.require(pattern, found, InputFile::isData);
       paths.addAll(found);
@@ -99,11 +99,12 @@ public record InputFile(String path, Format format) {
 
   static Format format(String path) {
     if (GLOB.matcher(path).matches()) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           path + ": a name with '*', '?', '[' or ']' would be read as a pattern",
           "rename the file");
     }
     return Format.of(path.toLowerCase(Locale.ROOT))
-        .orElseThrow(() -> DataException.invalid(path + ": the name says no known format", ENDS));
+        .orElseThrow(
+            () -> ErrorCode.DATA_INVALID.error(path + ": the name says no known format", ENDS));
   }
 }

@@ -4,9 +4,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.data.engine.Engine;
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,15 +39,9 @@ public final class Output {
     String stem = "[.]?(rejects|report|\\Q" + String.join("\\E|\\Q", stems) + "\\E)";
     String task = share.all() ? "" : String.format("-%05d", share.task());
     String own = stem + task + "(-[0-9]{5})?[.](parquet|jsonl|json)([.]tmp)?";
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
-      for (Path file : files) {
-        if (file.getFileName().toString().matches(own)) {
-          Files.delete(file);
-        }
-      }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("clear", folder, failed);
-    }
+    DurableFiles.list(folder, "*").stream()
+        .filter(file -> file.getFileName().toString().matches(own))
+        .forEach(DurableFiles.onDisk()::unmark);
     return new Output(engine, folder, share);
   }
 

@@ -76,7 +76,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
   public void requireRows(InputFile file, String key) {
     String any = "coalesce(" + names(columns.size()) + ") IS NOT NULL";
     if (engine.number("SELECT count(*) FROM source WHERE bad IS NULL AND " + any) == 0) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           file.path()
               + ": no row has text in "
               + String.join(", ", columns.stream().map(Column::name).toList()),
@@ -223,9 +223,9 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
       Column column = columns.get(i);
       String type = found.getOrDefault(column.name(), "");
       if (!type.isEmpty() && !holds(column.type(), type)) {
-        throw DataException.invalid(
+        throw ErrorCode.DATA_INVALID.error(
             "%s: the column '%s' is %s, expected %s"
-                .formatted(path, column.name(), type, column.type().word()),
+                .formatted(path, column.name(), type, column.type().text()),
             "change data.prepare.columns, or leave the file out");
       }
       String value = type.isEmpty() ? "NULL" : Sql.name(column.name());
@@ -257,7 +257,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     String place = "column " + column.name() + ": ";
     String missing =
         column.optional() ? "" : "WHEN " + none + " THEN " + Sql.text(place + "missing") + " ";
-    String expected = place + "expected " + column.type().word() + ", got ";
+    String expected = place + "expected " + column.type().text() + ", got ";
     return missing
         + ("WHEN NOT " + none + " AND NOT (" + fits + ") THEN ")
         + (Sql.text(expected) + " || left(" + shown + ", 40)");
@@ -312,7 +312,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
           .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))
           .<NexaException>map(
               found ->
-                  DataException.invalid(
+                  ErrorCode.DATA_INVALID.error(
                       "%s:%s: the line has %s bytes, more than max_row, which is %s"
                           .formatted(path, found[0], found[1], maxRow),
                       "raise data.prepare.max_row, which needs three times as much memory, or"
@@ -336,7 +336,7 @@ public record Source(Engine engine, List<Column> columns, long maxRow) {
     String there = names.isEmpty() ? "none" : String.join(", ", names);
     for (Column column : columns) {
       if (!column.optional() && !names.contains(column.name())) {
-        throw DataException.invalid(
+        throw ErrorCode.DATA_INVALID.error(
             "%s: there is no column '%s'%s; its columns are %s"
                 .formatted(path, column.name(), Nearest.hint(column.name(), names), there),
             "change data.prepare.columns, or leave the file out");

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,14 +38,12 @@ public final class TaskReport {
    * @param names the files that the task wrote, by their names in the folder
    */
   public static void write(Path folder, int task, JsonObject counts, Collection<String> names) {
-    JsonObject report = new JsonObject();
-    counts.members().forEach(report::with);
     JsonObject files = new JsonObject();
     names.forEach(name -> files.with(name, DurableFiles.bytesUnder(folder.resolve(name))));
     DurableFiles.onDisk()
         .replace(
             folder.resolve(String.format("report-%05d.json", task)),
-            Json.pretty(report.with(FILES, files)));
+            Json.pretty(counts.without(FILES).with(FILES, files)));
   }
 
   /**
@@ -70,12 +67,8 @@ public final class TaskReport {
     Set<Path> folders = new TreeSet<>();
     files.forEach(each -> folders.add(each.resolveSibling("")));
     for (Path each : folder ? Set.of(Path.of(pattern)) : folders) {
-      try (DirectoryStream<Path> reports = Files.newDirectoryStream(each, REPORTS)) {
-        for (Path report : reports) {
-          require(report, files, named);
-        }
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", each, failed);
+      for (Path report : DurableFiles.list(each, REPORTS)) {
+        DurableFiles.attempt("read", each, () -> require(report, files, named));
       }
     }
   }

@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonNesting;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
@@ -46,7 +45,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
     }
     boolean parquet = files.stream().allMatch(file -> file.endsWith(".parquet"));
     if (!parquet && files.stream().anyMatch(file -> file.endsWith(".parquet"))) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           "the files of items are .parquet and others: " + files, "name files of one format");
     }
     if (!parquet) {
@@ -67,7 +66,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
   private static void requireFlat(String file) {
     OptionalLong line = Lines.tooDeep(file);
     if (line.isPresent()) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           "%s:%s: expected at most %s levels of arrays and objects"
               .formatted(file, line.getAsLong(), JsonNesting.DEEPEST),
           "mend the line, or leave the file out");
@@ -97,7 +96,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
    */
   public String require(String column, String key) {
     if (!has(column)) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           "%s: there is no column '%s'%s; its columns are %s"
               .formatted(shown, column, Nearest.hint(column, columns), String.join(", ", columns)),
           "change " + key);
@@ -131,7 +130,7 @@ public record Items(Engine engine, String shown, List<String> columns) {
                     + " id HAVING count(*) > 1 ORDER BY id LIMIT 1")
                 .formatted(id, from));
     if (!twice.isEmpty()) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           "%s: the id '%s' is there %s times"
               .formatted(shown, twice.get(0).get(0), twice.get(0).get(1)),
           "items are matched by their id, so each id must be there once");

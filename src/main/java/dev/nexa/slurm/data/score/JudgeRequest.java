@@ -2,10 +2,10 @@ package dev.nexa.slurm.data.score;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.InLowerCase;
 import dev.nexa.slurm.data.collect.BatchRequest;
 import java.math.BigDecimal;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  */
 public final class JudgeRequest {
   /** The way to hold the judge to the JSON schema. */
-  public enum Guided {
+  public enum Guided implements InLowerCase {
     /** OpenAI's field, which vLLM reads too. */
     RESPONSE_FORMAT,
     /** The field of vLLM 0.11 and later. */
@@ -23,12 +23,7 @@ public final class JudgeRequest {
     /** The field of vLLM before 0.12. */
     GUIDED_JSON,
     /** The schema is only asked for in words. */
-    NONE;
-
-    /** Returns the name in configs: lower case. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    NONE
   }
 
   /**

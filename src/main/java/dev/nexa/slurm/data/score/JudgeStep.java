@@ -1,11 +1,11 @@
 package dev.nexa.slurm.data.score;
 
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.JsonLines;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.TaskReport;
@@ -112,7 +112,7 @@ public final class JudgeStep {
     try {
       row = Json.parseObject(line.text());
     } catch (IllegalArgumentException broken) {
-      throw DataException.invalid(
+      throw ErrorCode.DATA_INVALID.error(
           line.place() + ": " + broken.getMessage(),
           "look for a text of many megabytes in the rows");
     }

@@ -54,9 +54,6 @@ public record ScoreOptions(
   public List<String> problems() {
     List<String> problems = new ArrayList<>();
     List<String> names = rubrics.stream().map(Rubric::name).toList();
-    if (names.isEmpty()) {
-      problems.add("rubrics: at least one is needed");
-    }
     for (String name : weights.keySet()) {
       if (!names.contains(name)) {
         problems.add("weights." + name + ": there is no such rubric among " + names);
@@ -65,9 +62,6 @@ public record ScoreOptions(
     BigDecimal sum = weights.values().stream().reduce(BigDecimal.ZERO, BigDecimal::add);
     if (!weights.isEmpty() && sum.compareTo(BigDecimal.ONE) != 0) {
       problems.add("weights: their sum is " + sum.toPlainString() + "; expected 1");
-    }
-    if (scale.lowest().compareTo(scale.highest()) >= 0) {
-      problems.add("scale: the lowest score must be less than the highest");
     }
     if (names.contains(composite)) {
       problems.add("composite: " + composite + " is the name of a rubric");

@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.data.collect.BatchFiles;
-import dev.nexa.slurm.data.engine.DataException;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.RowFile;
 import dev.nexa.slurm.data.engine.Sql;
@@ -153,7 +152,7 @@ public final class ScoreStep {
     for (String column :
         engine.column("SELECT column_name FROM (DESCRIBE SELECT * FROM " + read + ")")) {
       if (!column.equals("custom_id") && rows.columns().contains(column)) {
-        throw DataException.invalid(
+        throw ErrorCode.DATA_INVALID.error(
             "the rows have a column '" + column + "', which is the name of a score's column",
             "rename the column, or the rubric");
       }

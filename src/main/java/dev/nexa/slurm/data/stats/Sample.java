@@ -1,5 +1,7 @@
 package dev.nexa.slurm.data.stats;
 
+import java.util.Arrays;
+
 /** Figures of a list of numbers. */
 public final class Sample {
   private Sample() {}
@@ -26,11 +28,6 @@ public final class Sample {
 
   /** Returns whether each value is 0 or 1. */
   public static boolean isBinary(double[] values) {
-    for (double value : values) {
-      if (value != 0 && value != 1) {
-        return false;
-      }
-    }
-    return true;
+    return Arrays.stream(values).allMatch(value -> value == 0 || value == 1);
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
+import dev.nexa.slurm.base.text.InLowerCase;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.records.documents.PipelineFile;
@@ -31,19 +32,14 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   }
 
   /** The state of a pipeline. */
-  public enum State {
+  public enum State implements InLowerCase {
     PENDING,
     RUNNING,
     /** Nothing runs, and a stage is blocked. */
     BLOCKED,
     COMPLETED,
     CANCELLED,
-    FAILED;
-
-    /** Returns the word in documents and for people. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    FAILED
   }
 
   /**

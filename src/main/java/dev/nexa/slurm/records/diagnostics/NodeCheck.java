@@ -1,8 +1,8 @@
 package dev.nexa.slurm.records.diagnostics;
 
+import dev.nexa.slurm.base.text.InLowerCase;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
@@ -29,16 +29,11 @@ public record NodeCheck(
   private static final int FIELDS = 8;
 
   /** The four results. One that could not look says nothing: any other counts more. */
-  public enum Result {
+  public enum Result implements InLowerCase {
     UNKNOWN,
     OK,
     WARNING,
     CRITICAL;
-
-    /** Returns the word that people and scripts read. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
 
     private static Optional<Result> of(String text) {
       return Stream.of(values()).filter(result -> result.text().equals(text)).findFirst();

@@ -1,9 +1,9 @@
 package dev.nexa.slurm.records.notices;
 
 import dev.nexa.slurm.base.json.Codec;
+import dev.nexa.slurm.base.text.InLowerCase;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -27,7 +27,7 @@ public record Delivery(
     Optional<String> error) {
 
   /** The state of a delivery. */
-  public enum State {
+  public enum State implements InLowerCase {
     /** A pass sends it when the channel's pause is over. */
     WAITING,
     /** It is being sent. After a crash it is unknown whether it arrived. */
@@ -39,12 +39,7 @@ public record Delivery(
     /** It was given up. */
     FAILED,
     /** A summary stands for it. */
-    SUMMARISED;
-
-    /** Returns the name in documents: lower case. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    SUMMARISED
   }
 
   /** Returns a delivery without an attempt. */

@@ -64,5 +64,7 @@ public interface ArchivePlace extends AutoCloseable {
   InputStream open(ArchiveFile archive) throws IOException;
 
   @Override
-  void close();
+  default void close() {
+    // A folder has nothing open.
+  }
 }

@@ -34,27 +34,17 @@ import java.util.function.Predicate;
 /** Reads a whole bundle and compares each byte with the archive's document. */
 public record BundleReader(Workspace workspace, ArchiveFile archive) {
   /** Gets what a bundle holds. What it gets is checked only when the whole bundle was read. */
+  @FunctionalInterface
   interface Sink {
     /** Opens where the bytes of a file go. */
     OutputStream file(TarEntry entry) throws IOException;
 
     /** Takes a folder or a link. */
-    void other(TarEntry entry) throws IOException;
+    default void other(TarEntry entry) throws IOException {}
   }
 
-  /** Takes no bytes. */
-  static final Sink NOWHERE =
-      new Sink() {
-        @Override
-        public OutputStream file(TarEntry entry) {
-          return OutputStream.nullOutputStream();
-        }
-
-        @Override
-        public void other(TarEntry entry) {
-          // Only the comparison counts.
-        }
-      };
+  /** Takes no bytes: only the comparison counts. */
+  static final Sink NOWHERE = entry -> OutputStream.nullOutputStream();
 
   /**
    * Reads the bundle to its end.

@@ -9,9 +9,6 @@ import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
 import java.util.Optional;
 
 /**
@@ -52,17 +49,15 @@ public record BundleState(Kind kind, String detail) {
 
   private static Optional<String> otherBytes(
       ArchiveFile archive, ArchivePlace place, Progress progress) throws IOException {
-    MessageDigest digest = Sha256.digest();
     Phase phase =
         Phase.of("verifying the bundle of " + archive.run()).withBytes(archive.bundle().bytes());
     try (Running reading = progress.begin(phase);
-        InputStream in = new DigestInputStream(reading.counting(place.open(archive)), digest)) {
-      in.transferTo(OutputStream.nullOutputStream());
+        InputStream in = reading.counting(place.open(archive))) {
+      String sha256 = Sha256.of(in);
+      return sha256.equals(archive.bundle().sha256())
+          ? Optional.empty()
+          : Optional.of("its SHA-256 is " + sha256 + ", not " + archive.bundle().sha256());
     }
-    String sha256 = Sha256.hex(digest);
-    return sha256.equals(archive.bundle().sha256())
-        ? Optional.empty()
-        : Optional.of("its SHA-256 is " + sha256 + ", not " + archive.bundle().sha256());
   }
 
   /** Returns what differs; empty if nothing does. */

@@ -23,19 +23,10 @@ public record BundledCopies(
     Function<ArchiveFile, BundleState> look,
     Function<ArchiveFile, BundleState> read)
     implements LastCopies {
-  @Override
-  public Map<TrashedPath, String> look(List<TrashedPath> paths) {
-    return reasonsToKeep(paths, look);
-  }
-
-  @Override
-  public Map<TrashedPath, String> read(List<TrashedPath> paths) {
-    return reasonsToKeep(paths, read);
-  }
-
   /** Each bundle is looked at once, although several paths of its run are in the trash. */
-  private Map<TrashedPath, String> reasonsToKeep(
-      List<TrashedPath> paths, Function<ArchiveFile, BundleState> state) {
+  @Override
+  public Map<TrashedPath, String> reasonsToKeep(List<TrashedPath> paths, boolean reads) {
+    Function<ArchiveFile, BundleState> state = reads ? read : look;
     Map<RunId, BundleState> seen = new HashMap<>();
     Map<TrashedPath, String> reasons = new HashMap<>();
     for (TrashedPath path : paths) {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.archive;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.IOException;
@@ -16,8 +17,6 @@ import java.util.Optional;
 
 /** A folder, such as the mount point of a tape library or of another disk. */
 public record FolderPlace(Path folder, Path workspace, DurableFiles files) implements ArchivePlace {
-  private static final String READABLE = "rw-r--r--";
-
   /**
    * Creates the place. The folder must exist.
    *
@@ -60,7 +59,7 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
   @Override
   public void putDocument(String name, String text, Path staged) {
     Path file = folder.resolve(ArchiveFile.document(name));
-    if (!files.claim(file, text.getBytes(StandardCharsets.UTF_8), READABLE)) {
+    if (!files.claim(file, text.getBytes(StandardCharsets.UTF_8), FileModes.USUAL)) {
       throw ErrorCode.CONCURRENT_CHANGE.error(
           "another command has just written " + file, "type the command again");
     }
@@ -111,10 +110,5 @@ public record FolderPlace(Path folder, Path workspace, DurableFiles files) imple
           "the archive of " + archive.run() + " is damaged: there is no file " + bundle,
           "is the disk mounted on this host? else bring the bundle back from a copy");
     }
-  }
-
-  @Override
-  public void close() {
-    // Nothing is open.
   }
 }

@@ -49,17 +49,9 @@ public record RestoreRun(Workspace workspace, ArchivePlace place, Progress progr
           "the run " + archive.run() + " had no durable files; its records are in the workspace",
           "to see what the bundle holds: --to DIR");
     }
-    return restore(archive, tier(targets.values().iterator().next()), targets);
-  }
-
-  /** The folders of a tier are {@code TIER/PART/NAME}. */
-  private static Path tier(Path folder) {
-    Path parent = folder.getParent();
-    Path tier = parent == null ? null : parent.getParent();
-    if (tier == null) {
-      throw new IllegalStateException(folder + " is on no tier");
-    }
-    return tier;
+    // The folders of a tier are TIER/PART/NAME.
+    Path part = targets.values().iterator().next().resolveSibling("");
+    return restore(archive, part.resolveSibling(""), targets);
   }
 
   /**

@@ -147,15 +147,13 @@ record SourceTree(List<SourceTree.Item> items) {
     if (item.entry().kind() != Kind.FILE) {
       return Optional.empty();
     }
-    MessageDigest digest = Sha256.digest();
-    try (InputStream in = new DigestInputStream(comparing.counting(open(item.file())), digest)) {
-      in.transferTo(java.io.OutputStream.nullOutputStream());
+    try (InputStream in = comparing.counting(open(item.file()))) {
+      return Optional.of(Sha256.of(in));
     } catch (NoSuchFileException gone) {
       throw changed(item.file() + " is gone");
     } catch (IOException failed) {
       throw DurableFiles.failure("read", item.file(), failed);
     }
-    return Optional.of(Sha256.hex(digest));
   }
 
   /**

@@ -135,7 +135,7 @@ public record CleanTiers(
    * @param last gets the paths that stay
    */
   private Optional<State> deletable(State state, List<KeptPath> last) {
-    Map<TrashedPath, String> reasons = lastCopies.look(state.inTrash());
+    Map<TrashedPath, String> reasons = lastCopies.reasonsToKeep(state.inTrash(), false);
     reasons.forEach((path, why) -> last.add(stays(state, path, why)));
     List<TrashedPath> rest = new ArrayList<>(state.paths());
     rest.removeAll(reasons.keySet());
@@ -351,7 +351,7 @@ public record CleanTiers(
     Trash trash = trash(state);
     List<TrashedPath> inTrash = state.inTrash();
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
-    Map<TrashedPath, String> last = lastCopies.read(inTrash);
+    Map<TrashedPath, String> last = lastCopies.reasonsToKeep(inTrash, true);
     // What a killed process began to delete was due then.
     boolean begun =
         state.count(TrashedPath.Phase.DELETING) + state.count(TrashedPath.Phase.DELETED) > 0;

@@ -80,16 +80,20 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
   void begin(Workspace workspace, Instant now, Settings settings, String host) {
     files.directories(folder(workspace));
     append(
-        new JsonObject()
-            .with("type", "begun")
-            .with("schema_version", VERSION)
-            .with("at", now)
-            .with("cleanup_id", id.value())
-            .with("workspace", workspace.root().toString())
+        begun(workspace, now, id.value())
             .with("host", host)
             .with("delete_after", now.plus(settings.grace()))
             .with("age_seconds", settings.age().toSeconds())
             .with("prune_over_bytes", settings.pruneOver()));
+  }
+
+  private static JsonObject begun(Workspace workspace, Instant now, String id) {
+    return new JsonObject()
+        .with("type", "begun")
+        .with("schema_version", VERSION)
+        .with("at", now)
+        .with("cleanup_id", id)
+        .with("workspace", workspace.root().toString());
   }
 
   /** Announces a move. */
@@ -241,12 +245,7 @@ public record CleanupJournal(Path file, DurableFiles files, CleanupJournal.Clean
       BucketJournal journal =
           new BucketJournal(folder.resolve(id + CleanupJournal.END), workspace.files());
       journal.append(
-          new JsonObject()
-              .with("type", "begun")
-              .with("schema_version", 1)
-              .with("at", now)
-              .with("cleanup_id", id)
-              .with("workspace", workspace.root().toString())
+          CleanupJournal.begun(workspace, now, id)
               .with("address", place.address())
               .with("age_seconds", age.toSeconds()));
       return journal;

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.run.DatasetRegistry;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -53,8 +54,6 @@ final class References {
   private static final long LARGEST_RELEASE = 64 << 20;
   private static final Pattern QUOTED_ID =
       Pattern.compile("\"([a-z][a-z0-9-]{0,30}_\\d{8}_\\d{6}(?:_[1-9]\\d{0,3})?)\"");
-
-  private static final String REGISTRY = "manifests/dataset_registry.yaml";
 
   private final Workspace workspace;
   private final List<TierRoot> roots;
@@ -140,7 +139,7 @@ final class References {
         .ifPresent(one -> texts(workspace.root().resolve(one.directory()), "the approval "));
     for (TierRoot root : roots) {
       if (root.tier() == Tier.DURABLE) {
-        texts(root.path().resolve(REGISTRY), "the dataset registry ");
+        texts(root.path().resolve(DatasetRegistry.FILE), "the dataset registry ");
         deployed(root.path().resolve("deploy"));
       } else if (root.tier() == Tier.SHARED) {
         texts(root.path().resolve("active_jobs"), "the server ");

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.storage.datasets;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.InLowerCase;
 import dev.nexa.slurm.storage.datasets.VersionFiles.DatasetFile;
-import java.util.Locale;
 
 /**
  * A file that differs between two states of a dataset.
@@ -12,20 +12,15 @@ import java.util.Locale;
  */
 public record FileChange(Kind kind, String path, String words) {
   /** How a file differs. */
-  public enum Kind {
+  public enum Kind implements InLowerCase {
     CHANGED,
     MISSING,
-    ADDED;
-
-    /** Returns the word that the commands print. */
-    public String word() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    ADDED
   }
 
   /** Returns the members of a JSON document. */
   public JsonObject toJson() {
-    return new JsonObject().with("change", kind.word()).with("path", path).with("reason", words);
+    return new JsonObject().with("change", kind.text()).with("path", path).with("reason", words);
   }
 
   static FileChange missing(DatasetFile file) {

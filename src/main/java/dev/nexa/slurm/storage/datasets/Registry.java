@@ -305,7 +305,7 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
   private boolean restored(DatasetVersion version, Path list) {
     Path kept = list(version);
     try {
-      VersionFiles.read(kept, version.reference(), version.root(), file -> {});
+      listed(version).close();
       return false;
     } catch (NexaException lost) {
       files.unmark(kept);
@@ -406,73 +406,17 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
             "put the data back, or register the other folder as a new version");
       }
     }
-    // First the list alone: differences from a list that somebody changed say nothing.
-    VersionFiles.read(list(version), version.reference(), version.root(), file -> {});
     Phase phase = Phase.of("verifying", FILES, version.files());
-    try (Running verifying = progress.begin(checksums ? phase.withBytes(version.bytes()) : phase)) {
-      Comparison comparison =
-          new Comparison(real.map(path -> new FileTree(path.real())), checksums, each, verifying);
-      VersionFiles.read(list(version), version.reference(), version.root(), comparison::compare);
-      comparison.finish();
-    }
-  }
-
-  /** Compares the files on disk with the files of a list, which come in the same order. */
-  private static final class Comparison {
-    private final Iterator<FileTree.Found> tree;
-    private final boolean checksums;
-    private final Consumer<FileChange> each;
-    private final Running verifying;
-    private Optional<FileTree.Found> next = Optional.empty();
-
-    Comparison(
-        Optional<FileTree> tree, boolean checksums, Consumer<FileChange> each, Running verifying) {
-      this.tree = tree.isPresent() ? tree.get() : Collections.emptyIterator();
-      this.checksums = checksums;
-      this.each = each;
-      this.verifying = verifying;
-      advance();
-    }
-
-    private void advance() {
-      next = Registry.next(tree);
-    }
-
-    private void added() {
-      FileTree.Found found = next.orElseThrow();
-      each.accept(FileChange.added(found.path(), found.attributes().size()));
-      advance();
-    }
-
-    void compare(DatasetFile file) {
-      while (next.isPresent() && NamesOfFiles.ORDER.compare(next.get().path(), file.path()) < 0) {
-        added();
-      }
-      if (next.isEmpty() || !next.get().path().equals(file.path())) {
-        verifying.done(1, file.bytes());
-        each.accept(FileChange.missing(file));
-        return;
-      }
-      FileTree.Found found = next.get();
-      advance();
-      long size = found.attributes().size();
-      if (size != file.bytes()) {
-        verifying.done(1, file.bytes());
-        each.accept(FileChange.size(file.path(), file.bytes(), size));
-      } else if (checksums) {
-        String sha256 = FileTree.read(found, read -> {}, verifying).sha256();
-        if (!sha256.equals(file.sha256())) {
-          each.accept(FileChange.content(file.path(), file.sha256(), sha256));
-        }
-      } else {
-        verifying.done(1, 0);
-      }
-    }
-
-    void finish() {
-      while (next.isPresent()) {
-        added();
-      }
+    try (Stream<DatasetFile> before = listed(version);
+        Running verifying = progress.begin(checksums ? phase.withBytes(version.bytes()) : phase)) {
+      Iterator<FileTree.Found> tree =
+          real.isPresent() ? new FileTree(real.get().real()) : Collections.emptyIterator();
+      compare(
+          before.iterator(),
+          () -> next(tree).map(found -> Now.of(found, verifying)),
+          checksums,
+          each,
+          verifying);
     }
   }
 
@@ -482,34 +426,72 @@ public record Registry(Storage tiers, DurableFiles files, Duration patience) {
    * @param each receives each difference: how the second version differs from the first
    */
   public void compare(DatasetVersion one, DatasetVersion other, Consumer<FileChange> each) {
-    try (Stream<DatasetFile> before = VersionFiles.open(list(one), one.reference(), one.root());
-        Stream<DatasetFile> after =
-            VersionFiles.open(list(other), other.reference(), other.root())) {
-      compare(before.iterator(), after.iterator(), each);
+    try (Stream<DatasetFile> before = listed(one);
+        Stream<DatasetFile> after = listed(other)) {
+      Iterator<DatasetFile> others = after.iterator();
+      compare(
+          before.iterator(),
+          () -> next(others).map(file -> new Now(file.path(), file.bytes(), file::sha256)),
+          true,
+          each,
+          (files, bytes) -> {});
     }
   }
 
-  /** Walks two lists side by side, so that neither is in memory. */
+  /**
+   * Opens the list of a version. It was checked as a whole before: differences from a list that
+   * somebody changed say nothing.
+   */
+  private Stream<DatasetFile> listed(DatasetVersion version) {
+    return VersionFiles.open(list(version), version.reference(), version.root());
+  }
+
+  /** A file as it is now. Its bytes are read when its digest is asked for. */
+  private record Now(String path, long bytes, Supplier<String> sha256) {
+    static Now of(FileTree.Found found, Running verifying) {
+      return new Now(
+          found.path(),
+          found.attributes().size(),
+          () -> FileTree.read(found, read -> {}, verifying).sha256());
+    }
+  }
+
+  /**
+   * Walks a list and the files of now side by side, both in order, so that neither is in memory.
+   *
+   * @param comparing gets the files whose digest is not asked for; who reads a file reports it
+   */
   private static void compare(
-      Iterator<DatasetFile> before, Iterator<DatasetFile> after, Consumer<FileChange> each) {
+      Iterator<DatasetFile> before,
+      Supplier<Optional<Now>> after,
+      boolean checksums,
+      Consumer<FileChange> each,
+      Running comparing) {
     Optional<DatasetFile> old = next(before);
-    Optional<DatasetFile> now = next(after);
+    Optional<Now> now = after.get();
     while (old.isPresent() || now.isPresent()) {
       int order =
           old.isEmpty()
               ? 1
               : now.isEmpty() ? -1 : NamesOfFiles.ORDER.compare(old.get().path(), now.get().path());
-      if (order < 0) {
-        each.accept(FileChange.missing(old.get()));
-      } else if (order > 0) {
+      if (order > 0) {
         each.accept(FileChange.added(now.get().path(), now.get().bytes()));
+      } else if (order < 0) {
+        comparing.done(1, old.get().bytes());
+        each.accept(FileChange.missing(old.get()));
       } else if (old.get().bytes() != now.get().bytes()) {
+        comparing.done(1, old.get().bytes());
         each.accept(FileChange.size(now.get().path(), old.get().bytes(), now.get().bytes()));
-      } else if (!old.get().sha256().equals(now.get().sha256())) {
-        each.accept(FileChange.content(now.get().path(), old.get().sha256(), now.get().sha256()));
+      } else if (checksums) {
+        String sha256 = now.get().sha256().get();
+        if (!sha256.equals(old.get().sha256())) {
+          each.accept(FileChange.content(now.get().path(), old.get().sha256(), sha256));
+        }
+      } else {
+        comparing.done(1, 0);
       }
       old = order <= 0 ? next(before) : old;
-      now = order >= 0 ? next(after) : now;
+      now = order >= 0 ? after.get() : now;
     }
   }
 

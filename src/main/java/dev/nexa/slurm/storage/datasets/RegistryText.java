@@ -247,16 +247,6 @@ record RegistryText(
             ? object
             : written == null ? new JsonObject() : new JsonObject().with(NOTE, written);
     JsonObject versions = keys.optionalObject(DatasetRegistry.VERSIONS).orElseGet(JsonObject::new);
-    return without(keys, DatasetRegistry.VERSIONS) + without(versions, version.version());
-  }
-
-  private static String without(JsonObject json, String left) {
-    JsonObject rest = new JsonObject();
-    for (Map.Entry<String, @Nullable Object> one : json.members().entrySet()) {
-      if (!one.getKey().equals(left)) {
-        rest.with(one.getKey(), one.getValue());
-      }
-    }
-    return rest.toString();
+    return "" + keys.without(DatasetRegistry.VERSIONS) + versions.without(version.version());
   }
 }

@@ -1,20 +1,20 @@
 package dev.nexa.slurm.storage.datasets;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.Arguments;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.LookAhead;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.base.json.JsonStream;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
@@ -33,10 +33,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
-import java.util.function.Consumer;
+import java.util.Optional;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The list of a version's files with their checksums, {@code manifests/datasets/NAME@VERSION.json}.
@@ -47,7 +45,6 @@ import org.jspecify.annotations.Nullable;
  * PATH} for each file.
  */
 public final class VersionFiles {
-  private static final String FILES = "files";
   private static final String HEAD = "nexa-dataset-1\n";
 
   /**
@@ -111,30 +108,6 @@ public final class VersionFiles {
   }
 
   /**
-   * Reads a list, file by file.
-   *
-   * @param root the root that the registry holds
-   * @param each receives the files in their order, before the root was compared
-   * @throws NexaException if it is missing or is not the list that was registered
-   */
-  static void read(Path list, String reference, String root, Consumer<DatasetFile> each) {
-    Root sum = new Root();
-    try (Reader text = Files.newBufferedReader(list)) {
-      JsonStream.read(
-          text,
-          FILES,
-          (json, line) -> {
-            DatasetFile file = DatasetFile.fromJson(json);
-            sum.add(file);
-            each.accept(file);
-          });
-    } catch (IOException | IllegalArgumentException | UncheckedIOException broken) {
-      throw damaged(list, reference, reason(broken), broken);
-    }
-    requireRoot(list, reference, root, sum);
-  }
-
-  /**
    * Opens a list, to be read file by file. Each file is a line, as {@link #write} wrote it.
    *
    * @throws NexaException if it is missing or is not the list that was registered
@@ -143,17 +116,23 @@ public final class VersionFiles {
     Root sum = new Root();
     try (Stream<DatasetFile> files = lines(list)) {
       files.forEach(sum::add);
-      requireRoot(list, reference, root, sum);
+      String found = sum.totals(Instant.EPOCH).root();
+      Arguments.require(
+          found.equals(root),
+          "its files come to the root " + found + ", the registry holds " + root);
       return lines(list);
     } catch (IOException | IllegalArgumentException | UncheckedIOException broken) {
-      throw damaged(list, reference, reason(broken), broken);
+      String why =
+          broken instanceof IOException failed
+              ? DurableFiles.reason(failed)
+              : String.valueOf(broken.getMessage());
+      throw ErrorCode.RECORD_DAMAGED.error(
+          list + " is not the list of files that was registered as " + reference + ": " + why,
+          broken,
+          Advice.step(
+              "bring the file back from a backup or from S3; or register the same data under the same"
+                  + " name again, which writes the list again"));
     }
-  }
-
-  private static String reason(Exception broken) {
-    return broken instanceof IOException failed
-        ? DurableFiles.reason(failed)
-        : String.valueOf(broken.getMessage());
   }
 
   @SuppressWarnings("StreamResourceLeak") // The caller closes it.
@@ -164,23 +143,6 @@ public final class VersionFiles {
         .map(line -> DatasetFile.fromJson(Json.parseObject(line)));
   }
 
-  private static void requireRoot(Path list, String reference, String root, Root sum) {
-    String found = sum.totals(Instant.EPOCH).root();
-    if (!found.equals(root)) {
-      String why = "its files come to the root " + found + ", the registry holds " + root;
-      throw damaged(list, reference, why, new IllegalArgumentException(found));
-    }
-  }
-
-  private static NexaException damaged(Path list, String reference, String why, Throwable cause) {
-    return ErrorCode.RECORD_DAMAGED.error(
-        list + " is not the list of files that was registered as " + reference + ": " + why,
-        cause,
-        Advice.step(
-            "bring the file back from a backup or from S3; or register the same data under the same"
-                + " name again, which writes the list again"));
-  }
-
   /**
    * Walks the files of a dataset in the order of their paths. Only the names of the folders on the
    * way to the present file are in memory.
@@ -188,12 +150,14 @@ public final class VersionFiles {
    * <p>A dataset holds regular files and folders only. Any other thing in it, such as a link, is an
    * error that names it, because its bytes could lie anywhere.
    */
-  static final class FileTree implements Iterator<FileTree.Found> {
+  static final class FileTree extends LookAhead<FileTree.Found> {
     private static final int PART = 1 << 18;
 
     private final Path root;
     private final Deque<Iterator<String>> folders = new ArrayDeque<>();
-    private @Nullable Found next;
+
+    /** The only file of a dataset without a folder, until it is taken. */
+    private Optional<Found> only = Optional.empty();
 
     /**
      * A file of the tree.
@@ -213,28 +177,13 @@ public final class VersionFiles {
       BasicFileAttributes attributes = attributes(root);
       if (attributes.isDirectory()) {
         folders.push(names(root, "").iterator());
-        next = advance();
       } else {
-        next = found(fileName(root), root, attributes);
+        only = Optional.of(found(fileName(root), root, attributes));
       }
     }
 
     @Override
-    public boolean hasNext() {
-      return next != null;
-    }
-
-    @Override
-    public Found next() {
-      Found found = next;
-      if (found == null) {
-        throw new NoSuchElementException();
-      }
-      next = advance();
-      return found;
-    }
-
-    private @Nullable Found advance() {
+    protected Optional<Found> advance() {
       while (!folders.isEmpty()) {
         Iterator<String> names = folders.peek();
         if (!names.hasNext()) {
@@ -247,9 +196,11 @@ public final class VersionFiles {
           continue;
         }
         Path file = root.resolve(path);
-        return found(path, file, attributes(file));
+        return Optional.of(found(path, file, attributes(file)));
       }
-      return null;
+      Optional<Found> last = only;
+      only = Optional.empty();
+      return last;
     }
 
     private static Found found(String path, Path file, BasicFileAttributes attributes) {

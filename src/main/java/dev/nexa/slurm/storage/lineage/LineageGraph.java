@@ -103,7 +103,7 @@ public final class LineageGraph {
     List<JsonObject> arrows = new ArrayList<>();
     for (LineageNode node : nodes.values()) {
       JsonObject thing = new JsonObject().with("id", node.id());
-      thing.with("kind", node.kind().word()).with("name", node.name());
+      thing.with("kind", node.kind().text()).with("name", node.name());
       node.facts().members().forEach(thing::with);
       things.add(thing);
       for (String to : down.getOrDefault(node.id(), Set.of())) {

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.storage.lineage;
 
 import dev.nexa.slurm.base.json.JsonObject;
-import java.util.Locale;
+import dev.nexa.slurm.base.text.InLowerCase;
 
 /**
  * A run, a version of a dataset, a model, a path that nobody has registered, or a release.
@@ -12,17 +12,12 @@ import java.util.Locale;
  */
 public record LineageNode(Kind kind, String name, JsonObject facts) {
   /** The kinds of nodes. */
-  public enum Kind {
+  public enum Kind implements InLowerCase {
     RUN,
     DATASET,
     MODEL,
     PATH,
-    RELEASE;
-
-    /** Returns the word that the commands print. */
-    public String word() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    RELEASE
   }
 
   /** Returns the node's key in a graph, such as {@code run:train_20251101_143200}. */
@@ -31,6 +26,6 @@ public record LineageNode(Kind kind, String name, JsonObject facts) {
   }
 
   static String id(Kind kind, String name) {
-    return kind.word() + ":" + name;
+    return kind.text() + ":" + name;
   }
 }

@@ -55,7 +55,7 @@ public record LineageText(LineageGraph graph, StringBuilder text, Set<String> pr
   }
 
   private static String line(LineageNode node) {
-    StringBuilder line = new StringBuilder(node.kind().word()).append(' ').append(node.name());
+    StringBuilder line = new StringBuilder(node.kind().text()).append(' ').append(node.name());
     for (String key : List.of("title", "status", "pipeline", "rows", "licence")) {
       Object value = node.facts().members().get(key);
       if (value != null) {

@@ -60,7 +60,7 @@ public final class OmsSignature {
     byte[] der = EcKeys.sign(key, OmsBundle.preAuthentication(payload));
     Optional<String> hint =
         chain.isEmpty() ? Optional.of(EcKeys.hint(key.getPublic())) : Optional.empty();
-    return new OmsBundle(hint, chain, payload, new OmsBundle.Signed(der)).text();
+    return new OmsBundle(hint, chain, payload, OmsBundle.base64(der)).text();
   }
 
   private static Set<String> ignored(Path model, Scope scope) {
@@ -160,7 +160,7 @@ public final class OmsSignature {
   }
 
   private static void requireSigned(OmsBundle bundle, PublicKey key) throws OmsException {
-    byte[] der = bundle.signature().der();
+    byte[] der = OmsBundle.decoded(bundle.signature());
     boolean signed =
         EcKeys.verifies(key, OmsBundle.preAuthentication(bundle.payload()), der)
             || EcKeys.verifies(key, OmsBundle.oldPreAuthentication(bundle.payload()), der)
@@ -186,25 +186,12 @@ public final class OmsSignature {
    * @param chain the signer's certificate, then the certificates that signed it; empty in bundles
    *     with a key
    * @param payload the signed statement
-   * @param signature an ECDSA signature in DER
+   * @param signature an ECDSA signature in DER, in Base64
    */
   record OmsBundle(
-      Optional<String> hint, List<X509Certificate> chain, String payload, Signed signature) {
+      Optional<String> hint, List<X509Certificate> chain, String payload, String signature) {
     private static final String MEDIA_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
     private static final String PAYLOAD_TYPE = "application/vnd.in-toto+json";
-
-    /** The bytes of a signature. */
-    static final class Signed {
-      private final byte[] der;
-
-      Signed(byte[] der) {
-        this.der = der.clone();
-      }
-
-      byte[] der() {
-        return der.clone();
-      }
-    }
 
     /** Returns the bundle's text. */
     String text() {
@@ -214,7 +201,7 @@ public final class OmsSignature {
       } else {
         material.with("x509CertificateChain", new JsonObject().with("certificates", encoded()));
       }
-      JsonObject signed = new JsonObject().with("sig", base64(signature.der())).with("keyid", "");
+      JsonObject signed = new JsonObject().with("sig", signature).with("keyid", "");
       JsonObject envelope =
           new JsonObject()
               .with("payload", base64(payload.getBytes(StandardCharsets.UTF_8)))
@@ -274,7 +261,7 @@ public final class OmsSignature {
             key.flatMap(it -> it.optionalText("hint")),
             chain.isPresent() ? certificates(chain.get()) : List.of(),
             new String(decoded(envelope.text("payload")), StandardCharsets.UTF_8),
-            new Signed(decoded(signatures.get(0).text("sig"))));
+            base64(decoded(signatures.get(0).text("sig"))));
       } catch (IllegalArgumentException | GeneralSecurityException broken) {
         throw new OmsException("the bundle is broken: " + broken.getMessage(), broken);
       }

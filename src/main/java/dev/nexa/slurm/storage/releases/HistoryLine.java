@@ -5,8 +5,8 @@ import dev.nexa.slurm.base.json.Codec;
 import dev.nexa.slurm.base.json.Codec.Key;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.InLowerCase;
 import java.time.Instant;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -31,7 +31,7 @@ public record HistoryLine(
   private static final String SIGNATURE = "signature";
 
   /** The kinds of lines. */
-  public enum Action {
+  public enum Action implements InLowerCase {
     /** The link is about to be switched to a release that is deployed. */
     DEPLOYING,
     /** The deployment is complete: the release is in production. */
@@ -46,11 +46,6 @@ public record HistoryLine(
     FOUND,
     /** A crash had cut the last line short. That part was removed. */
     TORN_TAIL;
-
-    /** Returns the word in the file. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
 
     /** Returns whether the line announces a switch whose result a later line says. */
     public boolean isIntent() {

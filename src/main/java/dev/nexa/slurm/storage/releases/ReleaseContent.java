@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 
 /**
  * What a folder or an archive of a release really holds. Only names, sizes and digests are in
@@ -112,14 +111,10 @@ public final class ReleaseContent {
     ReleaseContent content = new ReleaseContent(folder.path().toString());
     content.document = folder.bytes();
     if (Files.isDirectory(folder.signatures(), LinkOption.NOFOLLOW_LINKS)) {
-      try (Stream<Path> files = Files.list(folder.signatures())) {
-        for (Path file : files.sorted().toList()) {
-          if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-            content.signatures.put(file.getFileName().toString(), Files.readAllBytes(file));
-          }
+      for (Path file : DurableFiles.list(folder.signatures(), "*")) {
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+          content.signatures.put(file.getFileName().toString(), DurableFiles.readBytes(file));
         }
-      } catch (IOException failed) {
-        throw DurableFiles.failure("read", folder.signatures(), failed);
       }
     }
     return content;

@@ -12,8 +12,6 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.FinalManifest;
 import dev.nexa.slurm.records.documents.ManifestFile;
-import dev.nexa.slurm.records.documents.PipelineFile;
-import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -27,7 +25,6 @@ import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -227,7 +224,9 @@ public record ReleaseDraft(
                 model.adapter()),
             datasets(lineage, run.id()),
             parents(lineage, run.id()),
-            pipeline(workspace, run.id()),
+            lineage
+                .node(Kind.RUN, run.id().value())
+                .flatMap(node -> node.facts().optionalText("pipeline")),
             evaluation.map(
                 it ->
                     new ReleaseFile.Evaluation(
@@ -346,22 +345,6 @@ public record ReleaseDraft(
         .map(LineageNode::name)
         .sorted()
         .toList();
-  }
-
-  private static Optional<String> pipeline(Workspace workspace, RunId run) {
-    return workspace.allPipelines().stream()
-        .filter(pipeline -> owns(pipeline, run))
-        .map(PipelineFolder::id)
-        .findFirst();
-  }
-
-  private static boolean owns(PipelineFolder pipeline, RunId run) {
-    try {
-      return PipelineFile.read(pipeline).ownRuns().contains(run);
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException broken) {
-      // The commands about pipelines report a broken one.
-      return false;
-    }
   }
 
   /** Returns the sum of the sizes of all files, in bytes. */

@@ -78,14 +78,9 @@ public record ReleaseHistory(Path deploy, DurableFiles files) {
     List<String> problems = new ArrayList<>();
     String previous = HistoryLine.FIRST;
     int number = 0;
-    int from = 0;
-    for (int end = 0; end < whole; end++) {
-      if (bytes[end] != '\n') {
-        continue;
-      }
+    String[] texts = new String(bytes, 0, whole, StandardCharsets.UTF_8).split("\n", -1);
+    for (String text : List.of(texts).subList(0, texts.length - 1)) {
       number++;
-      String text = new String(bytes, from, end - from, StandardCharsets.UTF_8);
-      from = end + 1;
       try {
         HistoryLine line = HistoryLine.parse(text);
         check(line, number, previous, problems);

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.progress.Phase;
@@ -32,7 +33,6 @@ import java.util.TreeMap;
  */
 public final class ReleaseTar {
   private static final int MODE = 0444;
-  private static final String USUAL = "rw-r--r--";
 
   private ReleaseTar() {}
 
@@ -71,7 +71,7 @@ public final class ReleaseTar {
               }
             }
           },
-          USUAL);
+          FileModes.USUAL);
     }
   }
 

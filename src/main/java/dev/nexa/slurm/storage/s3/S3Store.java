@@ -79,7 +79,7 @@ final class S3Store implements ObjectStore {
    * the last page. The login page of a network, or an empty answer, has the status 200 too.
    */
   @Override
-  public Page list(String prefix, Optional<String> after) {
+  public Page<Listed> list(String prefix, Optional<String> after) {
     ListObjectsV2Response page =
         askBucket(
             () ->
@@ -105,7 +105,7 @@ final class S3Store implements ObjectStore {
                     new Listed(
                         object.key(), object.size(), bare(object.eTag()), object.lastModified()))
             .toList();
-    return new Page(
+    return new Page<>(
         objects, page.isTruncated() ? Optional.of(page.nextContinuationToken()) : Optional.empty());
   }
 
@@ -331,7 +331,7 @@ final class S3Store implements ObjectStore {
   }
 
   @Override
-  public PendingPage pending(String prefix, Optional<String> after) {
+  public Page<Pending> pending(String prefix, Optional<String> after) {
     String[] marker = after.map(text -> text.split("\n", 2)).orElse(new String[0]);
     ListMultipartUploadsResponse page =
         askBucket(
@@ -355,7 +355,7 @@ final class S3Store implements ObjectStore {
     if (!whole) {
       throw refusal.notFromS3("a list of uploads");
     }
-    return new PendingPage(
+    return new Page<>(
         uploads,
         page.isTruncated()
             ? Optional.of(page.nextUploadIdMarker() + "\n" + page.nextKeyMarker())

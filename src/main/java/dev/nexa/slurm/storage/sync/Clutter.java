@@ -9,13 +9,13 @@ import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import dev.nexa.slurm.storage.sync.ObjectStore.Part;
 import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
-import dev.nexa.slurm.storage.sync.ObjectStore.PendingPage;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -111,17 +111,13 @@ public record Clutter(ObjectStore store, String prefix, Progress progress, Retry
   public Plan plan(Instant before, String age) {
     Found found = new Found();
     try (Running listing = progress.begin(Phase.of("listing", OBJECTS))) {
-      Optional<String> after = Optional.empty();
-      do {
-        Optional<String> marker = after;
-        Page page = listed(() -> store.list(prefix, marker));
-        for (Listed object : page.objects()) {
-          found.objects++;
-          why(object.key()).ifPresent(why -> judge(object, why, before, age, found));
-          listing.done(1, 0);
-        }
-        after = page.next();
-      } while (after.isPresent());
+      all(
+          after -> listed(() -> store.list(prefix, after)),
+          object -> {
+            found.objects++;
+            why(object.key()).ifPresent(why -> judge(object, why, before, age, found));
+            listing.done(1, 0);
+          });
       uploads(before, age, found);
     }
     List<Kept> keeps = List.copyOf(found.keeps);
@@ -245,18 +241,19 @@ public record Clutter(ObjectStore store, String prefix, Progress progress, Retry
   /** Returns the uploads that began before a time, and that nobody completed. */
   public List<Pending> uploadsBefore(Instant time) {
     List<Pending> found = new ArrayList<>();
+    all(after -> asked(() -> store.pending(prefix, after)), found::add);
+    found.removeIf(upload -> !upload.key().startsWith(prefix) || !upload.started().isBefore(time));
+    return found;
+  }
+
+  /** Passes on the entries of all pages of a listing. */
+  private static <T> void all(Function<Optional<String>, Page<T>> pages, Consumer<T> each) {
     Optional<String> after = Optional.empty();
     do {
-      Optional<String> marker = after;
-      PendingPage page = asked(() -> store.pending(prefix, marker));
-      for (Pending upload : page.uploads()) {
-        if (upload.key().startsWith(prefix) && upload.started().isBefore(time)) {
-          found.add(upload);
-        }
-      }
+      Page<T> page = pages.apply(after);
+      page.entries().forEach(each);
       after = page.next();
     } while (after.isPresent());
-    return found;
   }
 
   /** Removes uploads with their parts. */

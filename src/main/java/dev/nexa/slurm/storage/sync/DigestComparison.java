@@ -94,9 +94,7 @@ record DigestComparison(Sides sides, boolean countReads) {
         sides.traffic().done(read);
       }
     }
-    if (!sides.tree().stat(file.path()).equals(Optional.of(file))) {
-      throw StoreException.changed("the file changed while it was read");
-    }
+    sides.tree().requireUnchanged(file);
     return digests;
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
@@ -108,28 +107,24 @@ record Download(Sides sides, Path parts, ExecutorService threads, int ranges, Se
   /** Returns how many bytes of this version are on disk; prepares the files. */
   private static long resumable(Path part, Path state, String key, Listed object)
       throws IOException {
+    JsonObject version =
+        JsonObject.ofVersion(1)
+            .with("key", key)
+            .with("etag", object.etag())
+            .with("bytes", object.bytes());
+    String begun = Json.pretty(version);
     // A file that was read-only has its permissions already, and is whole.
-    if (object.bytes() > Upload.PART && Files.isWritable(part) && Files.exists(state)) {
-      try {
-        JsonObject begun = Json.parseObject(Files.readString(state));
-        if (begun.text("key").equals(key)
-            && begun.text("etag").equals(object.etag())
-            && Files.size(part) <= object.bytes()) {
-          return Files.size(part);
-        }
-      } catch (NexaException | IllegalArgumentException | IllegalStateException unreadable) {
-        // Begins again.
-      }
+    if (object.bytes() > Upload.PART
+        && Files.isWritable(part)
+        && Files.exists(state)
+        && Files.readString(state).equals(begun)
+        && Files.size(part) <= object.bytes()) {
+      return Files.size(part);
     }
     Files.deleteIfExists(state);
     Files.deleteIfExists(part);
     if (object.bytes() > Upload.PART) {
-      JsonObject begun =
-          JsonObject.ofVersion(1)
-              .with("key", key)
-              .with("etag", object.etag())
-              .with("bytes", object.bytes());
-      DurableFiles.onDisk().replace(state, Json.pretty(begun));
+      DurableFiles.onDisk().replace(state, begun);
     }
     return 0;
   }

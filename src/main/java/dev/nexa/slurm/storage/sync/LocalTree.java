@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileModes;
+import dev.nexa.slurm.base.files.LookAhead;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.files.OpenFolder;
 import dev.nexa.slurm.storage.sync.SyncPlan.Skipped;
@@ -22,10 +23,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
-import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The regular files below a folder. Follows no link: each folder is opened relative to the folder
@@ -62,6 +61,17 @@ final class LocalTree {
   /** Returns a file's path, size and time; empty if there is none, or if it is no regular file. */
   Optional<LocalFile> stat(String path) throws IOException {
     return look(path).map(Found::file);
+  }
+
+  /**
+   * Checks that a file is as it was before it was read.
+   *
+   * @throws StoreException of kind CHANGED if it is not
+   */
+  void requireUnchanged(LocalFile file) throws IOException {
+    if (!stat(file.path()).equals(Optional.of(file))) {
+      throw StoreException.changed("the file changed while it was read");
+    }
   }
 
   /**
@@ -191,47 +201,30 @@ final class LocalTree {
     }
   }
 
-  /** A name in a folder that the walk has opened. */
-  private record Entry(String name, boolean folder, LocalFile file) {
+  /** A name in a folder that the walk has opened; without a file, it is a folder. */
+  private record Entry(String name, Optional<LocalFile> file) {
     String sortKey() {
-      return folder ? name + "/" : name;
+      return file.isPresent() ? name : name + "/";
     }
   }
 
   private record Level(OpenFolder folder, String prefix, Iterator<Entry> entries) {}
 
   /** A walk. Not for several threads. */
-  final class Walk implements Iterator<LocalFile>, Closeable {
+  final class Walk extends LookAhead<LocalFile> implements Closeable {
     private final Filters filters;
     private final Consumer<Skipped> skipped;
     private final Deque<Level> levels = new ArrayDeque<>();
-    private @Nullable LocalFile next;
 
     private Walk(Filters filters, Consumer<Skipped> skipped) throws IOException {
       this.filters = filters;
       this.skipped = skipped;
       levels.push(level(OpenFolder.root(root), ""));
-      advance();
     }
 
     @Override
-    public boolean hasNext() {
-      return next != null;
-    }
-
-    @Override
-    public LocalFile next() {
-      LocalFile file = next;
-      if (file == null) {
-        throw new NoSuchElementException();
-      }
-      advance();
-      return file;
-    }
-
-    private void advance() {
-      next = null;
-      while (next == null && !levels.isEmpty()) {
+    protected Optional<LocalFile> advance() {
+      while (!levels.isEmpty()) {
         Level level = levels.element();
         if (!level.entries.hasNext()) {
           levels.pop();
@@ -239,9 +232,8 @@ final class LocalTree {
           continue;
         }
         Entry entry = level.entries.next();
-        if (!entry.folder) {
-          next = entry.file;
-          continue;
+        if (entry.file.isPresent()) {
+          return entry.file;
         }
         String path = level.prefix + entry.name;
         try {
@@ -250,6 +242,7 @@ final class LocalTree {
           skipped.accept(new Skipped(path + "/", unreadable(failed), false));
         }
       }
+      return Optional.empty();
     }
 
     private Level level(OpenFolder folder, String prefix) throws IOException {
@@ -294,9 +287,9 @@ final class LocalTree {
       if (!isUtf8(name, found)) {
         skipped.accept(new Skipped(path, "its name is not UTF-8", false));
       } else if (facts.isDirectory()) {
-        entries.add(new Entry(name, true, new LocalFile(path, 0, java.time.Instant.EPOCH)));
+        entries.add(new Entry(name, Optional.empty()));
       } else if (facts.isRegularFile()) {
-        entries.add(new Entry(name, false, LocalFile.of(path, facts)));
+        entries.add(new Entry(name, Optional.of(LocalFile.of(path, facts))));
       } else {
         String kind = facts.isSymbolicLink() ? "a symbolic link" : "a pipe, socket or device";
         skipped.accept(new Skipped(path, kind, true));

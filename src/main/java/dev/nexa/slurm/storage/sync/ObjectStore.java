@@ -25,7 +25,7 @@ public interface ObjectStore extends AutoCloseable {
   long END = Long.MAX_VALUE;
 
   /** A page of a listing; {@code next} is empty on the last page. */
-  record Page(List<Listed> objects, Optional<String> next) {}
+  record Page<T>(List<T> entries, Optional<String> next) {}
 
   /**
    * The facts about a stored object.
@@ -70,9 +70,6 @@ public interface ObjectStore extends AutoCloseable {
   /** A multipart upload that is not completed yet. */
   record Pending(String key, String uploadId, Instant started) {}
 
-  /** A page of uploads; {@code next} is empty on the last page. */
-  record PendingPage(List<Pending> uploads, Optional<String> next) {}
-
   /** Bytes that can be read several times, because a request may be sent again. */
   @FunctionalInterface
   interface Content {
@@ -85,7 +82,7 @@ public interface ObjectStore extends AutoCloseable {
    *
    * @param after empty for the first page, else {@code next} of the page before
    */
-  Page list(String prefix, Optional<String> after);
+  Page<Listed> list(String prefix, Optional<String> after);
 
   /** Returns the facts about an object; empty if there is none. */
   Optional<Stored> head(String key);
@@ -145,7 +142,7 @@ public interface ObjectStore extends AutoCloseable {
   void abort(String key, String uploadId);
 
   /** Lists multipart uploads whose keys begin with the prefix. */
-  PendingPage pending(String prefix, Optional<String> after);
+  Page<Pending> pending(String prefix, Optional<String> after);
 
   /**
    * Deletes an object, if it is still this version. Does nothing if there is none. A store that

@@ -1,13 +1,13 @@
 package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.files.LookAhead;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import java.io.Closeable;
 import java.util.Collections;
 import java.util.Iterator;
-import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -23,60 +23,39 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A page that cannot be had ends the iteration with an exception, never early.
  */
-final class RemoteListing implements Iterator<Listed>, Closeable {
+final class RemoteListing extends LookAhead<Listed> implements Closeable {
   private final Sides sides;
   private final String prefix;
   private final ExecutorService ahead =
       Executors.newSingleThreadExecutor(SyncRun.daemons("sync-list"));
 
   /** The next page; null after the last page. */
-  private @Nullable Future<Page> coming;
+  private @Nullable Future<Page<Listed>> coming;
 
   private Iterator<Listed> page = Collections.emptyIterator();
   private String last = "";
-  private @Nullable Listed next;
 
   RemoteListing(Sides sides) {
     this.sides = sides;
     this.prefix = sides.place().prefix();
     coming = ask(Optional.empty());
-    try {
-      advance();
-    } catch (RuntimeException failed) {
-      close();
-      throw failed;
-    }
   }
 
-  private Future<Page> ask(Optional<String> after) {
+  private Future<Page<Listed>> ask(Optional<String> after) {
     return ahead.submit(() -> sides.retry().call(() -> sides.store().list(prefix, after)));
   }
 
   @Override
-  public boolean hasNext() {
-    return next != null;
-  }
-
-  @Override
-  public Listed next() {
-    Listed object = next;
-    if (object == null) {
-      throw new NoSuchElementException();
-    }
-    advance();
-    return object;
-  }
-
-  private void advance() {
+  protected Optional<Listed> advance() {
     while (!page.hasNext() && coming != null) {
-      Page taken = wait(coming);
+      Page<Listed> taken = wait(coming);
       coming = taken.next().isPresent() ? ask(taken.next()) : null;
-      page = taken.objects().iterator();
+      page = taken.entries().iterator();
     }
-    next = page.hasNext() ? checked(page.next()) : null;
+    return page.hasNext() ? Optional.of(checked(page.next())) : Optional.empty();
   }
 
-  private static Page wait(Future<Page> coming) {
+  private static Page<Listed> wait(Future<Page<Listed>> coming) {
     try {
       return coming.get();
     } catch (InterruptedException interrupted) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.files.LookAhead;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import java.io.BufferedReader;
 import java.io.Closeable;
@@ -13,8 +14,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
-import java.util.Iterator;
-import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -24,14 +23,12 @@ import org.jspecify.annotations.Nullable;
  * record counts. Lines that a crash or a disk has damaged are left out: their files are compared
  * again.
  */
-final class SortedLines implements Iterator<Synced>, Closeable {
+final class SortedLines extends LookAhead<Synced> implements Closeable {
   private final TreeMap<String, Synced> recent = new TreeMap<>(NamesOfFiles.ORDER);
   private final BufferedReader sorted;
 
   /** The next record of the sorted file. */
   private @Nullable Synced old;
-
-  private @Nullable Synced next;
 
   /**
    * Opens the records.
@@ -46,7 +43,6 @@ final class SortedLines implements Iterator<Synced>, Closeable {
     }
     this.sorted = Files.exists(sorted) ? reader(sorted) : new BufferedReader(Reader.nullReader());
     old = after("");
-    advance();
   }
 
   private void read(Path log) throws IOException {
@@ -98,28 +94,16 @@ final class SortedLines implements Iterator<Synced>, Closeable {
   }
 
   @Override
-  public boolean hasNext() {
-    return next != null;
-  }
-
-  @Override
-  public Synced next() {
-    Synced record = next;
-    if (record == null) {
-      throw new NoSuchElementException();
-    }
+  protected Optional<Synced> advance() {
     try {
-      advance();
+      Synced record = take();
+      while (record != null && record.isRemoved()) {
+        record = take();
+      }
+      return Optional.ofNullable(record);
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
-    return record;
-  }
-
-  private void advance() throws IOException {
-    do {
-      next = take();
-    } while (next != null && next.isRemoved());
   }
 
   private @Nullable Synced take() throws IOException {

@@ -20,14 +20,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The planned actions of a sync: a temporary file with one line for each path that is not the same.
@@ -70,22 +68,21 @@ public final class SyncPlan implements Closeable {
         RemoteListing remotes = new RemoteListing(sides);
         SortedLines known = state.records();
         Writer out = Files.newBufferedWriter(plan.file, StandardCharsets.UTF_8)) {
-      Head<LocalFile> local = new Head<>(locals);
-      Head<Listed> remote = new Head<>(remotes);
-      Head<Synced> synced = new Head<>(known);
-      while (local.value != null || remote.value != null) {
-        String path = least(local.value, remote.value);
-        while (synced.value != null && NamesOfFiles.ORDER.compare(synced.value.path(), path) < 0) {
-          synced.next();
+      while (locals.hasNext() || remotes.hasNext()) {
+        String path =
+            Stream.concat(
+                    locals.peek().map(LocalFile::path).stream(),
+                    remotes.peek().map(Listed::key).stream())
+                .min(NamesOfFiles.ORDER)
+                .orElseThrow();
+        while (known.hasNext() && NamesOfFiles.ORDER.compare(known.peek().get().path(), path) < 0) {
+          known.next();
         }
-        Optional<Synced> both =
-            Optional.ofNullable(synced.value).filter(one -> one.path().equals(path));
-        Optional<LocalFile> here =
-            Optional.ofNullable(local.value).filter(one -> one.path().equals(path));
-        Optional<Listed> there =
-            Optional.ofNullable(remote.value).filter(one -> one.key().equals(path));
-        here.ifPresent(taken -> local.next());
-        there.ifPresent(taken -> remote.next());
+        Optional<Synced> both = known.peek().filter(one -> one.path().equals(path));
+        Optional<LocalFile> here = locals.peek().filter(one -> one.path().equals(path));
+        Optional<Listed> there = remotes.peek().filter(one -> one.key().equals(path));
+        here.ifPresent(taken -> locals.next());
+        there.ifPresent(taken -> remotes.next());
         plan.add(path, here, there, both, filters, sides.place().prefix(), out);
         comparing.done(1, 0);
       }
@@ -167,15 +164,6 @@ public final class SyncPlan implements Closeable {
     return skippedHere.contains(path);
   }
 
-  private static String least(@Nullable LocalFile local, @Nullable Listed remote) {
-    if (local == null || remote == null) {
-      return local == null ? (remote == null ? "" : remote.key()) : local.path();
-    }
-    return NamesOfFiles.ORDER.compare(local.path(), remote.key()) <= 0
-        ? local.path()
-        : remote.key();
-  }
-
   private void skipHere(Skipped name, Filters filters) {
     String path = name.path();
     skippedHere.add(path.endsWith("/") ? path.substring(0, path.length() - 1) : path);
@@ -190,21 +178,6 @@ public final class SyncPlan implements Closeable {
       skipped.add(name);
     } else {
       skippedMore++;
-    }
-  }
-
-  /** The next value of an iterator. */
-  private static final class Head<T> {
-    private final Iterator<T> rest;
-    private @Nullable T value;
-
-    Head(Iterator<T> rest) {
-      this.rest = rest;
-      next();
-    }
-
-    void next() {
-      value = rest.hasNext() ? rest.next() : null;
     }
   }
 

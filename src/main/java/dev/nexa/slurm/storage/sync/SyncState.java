@@ -10,7 +10,6 @@ import dev.nexa.slurm.base.files.Sync;
 import dev.nexa.slurm.records.runs.LockOwner;
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -194,12 +193,8 @@ final class SyncState implements Closeable {
   }
 
   /** Removes the plans of syncs that were killed. */
-  private void removeTemporaries() throws IOException {
-    try (DirectoryStream<Path> left = Files.newDirectoryStream(folder, "plan-*.tmp")) {
-      for (Path file : left) {
-        Files.deleteIfExists(file);
-      }
-    }
+  private void removeTemporaries() {
+    DurableFiles.list(folder, "plan-*.tmp").forEach(files::unmark);
   }
 
   private void merge() throws IOException {

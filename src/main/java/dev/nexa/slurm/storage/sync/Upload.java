@@ -173,7 +173,7 @@ public record Upload(Sides sides, Path uploads, Executor threads) {
     }
     parts.addAll(sent(missing));
     parts.sort(Comparator.comparing(Part::number));
-    requireUnchanged(file);
+    sides.tree().requireUnchanged(file);
     String etag =
         settled(
             key,
@@ -297,7 +297,7 @@ public record Upload(Sides sides, Path uploads, Executor threads) {
       sides.traffic().done(bytes);
       return sent;
     } catch (StoreException failed) {
-      requireUnchanged(file);
+      sides.tree().requireUnchanged(file);
       throw failed;
     }
   }
@@ -326,7 +326,7 @@ public record Upload(Sides sides, Path uploads, Executor threads) {
         }
         return there.get().etag();
       }
-      requireUnchanged(file);
+      sides.tree().requireUnchanged(file);
       if (failed.kind() == StoreException.Kind.MISSING) {
         throw StoreException.changed(
             "somebody deleted the object or aborted the upload in S3 meanwhile");
@@ -334,12 +334,6 @@ public record Upload(Sides sides, Path uploads, Executor threads) {
       throw failed.kind() == StoreException.Kind.CHANGED
           ? StoreException.changed("the object in S3 changed since the plan was made")
           : failed;
-    }
-  }
-
-  private void requireUnchanged(LocalFile file) throws IOException {
-    if (!sides.tree().stat(file.path()).equals(Optional.of(file))) {
-      throw StoreException.changed("the file changed while it was read");
     }
   }
 
@@ -362,7 +356,7 @@ public record Upload(Sides sides, Path uploads, Executor threads) {
     } catch (EOFException shorter) {
       throw StoreException.changed("the file changed while it was read");
     }
-    requireUnchanged(file);
+    sides.tree().requireUnchanged(file);
     return new PartDigests(digests.sha256(), parts);
   }
 

@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Measures a tier with find(1). Java does not report the allocated size of a file.
@@ -176,58 +175,38 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
    * grow with the number of files.
    */
   public static final class Usage {
-    /** The files of one key. */
-    public static final class Row {
-      private final String key;
-      private long files;
-      private long bytes;
-      private long allocated;
-      private @Nullable Instant oldest;
-      private @Nullable Instant newest;
-
+    /**
+     * The files of one key.
+     *
+     * @param bytes the sum of the files' lengths
+     * @param allocated the space on the disk, which a sparse or compressed file has less of
+     * @param oldest when the oldest file was modified; empty without files
+     * @param newest when the newest file was modified; empty without files
+     */
+    public record Row(
+        String key,
+        long files,
+        long bytes,
+        long allocated,
+        Optional<Instant> oldest,
+        Optional<Instant> newest) {
       Row(String key) {
-        this.key = key;
+        this(key, 0, 0, 0, Optional.empty(), Optional.empty());
       }
 
-      private void add(long size, long onDisk, Instant modified) {
-        files++;
-        bytes += size;
-        allocated += onDisk;
-        oldest = oldest == null || modified.isBefore(oldest) ? modified : oldest;
-        newest = newest == null || modified.isAfter(newest) ? modified : newest;
-      }
-
-      public String key() {
-        return key;
-      }
-
-      public long files() {
-        return files;
-      }
-
-      /** Returns the sum of the files' lengths. */
-      public long bytes() {
-        return bytes;
-      }
-
-      /** Returns the space on the disk, which a sparse or compressed file has less of. */
-      public long allocated() {
-        return allocated;
-      }
-
-      /** Returns when the oldest file was modified; empty without files. */
-      public Optional<Instant> oldest() {
-        return Optional.ofNullable(oldest);
-      }
-
-      /** Returns when the newest file was modified; empty without files. */
-      public Optional<Instant> newest() {
-        return Optional.ofNullable(newest);
+      private Row and(long size, long onDisk, Instant modified) {
+        return new Row(
+            key,
+            files + 1,
+            bytes + size,
+            allocated + onDisk,
+            oldest.filter(modified::isAfter).or(() -> Optional.of(modified)),
+            newest.filter(modified::isBefore).or(() -> Optional.of(modified)));
       }
     }
 
     private final UsageKey by;
-    private final Row total = new Row("");
+    private Row total = new Row("");
     private final Map<String, Row> rows = new HashMap<>();
 
     public Usage(UsageKey by) {
@@ -241,8 +220,9 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
      * @param user its owner
      */
     void add(String path, String user, long bytes, long allocated, Instant modified) {
-      total.add(bytes, allocated, modified);
-      rows.computeIfAbsent(by.of(path, user), Row::new).add(bytes, allocated, modified);
+      total = total.and(bytes, allocated, modified);
+      String key = by.of(path, user);
+      rows.put(key, rows.getOrDefault(key, new Row(key)).and(bytes, allocated, modified));
     }
 
     /** Returns the sum of all files. */

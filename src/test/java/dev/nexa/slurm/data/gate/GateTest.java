@@ -22,7 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class GateTest {
-  private static final GateOptions OPTIONS = new GateOptions(List.of(), 0.05, 14, 1_000, 0.05, 30);
+  private static final GateSettings OPTIONS =
+      new GateSettings(List.of(), 0.05, 14, 1_000, 0.05, 30, List.of());
   private static final NoWorse REGRESSION = new NoWorse(Mode.REGRESSION, 0);
 
   /** Nothing changed, so a failure is an error of the first kind. */
@@ -33,7 +34,7 @@ class GateTest {
     int answers = 0;
     int trials = 600;
     for (int i = 0; i < trials; i++) {
-      GateOptions options = new GateOptions(List.of(), 0.05, i, 1_000, 0, 30);
+      GateSettings options = new GateSettings(List.of(), 0.05, i, 1_000, 0, 30, List.of());
       scores += noWorse(scores(random, 80, 0), REGRESSION, options).passed() ? 0 : 1;
       answers += noWorse(answers(random, 300, 0), REGRESSION, options).passed() ? 0 : 1;
     }
@@ -217,7 +218,7 @@ class GateTest {
     return Gate.threshold(new Rule("dss", true, threshold), threshold, metric, missing, OPTIONS);
   }
 
-  private static RuleVerdict noWorse(Pairs pairs, NoWorse wanted, GateOptions options) {
+  private static RuleVerdict noWorse(Pairs pairs, NoWorse wanted, GateSettings options) {
     return Gate.noWorse(new Rule("acc", true, wanted), wanted, pairs, options);
   }
 

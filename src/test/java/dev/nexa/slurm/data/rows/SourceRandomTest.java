@@ -175,7 +175,7 @@ class SourceRandomTest {
     int end = shown.offsetByCodePoints(0, Math.min(40, shown.codePointCount(0, shown.length())));
     return value.fits(column.type())
         ? ""
-        : place + "expected " + column.type().word() + ", got " + shown.substring(0, end);
+        : place + "expected " + column.type().text() + ", got " + shown.substring(0, end);
   }
 
   private static String read(Column.Type type, Value value) {

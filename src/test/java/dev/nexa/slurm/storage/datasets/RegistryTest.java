@@ -72,7 +72,7 @@ class RegistryTest {
   private List<String> verify(DatasetVersion version, boolean checksums) {
     List<String> changes = new ArrayList<>();
     registry.verify(
-        version, checksums, one -> changes.add(one.kind().word() + " " + one.path()), progress);
+        version, checksums, one -> changes.add(one.kind().text() + " " + one.path()), progress);
     return changes;
   }
 
@@ -159,7 +159,7 @@ class RegistryTest {
     assertThat(registry.find("science@" + one.root().substring(0, 8)).version()).isEqualTo("v1");
     assertThat(Files.getPosixFilePermissions(registry.list(one))).hasSize(3);
     List<String> changes = new ArrayList<>();
-    registry.compare(one, two, change -> changes.add(change.kind().word() + " " + change.path()));
+    registry.compare(one, two, change -> changes.add(change.kind().text() + " " + change.path()));
     assertThat(changes).containsExactly("changed a");
   }
 

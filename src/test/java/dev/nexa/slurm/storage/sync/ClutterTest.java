@@ -51,7 +51,7 @@ class ClutterTest extends ServerAndProxy {
   }
 
   private List<String> keys() {
-    return store.list(place.prefix(), Optional.empty()).objects().stream()
+    return store.list(place.prefix(), Optional.empty()).entries().stream()
         .map(ObjectStore.Listed::key)
         .toList();
   }

@@ -100,7 +100,7 @@ class MillionObjectsTest {
     }
 
     @Override
-    public Page list(String prefix, Optional<String> after) {
+    public Page<Listed> list(String prefix, Optional<String> after) {
       int from = after.map(Integer::parseInt).orElse(0);
       List<Listed> objects = new ArrayList<>();
       for (int i = from; i < Math.min(all, from + 1000); i++) {
@@ -114,7 +114,8 @@ class MillionObjectsTest {
         objects.add(new Listed(key, 100_000, "0123456789abcdef0123456789abcdef", Instant.EPOCH));
       }
       int next = from + 1000;
-      return new Page(objects, next < all ? Optional.of(Integer.toString(next)) : Optional.empty());
+      return new Page<>(
+          objects, next < all ? Optional.of(Integer.toString(next)) : Optional.empty());
     }
   }
 }

@@ -53,7 +53,7 @@ abstract class OnlyLists implements ObjectStore {
   }
 
   @Override
-  public PendingPage pending(String prefix, Optional<String> after) {
+  public Page<Pending> pending(String prefix, Optional<String> after) {
     throw new UnsupportedOperationException();
   }
 

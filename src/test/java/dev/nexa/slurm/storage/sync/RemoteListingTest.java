@@ -115,7 +115,7 @@ class RemoteListingTest {
     }
 
     @Override
-    public Page list(String prefix, Optional<String> after) {
+    public Page<Listed> list(String prefix, Optional<String> after) {
       if (lists.getAndIncrement() == failing) {
         throw new StoreException(StoreException.Kind.REFUSED, "no");
       }
@@ -126,7 +126,7 @@ class RemoteListingTest {
       }
       int from = after.map(Integer::parseInt).orElse(0);
       int end = Math.min(keys.size(), from + onPage);
-      return new Page(
+      return new Page<>(
           keys.subList(from, end).stream().map(Keys::object).toList(),
           end < keys.size() ? Optional.of(Integer.toString(end)) : Optional.empty());
     }

@@ -549,7 +549,7 @@ class SyncSafetyTest extends ServerAndProxy {
         SyncTrial.write(source.resolve("larger"), SyncTrial.bytes(random, 10 << 20));
         assertThat(push(source, place, store).note()).as("once").isEmpty();
         assertThat(SyncTrial.remote(store, place)).isEqualTo(SyncTrial.local(source));
-        assertThat(store.pending(place.prefix(), Optional.empty()).uploads()).isEmpty();
+        assertThat(store.pending(place.prefix(), Optional.empty()).entries()).isEmpty();
       }
     }
   }
@@ -601,7 +601,7 @@ class SyncSafetyTest extends ServerAndProxy {
       push(one, place, store);
       SyncReport report = second.execute(new DeleteLimit(100, true));
       assertThat(report.count(Outcome.COPIED)).isEqualTo(1);
-      assertThat(store.pending(place.prefix(), Optional.empty()).uploads()).isEmpty();
+      assertThat(store.pending(place.prefix(), Optional.empty()).entries()).isEmpty();
     }
   }
 

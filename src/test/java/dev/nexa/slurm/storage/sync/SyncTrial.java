@@ -160,8 +160,8 @@ final class SyncTrial {
     Map<String, String> digests = new TreeMap<>();
     Optional<String> after = Optional.empty();
     do {
-      ObjectStore.Page page = store.list(place.prefix(), after);
-      for (ObjectStore.Listed object : page.objects()) {
+      ObjectStore.Page<ObjectStore.Listed> page = store.list(place.prefix(), after);
+      for (ObjectStore.Listed object : page.entries()) {
         try (ObjectStore.Body body = store.get(object.key(), object.etag(), 0, ObjectStore.END)) {
           digests.put(
               object.key().substring(place.prefix().length()), Sha256.of(body.in().readAllBytes()));

@@ -3,9 +3,9 @@ package dev.nexa.slurm.command.workspace.doctor;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.InLowerCase;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -22,7 +22,7 @@ record CheckFinding(
   private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d+):\\d+: ");
 
   /** How a check ended, the least urgent first. */
-  enum Result {
+  enum Result implements InLowerCase {
     /** Nothing is wrong. */
     OK,
     /** The check could not look. */
@@ -30,12 +30,7 @@ record CheckFinding(
     /** It works, and could be better, or will soon stop to work. */
     ADVICE,
     /** Something that runs need does not work. */
-    FAILED;
-
-    /** Returns the word in the output. */
-    String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    FAILED
   }
 
   static CheckFinding ok(String says) {

@@ -7,6 +7,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.InLowerCase;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
@@ -41,7 +42,7 @@ public record NotifyChannel(
   private static final String SENDMAIL = "/usr/sbin/sendmail";
 
   /** How a channel sends. */
-  public enum Kind {
+  public enum Kind implements InLowerCase {
     /** Posts Slack's JSON to an address. */
     SLACK,
     /** Posts the notification as a JSON document to an address. */
@@ -49,12 +50,7 @@ public record NotifyChannel(
     /** Gives a mail to sendmail. */
     MAIL,
     /** Starts a program. */
-    COMMAND;
-
-    /** Returns the name in files: lower case. */
-    public String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
+    COMMAND
   }
 
   /** The section of the policy: channels by name. */

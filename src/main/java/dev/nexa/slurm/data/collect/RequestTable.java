@@ -1,25 +1,23 @@
-package dev.nexa.slurm.data.generate;
+package dev.nexa.slurm.data.collect;
 
 import dev.nexa.slurm.base.files.Sha256;
 import java.util.Arrays;
 
 /**
- * Remembers the place of each request's answer, by the request's number in the task. Holds no text:
- * each request takes about 40 bytes.
+ * Remembers the place of each request's answer, by the request's number. Holds no text: each
+ * request takes about 40 bytes.
  *
- * <p>A request is known by 128 bits of its key. The first request with a body has the body's digest
- * as its key. Each further request with an equal body has a key of its own, so that several samples
- * of one prompt stay several answers.
+ * <p>A request is known by 128 bits of its key, a SHA-256 in hex.
  */
-final class RequestTable {
+public final class RequestTable {
   /** The place of a request without an answer. */
-  static final long NONE = -1;
+  public static final long NONE = -1;
 
   private long[] high = new long[1 << 10];
   private long[] low = new long[1 << 10];
   private long[] places = new long[1 << 10];
 
-  /** For the first request with a body: how many requests have an equal body. */
+  /** For the first request with a digest: how many requests have it. */
   private int[] copies = new int[1 << 10];
 
   /** Request numbers plus 1, by their keys; 0 marks an unused slot. */
@@ -28,18 +26,26 @@ final class RequestTable {
   private int size;
 
   /**
-   * Adds a request.
-   *
-   * @param digest of its body, in hex
-   * @return its number, from 0
+   * Adds a request, whose number is the size before. The first request with a digest has it as its
+   * key. Each further one has a key of its own, so that several samples of one prompt stay several
+   * answers.
    */
-  int add(String digest) {
+  public void add(String digest) {
     int first = find(digest);
-    return put(first < 0 ? digest : Sha256.of(digest + "/" + copies[first]++));
+    put(first < 0 ? digest : Sha256.of(digest + "/" + copies[first]++));
+  }
+
+  /** Adds a request, unless one has the key already; then it returns false. */
+  boolean addNew(String key) {
+    boolean isNew = find(key) < 0;
+    if (isNew) {
+      put(key);
+    }
+    return isNew;
   }
 
   /** Returns the number of the request with this key; -1 if there is none. */
-  int find(String key) {
+  public int find(String key) {
     long one = half(key, 0);
     long two = half(key, 16);
     for (int slot = slot(one); ; slot = (slot + 1) & (slots.length - 1)) {
@@ -50,7 +56,7 @@ final class RequestTable {
     }
   }
 
-  private int put(String key) {
+  private void put(String key) {
     if (size == high.length) {
       high = Arrays.copyOf(high, size * 2);
       low = Arrays.copyOf(low, size * 2);
@@ -68,7 +74,7 @@ final class RequestTable {
     places[size] = NONE;
     copies[size] = 1;
     enter(size);
-    return size++;
+    size++;
   }
 
   private void enter(int number) {
@@ -88,19 +94,19 @@ final class RequestTable {
   }
 
   /** Returns the first 32 hex digits of a request's key. */
-  String key(int number) {
+  public String key(int number) {
     return String.format("%016x%016x", high[number], low[number]);
   }
 
-  long place(int number) {
+  public long place(int number) {
     return places[number];
   }
 
-  void set(int number, long place) {
+  public void set(int number, long place) {
     places[number] = place;
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 }
