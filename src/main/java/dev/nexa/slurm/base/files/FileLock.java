@@ -55,7 +55,11 @@ public final class FileLock implements AutoCloseable {
    * @throws LockedException if another owner still holds the lock after {@code patience}
    */
   public static FileLock acquire(
-      Path lock, String owner, Function<String, Boolean> isDead, Duration patience, Runnable clear) {
+      Path lock,
+      String owner,
+      Function<String, Boolean> isDead,
+      Duration patience,
+      Runnable clear) {
     // An owner writes its name before it makes the lock: only a loss of power leaves an empty one.
     Function<String, Boolean> dead = holder -> holder.isEmpty() || isDead.apply(holder);
     long deadline = System.nanoTime() + patience.toNanos();

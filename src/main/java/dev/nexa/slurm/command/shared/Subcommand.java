@@ -335,11 +335,6 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return out() instanceof TerminalOutput terminal ? terminal.style() : TableStyle.PLAIN;
   }
 
-  /** Prints text as it is. */
-  public final void print(String text) {
-    out().print(text);
-  }
-
   /** Prints a JSON document. */
   public final void print(JsonObject document) {
     print(Json.pretty(document));

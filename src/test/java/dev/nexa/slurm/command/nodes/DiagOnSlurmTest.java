@@ -61,8 +61,7 @@ class DiagOnSlurmTest {
         assertThat(person.says("diag", "--exclude-bad")).isEqualTo("--exclude=d3\n");
         Path report = slurm.folder.resolve("report.html");
         person.says("report", "--out", report.toString());
-        assertThat(Files.readString(report))
-            .contains("<dt>d3 critical</dt>");
+        assertThat(Files.readString(report)).contains("<dt>d3 critical</dt>");
         assertThat(keptOff(person, slurm, "{time: 1m, memory: 100M, exclude: bad}"))
             .isEqualTo("d3");
 
