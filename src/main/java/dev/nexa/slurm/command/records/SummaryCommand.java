@@ -53,8 +53,12 @@ public final class SummaryCommand extends Subcommand {
       machine(context());
       return;
     }
-    RunFolder run = found(existing(), reference.getValue());
+    RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
+    RunFolder run = found.run();
     Snapshot snapshot = Snapshot.required(run);
+    if (found.task().orElse(0) > 0) {
+      note("the snapshot of " + run.id() + " is of its task 0");
+    }
     answer(
         json,
         () ->

@@ -84,6 +84,11 @@ public record Snapshot(Map<String, String> facts) {
   private static Snapshot read(RunFolder run, Path file) {
     Map<String, String> facts =
         new TreeMap<>(parse(DurableFiles.readRegular(file, LARGEST)).facts());
+    if (facts.isEmpty()) {
+      throw ErrorCode.FILE_CHANGED.error(
+          "%s: its snapshot was changed, or is cut short: %s".formatted(run.id(), file),
+          Advice.step("put it back from a backup"));
+    }
     String sha256 = facts.remove(SHARED);
     if (sha256 != null) {
       Path shared = run.path().resolveSibling("snapshots").resolve(sha256 + ".tsv");
@@ -95,7 +100,7 @@ public record Snapshot(Map<String, String> facts) {
         throw ErrorCode.FILE_CHANGED.error(
             "%s: the part of its snapshot that equal runs share is missing or was changed: %s"
                 .formatted(run.id(), shared),
-            Advice.step("put it back from a backup; other runs are not affected"));
+            Advice.step("put it back from a backup; the snapshots of other runs can need it too"));
       }
       parse(lines).facts().forEach(facts::putIfAbsent);
     }
