@@ -225,5 +225,5 @@ nexa_watch() {
   trap nexa_exit EXIT
   mkdir -p "${NEXA_ATTEMPT%/*}"
 <#-- What the run runs on (docs/summary.md), beside the command. -->
-  ((NEXA_TASK)) || { bash "$NEXA_RUN_DIR/runner/snapshot.sh" <#if uv??>[=uv]<#else>''</#if> <#if container??>[=container]<#else>''</#if> <#if env_file??>[=env_file]<#else>''</#if> & NEXA_SNAPSHOT=$! && disown; }
+  ((NEXA_TASK)) || { bash "$NEXA_RUN_DIR/runner/snapshot.sh" <#if uv??>[=uv]<#else>''</#if> <#if container??>[=container]<#else>''</#if> <#if env_file??>[=env_file]<#else>''</#if> & NEXA_SNAPSHOT=$!; disown "$NEXA_SNAPSHOT" 2>/dev/null || true; }
 }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.datasets.DatasetCommand.Datasets;
 import dev.nexa.slurm.command.shared.CommandGroup;
 import dev.nexa.slurm.command.shared.FormatOption;
@@ -209,10 +210,7 @@ public final class DatasetsCommand extends CommandGroup {
                   .with("datasets", listing.json())
                   .with("without_versions", without));
       if (!without.isEmpty()) {
-        note(
-            "entries without versions, which people wrote: "
-                + String.join(", ", without.subList(0, Math.min(20, without.size())))
-                + (without.size() > 20 ? " and " + (without.size() - 20) + " more" : ""));
+        note("entries without versions, which people wrote: " + Plural.some(without, 20));
       }
     }
   }

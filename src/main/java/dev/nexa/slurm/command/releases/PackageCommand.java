@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.shared.NoticeKind;
@@ -239,8 +240,7 @@ final class PackageCommand extends Subcommand {
     if (!names.isEmpty()) {
       say(
           "  left out    "
-              + VisibleText.line(String.join(", ", names.subList(0, Math.min(8, names.size()))))
-              + (names.size() > 8 ? " and " + (names.size() - 8) + " more" : "")
+              + VisibleText.line(Plural.some(names, 8))
               + " (earlier checkpoints, and the state of the training)");
     }
   }

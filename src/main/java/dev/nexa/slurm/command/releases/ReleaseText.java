@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.util.List;
@@ -133,12 +134,7 @@ final class ReleaseText {
   }
 
   private static String names(List<String> names, String none) {
-    if (names.isEmpty()) {
-      return none;
-    }
-    int more = names.size() - MOST_NAMES;
-    String shown = String.join(", ", names.subList(0, Math.min(MOST_NAMES, names.size())));
-    return more > 0 ? shown + " and " + more + " more" : shown;
+    return names.isEmpty() ? none : Plural.some(names, MOST_NAMES);
   }
 
   static void line(StringBuilder text, String word, String value) {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
@@ -175,13 +176,9 @@ record Parts(Engine engine, PrepareSettings settings, Share share, Progress prog
     if (!missing.isEmpty()) {
       throw StageFile.missing(
           kind,
-          "the %s of task %s%s of 0-%s are missing in %s"
+          "the %s of task %s of 0-%s are missing in %s"
               .formatted(
-                  kind.stem(),
-                  String.join(", ", missing.subList(0, Math.min(NAMED, missing.size()))),
-                  missing.size() > NAMED ? " and " + (missing.size() - NAMED) + " more" : "",
-                  tasks - 1,
-                  String.join(", ", folders)),
+                  kind.stem(), Plural.some(missing, NAMED), tasks - 1, String.join(", ", folders)),
           Path.of(folders.get(0)),
           String.join(",", missing));
     }

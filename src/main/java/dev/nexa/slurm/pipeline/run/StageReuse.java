@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileList;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Plural;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig;
 import dev.nexa.slurm.job.config.pipeline.PipelineConfig.Condition;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -263,10 +264,7 @@ final class StageReuse {
     compare("", ProvenFiles.of(run).plan().json(), now.json(), changed);
     String step = "data." + now.dataStep().orElse("");
     List<String> keys = changed.stream().map(key -> written(key, step)).distinct().toList();
-    String more = keys.size() > MOST_KEYS ? " and " + (keys.size() - MOST_KEYS) + " more" : "";
-    return keys.isEmpty()
-        ? "its plan has changed"
-        : "changed: " + String.join(", ", keys.subList(0, Math.min(MOST_KEYS, keys.size()))) + more;
+    return keys.isEmpty() ? "its plan has changed" : "changed: " + Plural.some(keys, MOST_KEYS);
   }
 
   private static void compare(String path, JsonObject old, JsonObject now, List<String> keys) {

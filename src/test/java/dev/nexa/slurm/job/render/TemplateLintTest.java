@@ -64,6 +64,20 @@ class TemplateLintTest {
           "<#setting number_format='0.00'>",
           "<#noparse><#--</#noparse>");
 
+  /**
+   * With set -e, a background process that had ended already would end the job before its command.
+   */
+  @Test
+  void aDisownMayFail() throws IOException {
+    try (Stream<Path> files = Files.walk(Path.of("templates"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        assertThat(Files.readAllLines(file).stream().filter(line -> line.contains("disown")))
+            .as(file.toString())
+            .allMatch(line -> line.contains("|| true"));
+      }
+    }
+  }
+
   @ParameterizedTest
   @FieldSource("NO_QUOTING")
   void whatSwitchesQuotingOffIsRefused(String template) {
