@@ -49,8 +49,8 @@ final class FitToNodes {
   }
 
   /**
-   * Returns the values of {@code resources} in which a config must differ to be accepted, if fewer
-   * GPUs will do; empty if no partition can run it.
+   * Returns the values of {@code resources} that a config must change to be accepted, if fewer GPUs
+   * will do; empty if no partition can run it.
    */
   Optional<Map<String, String>> example(String config) {
     return fit(config, true);
