@@ -237,7 +237,7 @@ public record MeasureTier(CommandRunner runner, Map<String, String> environment)
           .toList();
     }
 
-    /** What the files of a tier are grouped by. */
+    /** The property that groups the files of a tier. */
     public enum UsageKey {
       /** The run that a folder on the way to the file is named after. */
       RUN,
