@@ -296,8 +296,8 @@ record FromScript(
   }
 
   /**
-   * Returns the keys that let the script find what it finds when it is typed by hand: it starts in
-   * this folder, as with sbatch, and Python finds the modules beside it.
+   * Returns the keys that let the script find the same files as when it is typed by hand. It starts
+   * in this folder, as with sbatch, and Python finds the modules beside it.
    */
   private static Map<String, String> where(ConfigSource.Found found, ScriptConfig.Start start) {
     if (found.path().isEmpty()) {

@@ -345,7 +345,7 @@ final class ScriptModel {
     for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
       options.put(option.getKey().option(), option.getValue());
     }
-    // The submission names them: they may be others tomorrow.
+    // The submission names these nodes, because they may be others tomorrow.
     options.remove("exclude", ResourceOption.BAD);
     boolean sized = asked.isSized();
     if (isArray(plan)) {

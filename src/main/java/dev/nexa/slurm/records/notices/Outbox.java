@@ -200,7 +200,7 @@ public final class Outbox {
     }
   }
 
-  /** Lets a notification wait again that was done. The caller holds the lock. */
+  /** Lets a done notification wait again. The caller holds the lock. */
   public void reopen(Notice notice) {
     workspace.files().replace(waitingFolder().resolve(notice.id() + END), notice.text());
     workspace.files().unmark(doneFolder().resolve(notice.id() + END));

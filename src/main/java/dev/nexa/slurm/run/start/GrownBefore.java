@@ -46,7 +46,7 @@ record GrownBefore(Context context) {
             return begin(config, run, plan);
           }
         } catch (NexaException | UncheckedIOException | IllegalArgumentException goneOrChanged) {
-          // Its like is looked for among the others; audit reports a changed file.
+          // A like run is looked for among the others; audit reports a changed file.
         }
       }
     }

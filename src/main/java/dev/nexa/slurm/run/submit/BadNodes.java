@@ -78,7 +78,7 @@ public record BadNodes(Path folder) {
           nodes.add(new BadNode(name, when, why));
         }
       } catch (UncheckedIOException | NexaException unreadable) {
-        // Another user's file that is none: it names no node.
+        // It is another user's file of another kind, and names no node.
       }
     }
     nodes.sort((one, other) -> other.when().compareTo(one.when()));

@@ -32,7 +32,7 @@ public record SbatchLogs(String output, String error, boolean append, String tit
               + path
               + ")\" \"$NEXA_RANK_LOGS/stderr.log\"\n";
     }
-    // A device must stay one.
+    // A device must stay a device.
     if (output.isEmpty() || output.startsWith("/dev/")) {
       return ofError;
     }
